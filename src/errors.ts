@@ -1,0 +1,251 @@
+/**
+ * Every error that Carillon throws on purpose: one table of codes, one class per kind of trouble.
+ *
+ * A code is stable and is what programs compare; a message says what happened, to which object, and
+ * what to do about it. docs/reference/errors.md is generated from the table.
+ */
+
+/** What each code means, what to do about it, and whether trying the same call again can help. */
+export const ERROR_TABLE = {
+  OPTIONS_INVALID: {
+    means: "One or more options are unknown, missing or out of range. Nothing was started or written.",
+    todo: "Correct each listed path. `faults` holds them all at once.",
+    retryable: false,
+  },
+  INPUT_INVALID: {
+    means: "An input or output does not satisfy the schema of its job.",
+    todo: "Look at `issues` for the paths. At enqueue nothing was written; in a worker the attempt failed for good.",
+    retryable: false,
+  },
+  PAYLOAD_INVALID: {
+    means:
+      "A value cannot be kept as JSON: a cycle, a bigint, a function, `undefined` or a number that is not finite.",
+    todo: "Pass plain JSON data, and convert the value named by `path` before handing it over.",
+    retryable: false,
+  },
+  PAYLOAD_TOO_LARGE: {
+    means: "An input or result is larger than the limit once written as JSON.",
+    todo: "Store the bulk elsewhere and pass a reference to it.",
+    retryable: false,
+  },
+  CLOSED: {
+    means: "The call came after `stop()`.",
+    todo: "Make the call before stopping, or create a new Carillon.",
+    retryable: false,
+  },
+  RUN_NOT_FOUND: {
+    means: "No run with this id is waiting, running or in history.",
+    todo: "Check the id and the schema; history is kept for a limited time.",
+    retryable: false,
+  },
+  RUN_DEAD: {
+    means: "The run used up its attempts or failed for good, so it has no result.",
+    todo: "Read `cause` for the last error and fix it; the run is kept as a dead letter.",
+    retryable: false,
+  },
+  ATTEMPT_TIMEOUT: {
+    means: "The handler did not end within the timeout of its job.",
+    todo: "Raise `timeout`, or make the handler end when `ctx.signal` aborts.",
+    retryable: true,
+  },
+  LEASE_LOST: {
+    means:
+      "Another process took over the run because this one stopped renewing its lease. The result was discarded.",
+    todo: "Keep the event loop free, check the connection to the database, and make effects idempotent.",
+    retryable: true,
+  },
+  STOPPING: {
+    means:
+      "The process is stopping and its grace is over. The run goes back to the queue without being charged.",
+    todo: "End the handler when `ctx.signal` aborts, or give `stop()` a longer `grace`.",
+    retryable: true,
+  },
+  DATABASE_UNAVAILABLE: {
+    means: "No connection to the database could be had before the deadline of the call. Nothing was sent.",
+    todo: "Check that the server runs, accepts connections and has free ones. Carillon goes on trying by itself.",
+    retryable: true,
+  },
+  DATABASE_DEADLINE: {
+    means: "The database did not answer before the deadline of the call, and the connection was given up.",
+    todo: "Look for locks, an overloaded server or a silent network. Whether the call took effect is unknown.",
+    retryable: true,
+  },
+  OUTCOME_UNKNOWN: {
+    means: "The connection ended after the call was sent and before its answer came.",
+    todo: "Read the state before repeating. Carillon's own calls are safe to repeat.",
+    retryable: true,
+  },
+  DATABASE_BUSY: {
+    means:
+      "The database refused the call for now: a deadlock, a serialisation failure, a lock timeout, a restart or a standby.",
+    todo: "Nothing was changed; the call can be repeated.",
+    retryable: true,
+  },
+  DATABASE_FULL: {
+    means: "The database is out of disk or memory.",
+    todo: "Free some. Carillon goes on by itself once the server accepts writes again.",
+    retryable: true,
+  },
+  DATABASE_REFUSED_VALUE: {
+    means: "The database refused a value: not encodable, out of range, too large, or against a constraint.",
+    todo: "Change the value; repeating the call cannot succeed.",
+    retryable: false,
+  },
+  DATABASE_FAULT: {
+    means: "The database answered with an error that Carillon did not expect.",
+    todo: "Read `sqlState` and the cause. If it names one of Carillon's own statements, please report it.",
+    retryable: false,
+  },
+  SCHEMA_MISMATCH: {
+    means:
+      "A table, column or function that this version needs is missing, or changed under a running process.",
+    todo: "Run the migrations of this version, then restart the process.",
+    retryable: false,
+  },
+  SCHEMA_NEWER: {
+    means: "The schema was migrated by a newer version of Carillon than this one.",
+    todo: "Upgrade this process to at least the version that migrated the schema.",
+    retryable: false,
+  },
+  MIGRATION_CHANGED: {
+    means: "A migration that has been applied differs from the one in this version.",
+    todo: "Use an unmodified release of Carillon; applied migrations are never edited.",
+    retryable: false,
+  },
+  MIGRATION_BUSY: {
+    means: "Another process held the migration lock, or a table, for too long.",
+    todo: "Look for a long transaction on Carillon's tables or a frozen migrator, then start again.",
+    retryable: true,
+  },
+  TRANSACTION_NESTED: {
+    means:
+      "A call was made inside an open transaction on an engine that has only one connection. It would wait for ever.",
+    todo: "Pass the transaction along as `{ tx }`, or make the call after the transaction has ended.",
+    retryable: false,
+  },
+  EMBEDDED_UNSUPPORTED: {
+    means: "There are no PostgreSQL binaries for this platform in node_modules.",
+    todo: 'Install without `--omit=optional`, or give a server with `database: "postgres://..."`.',
+    retryable: false,
+  },
+  EMBEDDED_FAILED: {
+    means: "The embedded PostgreSQL server could not be set up or started.",
+    todo: "Read the message: it holds the last lines of the server's log and the data folder.",
+    retryable: false,
+  },
+} as const satisfies Record<string, ErrorFacts>
+
+export interface ErrorFacts {
+  readonly means: string
+  readonly todo: string
+  readonly retryable: boolean
+}
+
+/** The stable code of an error. */
+export type ErrorCode = keyof typeof ERROR_TABLE
+
+/** The base of every error that Carillon throws on purpose. */
+export class CarillonError extends Error {
+  override readonly name: string = "CarillonError"
+  readonly code: ErrorCode
+
+  constructor(code: ErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+
+  /** Whether the same call may succeed when it is made again. */
+  get retryable(): boolean {
+    return ERROR_TABLE[this.code].retryable
+  }
+}
+
+/** One thing that is wrong with options or data, and where. */
+export interface Fault {
+  /** As in `retry.attempts` or `jobs[2].name`. */
+  readonly path: string
+  readonly message: string
+}
+
+/** Options are wrong; all of them at once. */
+export class OptionsError extends CarillonError {
+  override readonly name = "OptionsError"
+  readonly faults: readonly Fault[]
+
+  constructor(subject: string, faults: readonly Fault[]) {
+    const lines = faults.map(({ path, message }) => `  ${path}: ${message}`)
+    super("OPTIONS_INVALID", `Invalid options for ${subject}:\n${lines.join("\n")}`)
+    this.faults = faults
+  }
+}
+
+/** A value does not satisfy the schema of its job. */
+export class InputError extends CarillonError {
+  override readonly name = "InputError"
+  readonly job: string
+  readonly issues: readonly Fault[]
+
+  constructor(job: string, what: "input" | "output", issues: readonly Fault[]) {
+    const lines = issues.map(({ path, message }) => `  ${path}: ${message}`)
+    super("INPUT_INVALID", `Invalid ${what} for job "${job}":\n${lines.join("\n")}`)
+    this.job = job
+    this.issues = issues
+  }
+}
+
+/** A value cannot be kept as JSON, or is too large. */
+export class PayloadError extends CarillonError {
+  override readonly name = "PayloadError"
+  readonly path: string
+
+  constructor(
+    code: "PAYLOAD_INVALID" | "PAYLOAD_TOO_LARGE",
+    path: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
+    super(code, message, options)
+    this.path = path
+  }
+}
+
+/** Something about one run. */
+export class RunError extends CarillonError {
+  override readonly name = "RunError"
+  readonly runId: string
+
+  constructor(code: "RUN_NOT_FOUND" | "RUN_DEAD", runId: string, message: string, options?: ErrorOptions) {
+    super(code, message, options)
+    this.runId = runId
+  }
+}
+
+/** Why a running handler was told to end: the reason of its `ctx.signal`. */
+export class AttemptAborted extends CarillonError {
+  override readonly name = "AttemptAborted"
+  readonly runId: string
+
+  constructor(code: "ATTEMPT_TIMEOUT" | "LEASE_LOST" | "STOPPING", runId: string, message: string) {
+    super(code, message)
+    this.runId = runId
+  }
+}
+
+/** The database could not be reached, did not answer, or refused. */
+export class DatabaseError extends CarillonError {
+  override readonly name = "DatabaseError"
+  /** The statement that failed, as in `runs/claim`. */
+  readonly statement: string | undefined
+  /** PostgreSQL's five characters, where the server answered. */
+  readonly sqlState: string | undefined
+
+  constructor(
+    code: Extract<ErrorCode, `DATABASE_${string}` | "OUTCOME_UNKNOWN" | "SCHEMA_MISMATCH">,
+    message: string,
+    options: ErrorOptions & { statement?: string | undefined; sqlState?: string | undefined } = {},
+  ) {
+    super(code, message, options)
+    this.statement = options.statement
+    this.sqlState = options.sqlState
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * The places where a test may let a process die, in the order in which a run meets them.
+ *
+ * Each stands between two steps of which a crash must not leave one without the other.
+ */
+export const CRASH_POINTS = [
+  /** The run is written, the caller does not know it yet. */
+  "enqueue.written",
+  /** Runs are claimed, no handler has started. */
+  "claim.taken",
+  /** The handler has ended, nothing of its result is written. */
+  "attempt.ended",
+  /** Results are written, nobody has been told. */
+  "settle.written",
+  /** A lease is marked dead, its runs have not been moved. */
+  "reap.marked",
+  /** One migration is applied, the next has not begun. */
+  "migrate.applied",
+] as const
+
+export type CrashPoint = (typeof CRASH_POINTS)[number]

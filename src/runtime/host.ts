@@ -1,0 +1,45 @@
+/**
+ * What a process gives to the code that runs in it: time to wait by, chance, ids, facts about itself,
+ * and the places where a test may let it die.
+ *
+ * Everything from the store outwards takes these from a `Host` and from nowhere else, so that a
+ * simulator can run the whole engine on a virtual clock with seeded chance. Wall-clock time is missing on
+ * purpose: what is due, expired or late is decided by the database's clock.
+ */
+import type { CrashPoint } from "./crash-points.ts"
+
+export interface Host {
+  /** Milliseconds that only ever grow. For waits and measurements, never for what is due. */
+  readonly monotonicMs: () => number
+  /** Rests for `ms`. Resolves early, never rejects, when `signal` aborts. */
+  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
+  /** Calls `run` once after `ms`, unless the timer is cancelled before. */
+  readonly after: (ms: number, run: () => void) => Timer
+  /** A number in [0, 1). */
+  readonly random: () => number
+  /** 64 random bits as a signed integer, PostgreSQL's bigint. */
+  readonly randomBits: () => bigint
+  /** A new UUIDv7: unique everywhere, ordered by time, the latest of this process always the largest. */
+  readonly newId: () => string
+  /** A place where a test may end this process. Does nothing outside the test kit. */
+  readonly crashPoint: (name: CrashPoint) => void | Promise<void>
+  readonly facts: HostFacts
+}
+
+export interface Timer {
+  readonly cancel: () => void
+}
+
+/** What this process is, read once at its start. */
+export interface HostFacts {
+  readonly pid: number
+  readonly hostname: string
+  readonly platform: string
+  readonly arch: string
+  readonly nodeVersion: string
+  /** The user this process runs as; absent where the platform has no user ids. */
+  readonly uid: number | undefined
+  readonly cwd: string
+  readonly tempDir: string
+  readonly env: Readonly<Record<string, string | undefined>>
+}

@@ -1,0 +1,80 @@
+/** The `Host` of a real process: the only file that touches ambient time, chance and `process`. */
+import { randomBytes } from "node:crypto"
+import { hostname, tmpdir } from "node:os"
+import type { Host, Timer } from "./host.ts"
+
+/** The longest wait that one timer of the platform can hold; a longer one would fire at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1
+
+export function createSystemHost(): Host {
+  return {
+    monotonicMs: () => performance.now(),
+    sleep,
+    after,
+    random: () => Math.random(),
+    randomBits: () => randomBytes(8).readBigInt64BE(),
+    newId: createIdSource(() => Date.now(), randomBytes),
+    crashPoint: () => {},
+    facts: {
+      pid: process.pid,
+      hostname: hostname(),
+      platform: process.platform,
+      arch: process.arch,
+      nodeVersion: process.versions.node,
+      uid: process.getuid?.(),
+      cwd: process.cwd(),
+      tempDir: tmpdir(),
+      env: process.env,
+    },
+  }
+}
+
+function sleep(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal?.aborted) return resolve()
+    const end = () => {
+      timer.cancel()
+      signal?.removeEventListener("abort", end)
+      resolve()
+    }
+    const timer = after(ms, end)
+    signal?.addEventListener("abort", end, { once: true })
+  })
+}
+
+function after(ms: number, run: () => void): Timer {
+  let handle: NodeJS.Timeout
+  const arm = (remainingMs: number) => {
+    const stepMs = Math.min(remainingMs, LONGEST_TIMER_MS)
+    handle = setTimeout(() => (remainingMs > stepMs ? arm(remainingMs - stepMs) : run()), stepMs)
+  }
+  arm(Math.max(0, ms))
+  return { cancel: () => clearTimeout(handle) }
+}
+
+/**
+ * UUIDv7 whose 12 bits after the time count upwards within a millisecond, so that ids of one process
+ * are strictly increasing even when the wall clock stands still or steps back.
+ */
+export function createIdSource(nowMs: () => number, bytes: (size: number) => Uint8Array): () => string {
+  let lastMs = 0
+  let counter = 0
+  return () => {
+    const ms = nowMs()
+    if (ms > lastMs) {
+      lastMs = ms
+      counter = 0
+    } else if (counter < 0xfff) {
+      counter += 1
+    } else {
+      lastMs += 1
+      counter = 0
+    }
+    const time = lastMs.toString(16).padStart(12, "0")
+    const tail = bytes(8)
+    tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
+    const rest = Array.from(tail, (byte) => byte.toString(16).padStart(2, "0")).join("")
+    const sequence = counter.toString(16).padStart(3, "0")
+    return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${rest.slice(0, 4)}-${rest.slice(4)}`
+  }
+}

@@ -1,0 +1,67 @@
+/**
+ * How values cross the wire: every parameter and column is text, written and read here.
+ *
+ * One table for all engines, so that a bigint is a bigint and an instant an instant on a server, on the
+ * embedded one and in memory, whatever their drivers would have made of it.
+ */
+import { formatInstant, type InstantMs, parseInstant } from "../time/instant.ts"
+
+export interface Codec<T> {
+  /** The type that a parameter is cast to. */
+  readonly sqlType: string
+  readonly encode: (value: T) => string | null
+  readonly decode: (text: string | null) => T
+}
+
+function codec<T>(sqlType: string, encode: (value: T) => string, decode: (text: string) => T): Codec<T> {
+  return {
+    sqlType,
+    encode,
+    decode: (text) => {
+      if (text === null) throw new TypeError(`null where a ${sqlType} was declared; use nullable()`)
+      return decode(text)
+    },
+  }
+}
+
+const asIs = (text: string): string => text
+
+export const text: Codec<string> = codec("text", asIs, asIs)
+export const uuid: Codec<string> = codec("uuid", asIs, asIs)
+export const int: Codec<number> = codec("int4", String, Number)
+export const bigint: Codec<bigint> = codec("int8", String, BigInt)
+export const boolean: Codec<boolean> = codec("bool", String, (value) => value === "t" || value === "true")
+/** JSON as its text: parsed by whoever needs the value, when it is needed. */
+export const json: Codec<string> = codec("json", asIs, asIs)
+/** An instant to the millisecond. PostgreSQL keeps microseconds; ours are always whole milliseconds. */
+export const instant: Codec<InstantMs> = codec("timestamptz", formatInstant, readInstant)
+
+function readInstant(value: string): InstantMs {
+  const ms = parseInstant(value)
+  if (ms === undefined) throw new TypeError(`not an instant: ${value}`)
+  return ms
+}
+
+/** The same, where null is an answer. */
+export function nullable<T>(inner: Codec<T>): Codec<T | null> {
+  return {
+    sqlType: inner.sqlType,
+    encode: (value) => (value === null ? null : inner.encode(value)),
+    decode: (value) => (value === null ? null : inner.decode(value)),
+  }
+}
+
+/** An array of one type. Written as PostgreSQL's array literal; never read back. */
+export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
+  return codec<readonly T[]>(
+    `${inner.sqlType}[]`,
+    (values) => `{${values.map((value) => quoteElement(inner.encode(value))).join(",")}}`,
+    () => {
+      throw new TypeError(`no statement returns ${inner.sqlType}[]`)
+    },
+  )
+}
+
+function quoteElement(value: string | null): string {
+  return value === null ? "NULL" : `"${value.replace(/["\\]/g, "\\$&")}"`
+}

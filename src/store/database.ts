@@ -1,0 +1,56 @@
+/**
+ * The seam between Carillon and PostgreSQL: four verbs that every engine has.
+ *
+ * The seam is the connection, not the operations: every statement is written once and runs on a server,
+ * on the embedded one and on PGlite. An engine says in `abilities` what it cannot do.
+ */
+import type { Statement } from "./statement.ts"
+
+export interface Database {
+  readonly engine: "server" | "embedded" | "pglite"
+  readonly schema: string
+  readonly abilities: Abilities
+  /**
+   * Runs one statement and returns its rows. Repeated until the deadline while it is certain that it
+   * changed nothing: no connection, a deadlock, a lock timeout, a standby.
+   */
+  run<P, R>(statement: Statement<P, R>, params: P, options?: CallOptions): Promise<R[]>
+  /** Commits what `body` did, or nothing. Never repeated: `body` may have done more than SQL. */
+  transaction<T>(body: (tx: Transaction) => Promise<T>, options?: CallOptions): Promise<T>
+  /**
+   * Calls `onMessage` for each notification on `channel`, from when this resolves until it is closed.
+   * A lost connection is restored for ever; `onMessage("")` then says that some may have been missed.
+   */
+  listen(channel: string, onMessage: (payload: string) => void): Promise<Listener>
+  close(): Promise<void>
+}
+
+/** What an engine can do beyond running statements. */
+export interface Abilities {
+  /** More than one connection: others may hold locks, hold snapshots and die alone. */
+  readonly connections: boolean
+  /** More than one process may use the database. */
+  readonly processes: boolean
+}
+
+export interface Transaction {
+  run<P, R>(statement: Statement<P, R>, params: P): Promise<R[]>
+  /** Several statements without parameters, for schema changes. Names are resolved, nothing is returned. */
+  script(sql: string): Promise<void>
+}
+
+export interface Listener {
+  readonly close: () => Promise<void>
+}
+
+export interface CallOptions {
+  /** How long the whole call may take, waiting for a connection included. @default DEFAULTS.deadlineMs */
+  readonly deadlineMs?: number
+  /**
+   * `"vital"` has connections of its own, for what must not wait behind anything else: renewing the
+   * lease and settling. @default "work"
+   */
+  readonly lane?: Lane
+}
+
+export type Lane = "work" | "vital"

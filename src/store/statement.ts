@@ -1,0 +1,96 @@
+/**
+ * One SQL statement with a name, typed parameters and typed rows.
+ *
+ * The text says `@name` for a parameter, `{name}` for a table of Carillon's schema and `{now}` for its
+ * clock. Parameters are checked against what is declared when the module loads, and columns against what
+ * the server returns, so a typing error is found by the first test and not on a bad night.
+ */
+import type { Codec } from "./codec.ts"
+
+export interface Statement<Params, Row> {
+  /** The path of its file below src/store, as in `runs/claim`. */
+  readonly name: string
+  /**
+   * `"index"`: planned without sequential scans, bitmaps and sorts. For tables that are empty one moment
+   * and hold a million rows the next: a plan made for the former is ruin in the latter.
+   */
+  readonly plan: "free" | "index"
+  /** The SQL for one schema, with `$1` for parameters, each cast to its declared type. */
+  readonly text: (schema: string) => string
+  readonly bind: (params: Params) => (string | null)[]
+  readonly read: (columns: readonly string[], rows: readonly (readonly (string | null)[])[]) => Row[]
+}
+
+/** Any codec, seen from outside: what it takes is known only to its owner. */
+interface SomeCodec {
+  readonly sqlType: string
+  readonly encode: (value: never) => string | null
+  readonly decode: (text: string | null) => unknown
+}
+type Codecs = Readonly<Record<string, SomeCodec>>
+type Decoded<C> = { -readonly [K in keyof C]: C[K] extends Codec<infer T> ? T : never }
+
+/** A statement whose parameters and rows have the types that its codecs say. */
+export function statement<P extends Codecs, R extends Codecs>(definition: {
+  readonly name: string
+  readonly params: P
+  readonly returns: R
+  readonly plan?: "free" | "index"
+  readonly sql: string
+}): Statement<Decoded<P>, Decoded<R>> {
+  const { name, params, returns, plan = "free", sql } = definition
+  const parameters = Object.keys(params)
+  checkParameters(name, sql, parameters)
+  const columns = Object.keys(returns)
+  const columnCodecs = Object.values(returns)
+  return {
+    name,
+    plan,
+    text: (schema) =>
+      resolveNames(sql, schema).replace(
+        PARAMETER,
+        (_, parameter: string) => `$${parameters.indexOf(parameter) + 1}::${params[parameter]?.sqlType}`,
+      ),
+    bind: (values) =>
+      parameters.map((parameter) => params[parameter]?.encode(values[parameter as keyof P] as never) ?? null),
+    read: (returned, rows) => {
+      if (returned.join() !== columns.join()) {
+        throw new TypeError(`${name} returns (${returned}), but declares (${columns})`)
+      }
+      return rows.map((row) => {
+        const decoded: Record<string, unknown> = {}
+        for (const [index, column] of columns.entries()) {
+          decoded[column] = columnCodecs[index]?.decode(row[index] ?? null)
+        }
+        return decoded as Decoded<R>
+      })
+    },
+  }
+}
+
+const PARAMETER = /@([a-zA-Z]\w*)/g
+const NAME = /\{(\w+)\}/g
+
+function checkParameters(name: string, sql: string, declared: readonly string[]): void {
+  const used = new Set(Array.from(sql.matchAll(PARAMETER), ([, parameter = ""]) => parameter))
+  const wrong = [...declared.filter((parameter) => !used.delete(parameter)), ...used]
+  if (wrong.length > 0)
+    throw new TypeError(`${name}: used and declared parameters differ: ${wrong.join(", ")}`)
+}
+
+/**
+ * Puts the schema in: `{runs}` is a table, `{schema}` the schema itself, `{now}` its clock. The clock is read
+ * through a sub-select: once per statement, however many rows, and still usable as an index condition.
+ */
+export function resolveNames(sql: string, schema: string): string {
+  const quoted = quoteIdentifier(schema)
+  return sql.replace(NAME, (_, name: string) => {
+    if (name === "schema") return quoted
+    if (name === "now") return `(select ${quoted}.now())`
+    return `${quoted}.${quoteIdentifier(name)}`
+  })
+}
+
+export function quoteIdentifier(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}
