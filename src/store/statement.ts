@@ -21,6 +21,10 @@ export interface Statement<Params, Row> {
   readonly read: (columns: readonly string[], rows: readonly (readonly (string | null)[])[]) => Row[]
 }
 
+/** How `plan: "index"` is asked for: by settings of the statement's own transaction, which a pooler cannot lose. */
+export const INDEX_ONLY =
+  "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off"
+
 /** Any codec, seen from outside: what it takes is known only to its owner. */
 interface SomeCodec {
   readonly sqlType: string

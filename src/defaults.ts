@@ -1,0 +1,108 @@
+/**
+ * Every default, once. docs/reference/defaults.md is generated from this file.
+ *
+ * Units stand last in the names. Where an option can be given, the option's own documentation says when
+ * to change it.
+ */
+
+const MINUTE_MS = 60_000
+const HOUR_MS = 60 * MINUTE_MS
+const DAY_MS = 24 * HOUR_MS
+const MIB = 1_048_576
+
+export const DEFAULTS = {
+  leaseMs: MINUTE_MS,
+  renewEveryMs: 15_000,
+  maxBlockLeases: 3,
+
+  attempts: 5,
+  backoffBaseMs: 10_000,
+  backoffFactor: 2,
+  backoffCapMs: HOUR_MS,
+  backoffJitter: "full",
+
+  timeoutMs: null,
+  timeoutWarningFactor: 10,
+  graceMs: 30_000,
+
+  pollMs: 1_000,
+  idlePollMs: 5_000,
+  tickMs: 1_000,
+
+  slots: 10,
+  pool: "default",
+  priority: 0,
+
+  inputBytes: MIB,
+  resultBytes: MIB,
+  logBytes: 256 * 1_024,
+
+  historyMs: 7 * DAY_MS,
+  firesMs: 90 * DAY_MS,
+  deadLettersMs: null,
+  auditMs: 365 * DAY_MS,
+  statsMs: 30 * DAY_MS,
+
+  misfire: "latest",
+  overlap: "skip",
+  overlapWithMisfireAll: "queue",
+  timeZone: "UTC",
+  dialect: "extended",
+
+  settleRuns: 128,
+  settleDelayMs: 5,
+  prefetchAgeMs: 1_000,
+
+  schema: "carillon",
+  dataDir: ".carillon",
+  deadlineMs: 30_000,
+  workConnections: 8,
+  vitalConnections: 2,
+} as const
+
+export type DefaultName = keyof typeof DEFAULTS
+
+/** What each default governs, in the words of the reference. */
+export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
+  leaseMs: "How long a worker may be silent before its runs are given to others.",
+  renewEveryMs: "How often a worker renews its lease.",
+  maxBlockLeases:
+    "A worker whose event loop gives no sign for this many leases, or for the longest running timeout plus grace if that is more, stops renewing.",
+  attempts: "How often a run is tried before it becomes a dead letter.",
+  backoffBaseMs: "The longest wait before the second attempt.",
+  backoffFactor: "By how much that wait grows with each attempt.",
+  backoffCapMs: "The longest wait before any attempt.",
+  backoffJitter: "`full`: each wait is drawn evenly between nothing and its longest.",
+  timeoutMs: "How long an attempt may take.",
+  timeoutWarningFactor:
+    "A job without a timeout is warned about when it takes this many times its usual duration.",
+  graceMs: "How long `stop()` lets handlers finish before it aborts them and gives their runs back.",
+  pollMs: "How often a worker looks for runs when nothing wakes it.",
+  idlePollMs: "The slowest that this becomes while nothing is found.",
+  tickMs: "The longest that the scheduler sleeps between looks at what is due.",
+  slots: "How many runs of one pool a process executes at once.",
+  pool: "The pool of a job that names none.",
+  priority: "The priority of a run that names none; higher goes first.",
+  inputBytes: "The largest input, as JSON.",
+  resultBytes: "The largest result, as JSON.",
+  logBytes: "How much of an attempt's log is kept.",
+  historyMs: "How long finished attempts are kept.",
+  firesMs: "How long the record of fired occurrences is kept.",
+  deadLettersMs: "How long dead letters are kept: until someone replays or discards them.",
+  auditMs: "How long the audit record is kept.",
+  statsMs: "How long per-minute statistics are kept.",
+  misfire: "What a schedule does about occurrences that came due while no scheduler was running.",
+  overlap: "What a schedule does about an occurrence that comes due while an earlier run is not finished.",
+  overlapWithMisfireAll: "The same, for a schedule whose misfire policy is `all`.",
+  timeZone: "The zone of a schedule that names none.",
+  dialect: "The grammar of cron expressions.",
+  settleRuns: "How many results are written at once at the most.",
+  settleDelayMs: "How long a result waits for others while the process is busy.",
+  prefetchAgeMs: "How long a run may wait inside a worker for a free slot before it goes back.",
+  schema: "The PostgreSQL schema that holds Carillon's tables.",
+  dataDir: "The folder of the embedded server, relative to the working directory.",
+  deadlineMs: "How long one call to the database may take, waiting for a connection included.",
+  workConnections: "How many connections a process holds at the most for claims, enqueues and reads.",
+  vitalConnections:
+    "How many more it keeps for renewing its lease and settling, so that nothing else can starve them.",
+}

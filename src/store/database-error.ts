@@ -1,0 +1,39 @@
+/** Turns what a driver threw into an error of ours that says whether anything was changed. */
+import { DatabaseError } from "../errors.ts"
+import { judgeSqlState, type Verdict } from "./sql-state.ts"
+
+const CODE_OF = {
+  retry: "DATABASE_BUSY",
+  evict: "DATABASE_BUSY",
+  unknown: "OUTCOME_UNKNOWN",
+  wait: "DATABASE_FULL",
+  poison: "DATABASE_REFUSED_VALUE",
+  version: "SCHEMA_MISMATCH",
+  fault: "DATABASE_FAULT",
+} as const satisfies Record<Verdict, DatabaseError["code"]>
+
+/** `cause` broke `statement` after it was sent. */
+export function translateError(cause: unknown, statement: string): DatabaseError {
+  if (cause instanceof DatabaseError) return cause
+  const sqlState = sqlStateOf(cause)
+  const code = CODE_OF[sqlState === undefined ? "unknown" : judgeSqlState(sqlState)]
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  const where = sqlState === undefined ? "" : ` (${sqlState})`
+  return new DatabaseError(code, `${statement}: ${detail}${where}`, { cause, statement, sqlState })
+}
+
+/** The five characters that PostgreSQL answered with, if it was PostgreSQL that answered. */
+export function sqlStateOf(error: unknown): string | undefined {
+  if (error instanceof DatabaseError) return error.sqlState
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
+  // Network errors of Node have codes too (EPIPE); only the server's answers have a severity.
+  return typeof code === "string" && code.length === 5 && severity !== undefined ? code : undefined
+}
+
+/** The body of a transaction swallowed an error, so its commit would have been none. */
+export function rolledBack(): DatabaseError {
+  return new DatabaseError(
+    "DATABASE_FAULT",
+    "The transaction was rolled back: an error inside it was swallowed. Pass errors on, or do not cause them.",
+  )
+}

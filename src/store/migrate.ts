@@ -1,0 +1,170 @@
+/**
+ * Brings a schema to the version of this code.
+ *
+ * Each migration is one transaction that also writes its line into the ledger, so a migrator that dies
+ * leaves either all of a step or none, and the next one goes on from there. One advisory lock per schema
+ * lets one process work while the others wait; whoever finds nothing to do takes no lock at all.
+ */
+import { CarillonError, DatabaseError } from "../errors.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import type { Database, Transaction } from "./database.ts"
+import { listApplied, recordApplied, tryMigrationLock } from "./migrations/ledger.ts"
+import { MIGRATIONS } from "./migrations.generated.ts"
+import { resolveNames } from "./statement.ts"
+
+export interface Migration {
+  readonly version: number
+  readonly name: string
+  /** Of the text in this version; compared with the one that was applied. */
+  readonly checksum: string
+  readonly sql: string
+}
+
+/** How long a step may wait for a table that others use, before it lets go and tries again. */
+const LOCK_TIMEOUT_MS = 2_000
+/** How long one step may take. */
+const STEP_DEADLINE_MS = 600_000
+/** How long all of it may wait for others. */
+const PATIENCE_MS = 120_000
+
+const OPEN_LEDGER = `
+  create schema if not exists {schema};
+  create table if not exists {migrations} (
+    version int primary key,
+    name text not null,
+    checksum text not null,
+    applied_at timestamptz not null default pg_catalog.clock_timestamp()
+  );
+`
+
+/** Applies what is missing and returns the versions that this call applied. */
+export async function migrate(
+  runtime: Runtime,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<number[]> {
+  const applied: number[] = []
+  const giveUpAtMs = runtime.monotonicMs() + PATIENCE_MS
+  for (;;) {
+    const missing = await missingMigrations(runtime.database, migrations)
+    if (missing.length === 0) return applied
+    const step = await tryStep(runtime, migrations)
+    if (typeof step === "number") {
+      applied.push(step)
+      await runtime.crashPoint("migrate.applied")
+    } else if (step === "busy") {
+      if (runtime.monotonicMs() > giveUpAtMs) throw busyError(runtime.database.schema)
+      await runtime.sleep(20 + runtime.random() * 80)
+    }
+  }
+}
+
+/** The migrations that the schema lacks. Throws if the schema is not one that this code can serve. */
+export async function missingMigrations(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<Migration[]> {
+  const applied = await database.run(listApplied, {}).catch((error) => {
+    if (isMissingLedger(error)) return []
+    throw error
+  })
+  return compareWithLedger(database.schema, migrations, applied)
+}
+
+/** The SQL that `migrate` would run, for people who run it themselves. */
+export async function planMigrations(
+  database: Database,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<string> {
+  const missing = await missingMigrations(database, migrations)
+  if (missing.length === 0) return "-- Nothing to do: the schema is up to date.\n"
+  const steps = missing.map(({ version, name, checksum, sql }) =>
+    [
+      `-- ${version}: ${name}`,
+      "begin;",
+      `set local lock_timeout = ${LOCK_TIMEOUT_MS};`,
+      sql.trim(),
+      `insert into {migrations} (version, name, checksum) values (${version}, '${name}', '${checksum}');`,
+      "commit;",
+    ].join("\n"),
+  )
+  return resolveNames([OPEN_LEDGER.trim(), ...steps, ""].join("\n\n"), database.schema)
+}
+
+/** Applies the next missing migration, if nobody else is at it. */
+async function tryStep(
+  runtime: Runtime,
+  migrations: readonly Migration[],
+): Promise<number | "busy" | "done"> {
+  const { database } = runtime
+  try {
+    return await database.transaction(
+      async (tx) => {
+        const [lock] = await tx.run(tryMigrationLock, { name: `carillon:migrate:${database.schema}` })
+        if (!lock?.taken) return "busy"
+        await tx.script(`set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = 0;`)
+        await tx.script(OPEN_LEDGER)
+        // Read again under the lock: another process may have been here since.
+        const applied = await tx.run(listApplied, {})
+        const [next] = compareWithLedger(database.schema, migrations, applied)
+        if (!next) return "done"
+        await apply(tx, next)
+        return next.version
+      },
+      { deadlineMs: STEP_DEADLINE_MS },
+    )
+  } catch (error) {
+    if (error instanceof DatabaseError && error.code === "DATABASE_BUSY") return "busy"
+    throw error
+  }
+}
+
+async function apply(tx: Transaction, { version, name, checksum, sql }: Migration): Promise<void> {
+  await tx.script(sql)
+  await tx.run(recordApplied, { version, name, checksum })
+}
+
+interface Applied {
+  readonly version: number
+  readonly name: string
+  readonly checksum: string
+}
+
+/** What is missing, after making sure that what is there is what this code expects. */
+export function compareWithLedger(
+  schema: string,
+  migrations: readonly Migration[],
+  applied: readonly Applied[],
+): Migration[] {
+  const known = new Map(migrations.map((migration) => [migration.version, migration]))
+  const newest = Math.max(0, ...applied.map(({ version }) => version))
+  if (newest > migrations.length) {
+    throw new CarillonError(
+      "SCHEMA_NEWER",
+      `Schema "${schema}" is at version ${newest}, but this version of Carillon knows only ${migrations.length}. ` +
+        "Upgrade this process to at least the version that migrated the schema.",
+    )
+  }
+  for (const { version, name, checksum } of applied) {
+    const migration = known.get(version)
+    if (migration?.checksum === checksum) continue
+    throw new CarillonError(
+      "MIGRATION_CHANGED",
+      `Migration ${version} (${name}) of schema "${schema}" was applied with other content than this version has. ` +
+        "Use an unmodified release of Carillon; applied migrations are never edited.",
+    )
+  }
+  const done = new Set(applied.map(({ version }) => version))
+  return migrations.filter(({ version }) => !done.has(version))
+}
+
+function isMissingLedger(error: unknown): boolean {
+  return error instanceof DatabaseError && (error.sqlState === "42P01" || error.sqlState === "3F000")
+}
+
+function busyError(schema: string): CarillonError {
+  return new CarillonError(
+    "MIGRATION_BUSY",
+    `Schema "${schema}" could not be migrated within ${PATIENCE_MS / 1_000} s: another process holds the migration ` +
+      "lock or one of the tables. Look for long transactions in pg_stat_activity, then start again.",
+  )
+}

@@ -1,0 +1,137 @@
+/**
+ * The seam over PGlite: PostgreSQL compiled to WebAssembly, inside this process, with one connection.
+ *
+ * For tests. What it cannot do follows from the one connection: nobody else can hold a lock, no call can be
+ * made beside an open transaction, and no statement can be interrupted.
+ */
+import { AsyncLocalStorage } from "node:async_hooks"
+import { PGlite, type Transaction as PGliteTransaction } from "@electric-sql/pglite"
+import { DEFAULTS } from "../defaults.ts"
+import { CarillonError, DatabaseError } from "../errors.ts"
+import type { Host } from "../runtime/host.ts"
+import type { CallOptions, Database } from "./database.ts"
+import { rolledBack, translateError } from "./database-error.ts"
+import { INDEX_ONLY, resolveNames, type Statement } from "./statement.ts"
+
+export interface PgliteOptions {
+  readonly schema: string
+  /** An instance to share; it stays open when this database is closed. @default a new one, in memory */
+  readonly instance?: PGlite
+}
+
+type Queryable = Pick<PGliteTransaction, "query" | "exec">
+
+const asText = (value: string): string => value
+
+/** bool, int8, int4, text, json, timestamptz, uuid: kept as text, like on every other engine. */
+const AS_TEXT = {
+  rowMode: "array",
+  parsers: { 16: asText, 20: asText, 23: asText, 25: asText, 114: asText, 1184: asText, 2950: asText },
+  serializers: { 16: asText, 20: asText, 23: asText, 114: asText, 1184: asText },
+} as const
+
+export async function createPglite(): Promise<PGlite> {
+  return PGlite.create("memory://")
+}
+
+export async function openPglite(host: Host, options: PgliteOptions): Promise<Database> {
+  const { schema } = options
+  const pglite = options.instance ?? (await createPglite())
+  const inside = new AsyncLocalStorage<{ open: boolean }>()
+  let closed = false
+
+  async function query<P, R>(on: Queryable, statement: Statement<P, R>, params: P): Promise<R[]> {
+    try {
+      const result = await on.query<(string | null)[]>(
+        statement.text(schema),
+        statement.bind(params),
+        AS_TEXT,
+      )
+      return statement.read(
+        result.fields.map((field) => field.name),
+        result.rows,
+      )
+    } catch (error) {
+      throw error instanceof TypeError ? error : translateError(error, statement.name)
+    }
+  }
+
+  /** One connection: a call beside the transaction it was made in would wait for itself. */
+  function refuseNesting(label: string): void {
+    if (closed) throw new DatabaseError("DATABASE_UNAVAILABLE", "The in-memory database has been closed.")
+    if (!inside.getStore()?.open) return
+    throw new CarillonError(
+      "TRANSACTION_NESTED",
+      `${label} was called inside an open transaction without being given it. ` +
+        "PGlite has one connection, so this would wait for ever: pass `{ tx }`, or call it afterwards.",
+    )
+  }
+
+  async function withDeadline<T>(call: CallOptions, label: string, work: Promise<T>): Promise<T> {
+    let timer: { cancel: () => void } | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = host.after(call.deadlineMs ?? DEFAULTS.deadlineMs, () =>
+        reject(
+          new DatabaseError("DATABASE_DEADLINE", `${label}: no answer before the deadline.`, {
+            statement: label,
+          }),
+        ),
+      )
+    })
+    return Promise.race([work, late]).finally(() => timer?.cancel())
+  }
+
+  return {
+    engine: "pglite",
+    schema,
+    abilities: { connections: false, processes: false },
+    run: async (statement, params, call = {}) => {
+      refuseNesting(statement.name)
+      const work =
+        statement.plan === "free"
+          ? query(pglite, statement, params)
+          : pglite.transaction(async (tx) => {
+              await tx.exec(INDEX_ONLY)
+              return query(tx, statement, params)
+            })
+      return withDeadline(call, statement.name, work)
+    },
+    transaction: async (body, call = {}) => {
+      refuseNesting("transaction")
+      const work = pglite.transaction(async (tx) => {
+        const token = { open: true }
+        let failed = false
+        const noteFailure = (error: unknown): never => {
+          failed = true
+          throw error
+        }
+        try {
+          const result = await inside.run(token, () =>
+            body({
+              run: (statement, params) => query(tx, statement, params).catch(noteFailure),
+              script: async (sql) => {
+                await tx
+                  .exec(resolveNames(sql, schema))
+                  .catch((error) => noteFailure(translateError(error, "script")))
+              },
+            }),
+          )
+          if (failed) throw rolledBack()
+          return result
+        } finally {
+          token.open = false
+        }
+      })
+      return withDeadline(call, "transaction", work)
+    },
+    listen: async (channel, onMessage) => {
+      refuseNesting("listen")
+      const stop = await pglite.listen(channel, onMessage)
+      return { close: () => stop() }
+    },
+    close: async () => {
+      closed = true
+      if (!options.instance) await pglite.close()
+    },
+  }
+}

@@ -1,0 +1,158 @@
+/** One connection to a PostgreSQL server: sends commands in one go, keeps deadlines, dies loudly. */
+import { Socket } from "node:net"
+import pg from "pg"
+import { DatabaseError } from "../../errors.ts"
+import type { Host } from "../../runtime/host.ts"
+import { translateError } from "../database-error.ts"
+
+export interface Connection {
+  /**
+   * Nothing stands between us and the server. Behind a pooler, named statements, LISTEN and session
+   * settings would end up on whatever server connection comes next.
+   */
+  readonly direct: boolean
+  readonly usable: () => boolean
+  /**
+   * Writes all commands at once and waits for all answers: one round trip. Throws the first error; those
+   * behind it have then run too, inside a transaction as no-ops.
+   */
+  readonly send: (commands: readonly Command[], deadlineAtMs: number) => Promise<Answer[]>
+  readonly onNotification: (handler: (channel: string, payload: string) => void) => void
+  /** Calls back once when the connection is gone, for whatever reason. */
+  readonly onEnd: (handler: () => void) => void
+  /** Says goodbye; gives up on politeness when the server does not answer. */
+  readonly close: () => Promise<void>
+  readonly destroy: () => void
+}
+
+export interface Command {
+  /** What is being run, for error messages. */
+  readonly label: string
+  readonly text: string
+  readonly values?: readonly (string | null)[]
+  /** Prepared once per connection under this name; only on direct connections. */
+  readonly prepare?: boolean
+}
+
+export interface Answer {
+  readonly command: string
+  readonly columns: readonly string[]
+  readonly rows: readonly (readonly (string | null)[])[]
+}
+
+/** Every value stays the text that the server sent; statements know what to make of it. */
+const AS_TEXT = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig
+
+const KEEP_ALIVE_MS = 10_000
+
+/** Session settings that we read by. Poolers track both, so they hold behind one too. */
+const SESSION = "set datestyle = 'ISO, YMD'; set timezone = 'UTC'"
+
+/** Opens a connection before the deadline, or throws: nothing has been sent that could have an effect. */
+export async function connect(host: Host, url: string, deadlineAtMs: number): Promise<Connection> {
+  const socket = new Socket()
+  const client = new pg.Client({
+    connectionString: url,
+    application_name: "carillon",
+    keepAlive: true,
+    keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
+    pipeline: true,
+    stream: () => socket,
+    types: AS_TEXT,
+  })
+  // Without a listener the driver's error event would end the process; the queries in flight report it.
+  client.on("error", () => {})
+  const timer = host.after(deadlineAtMs - host.monotonicMs(), () =>
+    socket.destroy(new Error("no answer in time")),
+  )
+  try {
+    await client.connect()
+    const [, pid] = await Promise.all([
+      client.query(SESSION),
+      client.query({ text: "select pg_catalog.pg_backend_pid()", rowMode: "array" }),
+    ])
+    // A pooler makes up the process id of the session; only the server itself tells the true one.
+    return wrap(host, { client, socket, direct: pid.rows[0]?.[0] === String(processId(client)) })
+  } catch (error) {
+    socket.destroy()
+    throw error
+  } finally {
+    timer.cancel()
+  }
+}
+
+function processId(client: pg.Client): number | null {
+  return (client as unknown as { processID: number | null }).processID
+}
+
+function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: boolean }): Connection {
+  const { client, socket, direct } = parts
+  let usable = true
+  socket.once("close", () => {
+    usable = false
+  })
+  const destroy = () => {
+    usable = false
+    socket.destroy()
+  }
+
+  async function send(commands: readonly Command[], deadlineAtMs: number): Promise<Answer[]> {
+    let late = false
+    const timer = host.after(deadlineAtMs - host.monotonicMs(), () => {
+      late = true
+      destroy()
+    })
+    const results = await Promise.allSettled(
+      commands.map((command) => client.query(queryOf(command, direct))),
+    )
+    timer.cancel()
+    return results.map((result, index) => {
+      const label = commands[index]?.label ?? "?"
+      if (result.status === "fulfilled") return answerOf(result.value)
+      if (late) throw deadlineError(label, result.reason)
+      throw translateError(result.reason, label)
+    })
+  }
+
+  return {
+    direct,
+    usable: () => usable,
+    send,
+    onNotification: (handler) => {
+      client.on("notification", ({ channel, payload }) => handler(channel, payload ?? ""))
+    },
+    onEnd: (handler) => {
+      socket.once("close", handler)
+    },
+    close: async () => {
+      const impatience = host.after(1_000, destroy)
+      await client.end().catch(() => {})
+      impatience.cancel()
+      destroy()
+    },
+    destroy,
+  }
+}
+
+function queryOf(command: Command, direct: boolean): pg.QueryArrayConfig {
+  return {
+    text: command.text,
+    rowMode: "array",
+    ...(command.values && { values: [...command.values] }),
+    ...(command.prepare && direct && { name: command.label }),
+  }
+}
+
+function answerOf(result: pg.QueryArrayResult): Answer {
+  // Several statements in one command give several results; nobody asks for their rows.
+  if (Array.isArray(result)) return { command: "", columns: [], rows: [] }
+  return { command: result.command, columns: result.fields.map((field) => field.name), rows: result.rows }
+}
+
+function deadlineError(label: string, cause: unknown): DatabaseError {
+  return new DatabaseError(
+    "DATABASE_DEADLINE",
+    `${label}: no answer before the deadline; the connection was dropped. Whether it took effect is unknown.`,
+    { cause, statement: label },
+  )
+}

@@ -1,0 +1,150 @@
+/** The seam over a PostgreSQL server, given by URL or embedded. */
+import { DEFAULTS } from "../../defaults.ts"
+import { DatabaseError } from "../../errors.ts"
+import type { Host } from "../../runtime/host.ts"
+import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
+import { rolledBack } from "../database-error.ts"
+import { INDEX_ONLY, resolveNames, type Statement } from "../statement.ts"
+import type { Answer, Command, Connection } from "./connection.ts"
+import { createNotifications } from "./listener.ts"
+import { createPool, type Pool } from "./pool.ts"
+
+export interface ServerOptions {
+  readonly url: string
+  readonly schema: string
+  readonly engine?: "server" | "embedded"
+  readonly workConnections?: number
+  readonly vitalConnections?: number
+}
+
+const COMMIT: Command = { label: "commit", text: "commit" }
+const ROLLBACK: Command = { label: "rollback", text: "rollback" }
+
+const REPEAT_BASE_MS = 20
+const REPEAT_CAP_MS = 1_000
+
+export function openServer(host: Host, options: ServerOptions): Database {
+  const { url, schema } = options
+  const pools: Record<Lane, Pool> = {
+    work: createPool(host, { url, max: options.workConnections ?? DEFAULTS.workConnections }),
+    vital: createPool(host, { url, max: options.vitalConnections ?? DEFAULTS.vitalConnections }),
+  }
+  const notifications = createNotifications(host, url)
+  const texts = new Map<string, string>()
+
+  function commandOf<P, R>(statement: Statement<P, R>, params: P): Command {
+    let text = texts.get(statement.name)
+    if (text === undefined) {
+      text = statement.text(schema)
+      texts.set(statement.name, text)
+    }
+    return { label: statement.name, text, values: statement.bind(params), prepare: true }
+  }
+
+  async function run<P, R>(statement: Statement<P, R>, params: P, call: CallOptions = {}): Promise<R[]> {
+    const command = commandOf(statement, params)
+    const deadlineAtMs = host.monotonicMs() + (call.deadlineMs ?? DEFAULTS.deadlineMs)
+    for (let failures = 0; ; failures += 1) {
+      try {
+        const answer = await lend(call, deadlineAtMs, (connection) =>
+          statement.plan === "index"
+            ? sendByIndex(connection, command, deadlineAtMs)
+            : sendAlone(connection, command, deadlineAtMs),
+        )
+        return statement.read(answer.columns, answer.rows)
+      } catch (error) {
+        const restMs = host.random() * Math.min(REPEAT_CAP_MS, REPEAT_BASE_MS * 2 ** failures)
+        if (!isBusy(error) || host.monotonicMs() + restMs >= deadlineAtMs) throw error
+        await host.sleep(restMs)
+      }
+    }
+  }
+
+  async function transaction<T>(body: (tx: Transaction) => Promise<T>, call: CallOptions = {}): Promise<T> {
+    const deadlineMs = call.deadlineMs ?? DEFAULTS.deadlineMs
+    const deadlineAtMs = host.monotonicMs() + deadlineMs
+    return lend(call, deadlineAtMs, async (connection) => {
+      // Sent together with the first command: opening a transaction costs no round trip.
+      let prefix: Command[] = [
+        begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`),
+      ]
+      const send = async (command: Command): Promise<Answer> => {
+        const commands = [...prefix, command]
+        prefix = []
+        const answers = await connection.send(commands, deadlineAtMs)
+        return answers[commands.length - 1] as Answer
+      }
+      try {
+        const result = await body({
+          run: async (statement, params) => {
+            const answer = await send(commandOf(statement, params))
+            return statement.read(answer.columns, answer.rows)
+          },
+          script: async (sql) => {
+            await send({ label: "script", text: resolveNames(sql, schema) })
+          },
+        })
+        if (prefix.length === 0) await commit(send)
+        return result
+      } catch (error) {
+        if (prefix.length === 0 && connection.usable()) {
+          await connection.send([ROLLBACK], deadlineAtMs).catch(() => connection.destroy())
+        }
+        throw error
+      }
+    })
+  }
+
+  /** Lends a connection of the lane; one answer from a read-only server clears all lanes. */
+  async function lend<T>(
+    call: CallOptions,
+    deadlineAtMs: number,
+    use: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    try {
+      return await pools[call.lane ?? "work"].lend(deadlineAtMs, use)
+    } catch (error) {
+      if (error instanceof DatabaseError && error.sqlState === "25006") {
+        for (const pool of Object.values(pools)) pool.evict()
+      }
+      throw error
+    }
+  }
+
+  return {
+    engine: options.engine ?? "server",
+    schema,
+    abilities: { connections: true, processes: true },
+    run,
+    transaction,
+    listen: notifications.listen,
+    close: async () => {
+      await Promise.all([notifications.close(), pools.work.close(), pools.vital.close()])
+    },
+  }
+}
+
+async function sendAlone(connection: Connection, command: Command, deadlineAtMs: number): Promise<Answer> {
+  const [answer] = await connection.send([command], deadlineAtMs)
+  return answer as Answer
+}
+
+async function sendByIndex(connection: Connection, command: Command, deadlineAtMs: number): Promise<Answer> {
+  const [, answer] = await connection.send([begin(INDEX_ONLY), command, COMMIT], deadlineAtMs)
+  return answer as Answer
+}
+
+function begin(settings: string): Command {
+  return { label: "begin", text: `begin isolation level read committed; ${settings}` }
+}
+
+/** PostgreSQL answers a commit of a failed transaction with a polite ROLLBACK; that is no commit. */
+async function commit(send: (command: Command) => Promise<Answer>): Promise<void> {
+  const { command } = await send(COMMIT)
+  if (command !== "COMMIT") throw rolledBack()
+}
+
+/** Refused for now, and certainly without effect. */
+function isBusy(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "DATABASE_BUSY"
+}

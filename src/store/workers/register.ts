@@ -1,0 +1,17 @@
+import { int, list, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Opens a lease for this process.
+ *
+ * Guarantee: the id is new; a lease that died is never revived, its owner takes another.
+ */
+export const registerWorker = statement({
+  name: "workers/register",
+  params: { lease: uuid, hostname: text, pid: int, pools: list(text), leaseMs: int },
+  returns: {},
+  sql: `
+  insert into {workers} (lease, hostname, pid, pools, started_at, expires_at)
+  values (@lease, @hostname, @pid, @pools, {now}, {now} + @leaseMs * interval '1 millisecond')
+`,
+})
