@@ -13,7 +13,8 @@ export const ERROR_TABLE = {
     retryable: false,
   },
   INPUT_INVALID: {
-    means: "An input or output does not satisfy the schema of its job.",
+    means:
+      "An input does not satisfy the schema of its job, as the handler would receive it: after a round trip through JSON.",
     todo: "Look at `issues` for the paths. At enqueue nothing was written; in a worker the attempt failed for good.",
     retryable: false,
   },
@@ -179,15 +180,15 @@ export class OptionsError extends CarillonError {
   }
 }
 
-/** A value does not satisfy the schema of its job. */
+/** An input does not satisfy the schema of its job. */
 export class InputError extends CarillonError {
   override readonly name = "InputError"
   readonly job: string
   readonly issues: readonly Fault[]
 
-  constructor(job: string, what: "input" | "output", issues: readonly Fault[]) {
+  constructor(job: string, issues: readonly Fault[]) {
     const lines = issues.map(({ path, message }) => `  ${path}: ${message}`)
-    super("INPUT_INVALID", `Invalid ${what} for job "${job}":\n${lines.join("\n")}`)
+    super("INPUT_INVALID", `Invalid input for job "${job}":\n${lines.join("\n")}`)
     this.job = job
     this.issues = issues
   }

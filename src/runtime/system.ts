@@ -15,6 +15,9 @@ export function createSystemHost(): Host {
     randomBits: () => randomBytes(8).readBigInt64BE(),
     newId: createIdSource(() => Date.now(), randomBytes),
     crashPoint: () => {},
+    print: (to, line) => {
+      process[to === "out" ? "stdout" : "stderr"].write(`${line}\n`)
+    },
     facts: {
       pid: process.pid,
       hostname: hostname(),

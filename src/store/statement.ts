@@ -51,9 +51,12 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
     name,
     plan,
     text: (schema) =>
-      resolveNames(sql, schema).replace(
-        PARAMETER,
-        (_, parameter: string) => `$${parameters.indexOf(parameter) + 1}::${params[parameter]?.sqlType}`,
+      resolveNames(
+        sql.replace(
+          PARAMETER,
+          (_, parameter: string) => `$${parameters.indexOf(parameter) + 1}::${params[parameter]?.sqlType}`,
+        ),
+        schema,
       ),
     bind: (values) =>
       parameters.map((parameter) => params[parameter]?.encode(values[parameter as keyof P] as never) ?? null),

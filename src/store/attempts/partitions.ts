@@ -17,7 +17,10 @@ const DAY_MS = 86_400_000
 
 /** Makes what is missing of today's and the coming days' partitions. Returns the names of those it made. */
 export async function makePartitions(database: Database): Promise<string[]> {
-  const missing = await database.run(listMissingPartitions, { daysAhead: DAYS_AHEAD })
+  const missing = await database.run(listMissingPartitions, {
+    schema: database.schema,
+    daysAhead: DAYS_AHEAD,
+  })
   for (const { day, name } of missing) await makePartition(database, name, day)
   return missing.map(({ name }) => name)
 }
@@ -27,7 +30,7 @@ async function makePartition(database: Database, name: string, dayMs: number): P
   await database.transaction(async (tx) => {
     // Two processes may see the same gap; the second finds the partition when its turn comes.
     await tx.run(lockPartitions, { name: `carillon:partitions:${database.schema}` })
-    const missing = await tx.run(listMissingPartitions, { daysAhead: DAYS_AHEAD })
+    const missing = await tx.run(listMissingPartitions, { schema: database.schema, daysAhead: DAYS_AHEAD })
     if (!missing.some((partition) => partition.name === name)) return
     await tx.script(`
       set local lock_timeout = ${LOCK_TIMEOUT_MS};
@@ -42,7 +45,7 @@ async function makePartition(database: Database, name: string, dayMs: number): P
 /** The days from today, in UTC, that have no partition yet. Partitions are found by their names. */
 export const listMissingPartitions = statement({
   name: "attempts/list-missing-partitions",
-  params: { daysAhead: int },
+  params: { schema: text, daysAhead: int },
   returns: { day: instant, name: text },
   sql: `
   select day, name
@@ -53,7 +56,7 @@ export const listMissingPartitions = statement({
       from generate_series(0, @daysAhead) as n
     ) as days
   ) as wanted
-  where pg_catalog.to_regclass('{schema}.' || name) is null
+  where pg_catalog.to_regclass(format('%I.%I', @schema, name)) is null
   order by day
 `,
 })

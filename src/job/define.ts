@@ -1,0 +1,75 @@
+/** A job: a name, its settings and the code that executes its runs. Defining one does no work. */
+import { InputError } from "../errors.ts"
+import { assertOptions } from "../options/check.ts"
+import type { JobContext } from "./context.ts"
+import { type JobSettings, jobCheck, type ResolvedJob, resolveJob } from "./options.ts"
+import { decodePayload } from "./payload.ts"
+import { type InputOf, type OutputOf, type StandardSchema, validate } from "./standard-schema.ts"
+
+/** What callers pass, what the handler gets and what it returns. */
+export interface Job<Input = unknown, Output = unknown> extends ResolvedJob {
+  /** Checks an input as it will come out of the database. Throws an `InputError` with every fault. */
+  readonly parse: (json: string) => Promise<unknown>
+  /** Executes one attempt with a parsed input. */
+  readonly execute: (input: unknown, ctx: JobContext) => Promise<Output>
+  /** Only for the compiler: what `enqueue` accepts. */
+  readonly input?: Input
+}
+
+/** Any job, whatever it takes and returns. */
+export type AnyJob = Job<never, unknown>
+
+/**
+ * Defines a job.
+ *
+ * With a schema as `input`, inputs are checked when they are enqueued and again before the handler starts,
+ * and the handler gets what the schema makes of them.
+ *
+ * @example
+ * const sendEmail = defineJob({
+ *   name: "email.send",
+ *   input: z.object({ to: z.email() }),
+ *   timeout: "30s",
+ *   async run(input, ctx) {
+ *     await mailer.send(input.to, { signal: ctx.signal })
+ *   },
+ * })
+ */
+export function defineJob<Schema extends StandardSchema, Output>(
+  options: JobSettings & {
+    readonly input: Schema
+    readonly run: (input: OutputOf<Schema>, ctx: JobContext) => Promise<Output> | Output
+  },
+): Job<InputOf<Schema>, Awaited<Output>>
+export function defineJob<Input = undefined, Output = void>(
+  options: JobSettings & {
+    readonly run: (input: Input, ctx: JobContext) => Promise<Output> | Output
+  },
+): Job<Input, Awaited<Output>>
+export function defineJob(
+  options: JobSettings & {
+    readonly input?: StandardSchema
+    readonly run: (input: never, ctx: JobContext) => unknown
+  },
+): Job {
+  assertOptions("defineJob", options, jobCheck)
+  const { input: schema, run } = options
+  return Object.freeze({
+    ...resolveJob(options),
+    parse: async (json: string) => {
+      const value = decodePayload(json)
+      if (!schema) return value
+      const checked = await validate(schema, value)
+      if ("faults" in checked) throw new InputError(options.name, checked.faults)
+      return checked.value
+    },
+    execute: async (input: unknown, ctx: JobContext) => run(input as never, ctx),
+  })
+}
+
+/** Whether a value was made by `defineJob`. */
+export function isJob(value: unknown): value is AnyJob {
+  return (
+    typeof value === "object" && value !== null && "execute" in value && "parse" in value && "name" in value
+  )
+}

@@ -1,0 +1,64 @@
+import fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { PayloadError } from "../errors.ts"
+import { decodePayload, encodePayload } from "./payload.ts"
+
+const encode = (value: unknown) => encodePayload(value, "input", 1_000_000)
+
+describe("encodePayload", () => {
+  it("keeps every JSON value faithfully", () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(decodePayload(encode(value))).toEqual(JSON.parse(JSON.stringify(value)))
+      }),
+    )
+  })
+
+  it("keeps NUL, lone surrogates and keys called __proto__ as data", () => {
+    const value = JSON.parse('{"__proto__":{"polluted":1},"a":"\\u0000\\ud800"}')
+    const back = decodePayload(encode(value)) as object
+    expect(back).toEqual(value)
+    expect(Object.keys(back)).toEqual(["__proto__", "a"])
+    expect(({} as { polluted?: number }).polluted).toBeUndefined()
+  })
+
+  it.each<[string, unknown, string]>([
+    ["a bigint", { user: { id: 1n } }, "user.id"],
+    ["NaN", { rates: [1, Number.NaN] }, "rates.1"],
+    ["Infinity", Number.POSITIVE_INFINITY, ""],
+    ["a function", { run: () => {} }, "run"],
+    ["undefined in an array", [1, undefined], "1"],
+    ["a symbol", { s: Symbol("s") }, "s"],
+  ])("refuses %s and says where it stands", (_, value, path) => {
+    expect(() => encode(value)).toThrowError(PayloadError)
+    expect(catchError(() => encode(value))).toMatchObject({ code: "PAYLOAD_INVALID", path })
+  })
+
+  it("refuses cycles and bottomless nesting without overflowing", () => {
+    const cycle: { self?: unknown } = {}
+    cycle.self = cycle
+    let deep: unknown = 0
+    for (let level = 0; level < 10_000; level += 1) deep = [deep]
+    expect(catchError(() => encode(cycle))).toMatchObject({ code: "PAYLOAD_INVALID" })
+    expect(catchError(() => encode(deep))).toMatchObject({ code: "PAYLOAD_INVALID" })
+  })
+
+  it("takes the same object twice, side by side", () => {
+    const shared = { a: 1 }
+    expect(encode([shared, shared])).toBe('[{"a":1},{"a":1}]')
+  })
+
+  it("counts bytes, not characters", () => {
+    expect(encodePayload("é", "input", 4)).toBe('"é"')
+    expect(catchError(() => encodePayload("éé", "input", 5))).toMatchObject({ code: "PAYLOAD_TOO_LARGE" })
+  })
+})
+
+function catchError(run: () => void): unknown {
+  try {
+    run()
+  } catch (error) {
+    return error
+  }
+  return undefined
+}

@@ -1,0 +1,77 @@
+/** Inputs and results as JSON text: what cannot be kept faithfully is refused, with the place where it stands. */
+import { PayloadError } from "../errors.ts"
+
+/** Deeper data is a mistake, and would overflow the stack of whoever reads it. */
+const MAX_DEPTH = 500
+
+/** The JSON text of a value. Absent (`undefined`) becomes null. */
+export function encodePayload(value: unknown, what: "input" | "result", maxBytes: number): string {
+  if (value === undefined) return "null"
+  const fault = findFault(value, [])
+  if (fault) {
+    const place = fault.path.length === 0 ? `The ${what}` : `${what}.${fault.path.join(".")}`
+    throw new PayloadError(
+      "PAYLOAD_INVALID",
+      fault.path.join("."),
+      `${place} cannot be kept as JSON: ${fault.problem}.`,
+    )
+  }
+  const text = JSON.stringify(value)
+  const bytes = new TextEncoder().encode(text).length
+  if (bytes > maxBytes) {
+    throw new PayloadError(
+      "PAYLOAD_TOO_LARGE",
+      "",
+      `The ${what} has ${bytes} bytes as JSON; the limit is ${maxBytes}. Store the bulk elsewhere and pass a reference.`,
+    )
+  }
+  return text
+}
+
+/** The value of a JSON text. A key called `__proto__` is data like any other. */
+export function decodePayload(text: string): unknown {
+  return JSON.parse(text)
+}
+
+interface PayloadFault {
+  readonly path: readonly string[]
+  readonly problem: string
+}
+
+/** The first place that JSON would change or refuse. `above` are the objects that the value is inside of. */
+function findFault(value: unknown, above: readonly object[]): PayloadFault | undefined {
+  switch (typeof value) {
+    case "string":
+    case "boolean":
+      return undefined
+    case "number":
+      return Number.isFinite(value) ? undefined : { path: [], problem: `${value} is not a JSON number` }
+    case "bigint":
+      return { path: [], problem: "a bigint; convert it to a text or a number" }
+    case "undefined":
+      return { path: [], problem: "undefined inside an array; use null" }
+    case "function":
+    case "symbol":
+      return { path: [], problem: `a ${typeof value}` }
+    case "object":
+      return value === null ? undefined : findFaultInObject(value, above)
+  }
+}
+
+function findFaultInObject(value: object, above: readonly object[]): PayloadFault | undefined {
+  if (above.length >= MAX_DEPTH) return { path: [], problem: `more than ${MAX_DEPTH} levels deep` }
+  if (above.includes(value)) return { path: [], problem: "it contains itself" }
+  if (hasToJson(value)) return findFault(value.toJSON(), [...above, value])
+  const inside = [...above, value]
+  for (const [key, entry] of Object.entries(value)) {
+    // As an entry of an object, undefined means absent, and absent it will be.
+    if (entry === undefined && !Array.isArray(value)) continue
+    const fault = findFault(entry, inside)
+    if (fault) return { ...fault, path: [key, ...fault.path] }
+  }
+  return undefined
+}
+
+function hasToJson(value: object): value is { toJSON: () => unknown } {
+  return "toJSON" in value && typeof value.toJSON === "function"
+}

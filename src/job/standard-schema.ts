@@ -1,0 +1,49 @@
+/**
+ * The part of the Standard Schema interface (https://standardschema.dev, version 1) that we speak: any schema
+ * library that implements it can describe the input of a job.
+ */
+import type { Fault } from "../errors.ts"
+
+export interface StandardSchema<Input = unknown, Output = Input> {
+  readonly "~standard": {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => Result<Output> | Promise<Result<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+type Result<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly Issue[] }
+
+interface Issue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** What callers give to a schema. */
+export type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"]
+/** What a schema makes of it. */
+export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"]
+
+export function isStandardSchema(value: unknown): value is StandardSchema {
+  if ((typeof value !== "object" && typeof value !== "function") || value === null) return false
+  const standard = (value as { "~standard"?: { version?: unknown; validate?: unknown } })["~standard"]
+  return standard?.version === 1 && typeof standard.validate === "function"
+}
+
+/** The value as the schema gives it, or what is wrong with it. */
+export async function validate<Output>(
+  schema: StandardSchema<unknown, Output>,
+  value: unknown,
+): Promise<{ readonly value: Output } | { readonly faults: Fault[] }> {
+  const result = await schema["~standard"].validate(value)
+  if (result.issues === undefined) return { value: result.value }
+  return { faults: result.issues.map(({ path, message }) => ({ path: pathOf(path), message })) }
+}
+
+function pathOf(path: Issue["path"] = []): string {
+  const steps = path.map((step) => String(typeof step === "object" ? step.key : step))
+  return steps.length === 0 ? "(input)" : steps.join(".")
+}
