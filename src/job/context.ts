@@ -1,4 +1,5 @@
 /** What a handler is told about the attempt it executes. */
+import type { DateValue } from "../time/instant.ts"
 
 export interface JobContext {
   readonly runId: string
@@ -7,7 +8,7 @@ export interface JobContext {
   readonly job: string
   readonly pool: string
   /** When the run was due. */
-  readonly due: Date
+  readonly due: DateValue
   /**
    * The same for every attempt of the run: give it to outside systems, so that an effect that is repeated
    * after a crash is recognised as the same one.

@@ -29,6 +29,8 @@ const asIs = (text: string): string => text
 export const text: Codec<string> = codec("text", asIs, asIs)
 export const uuid: Codec<string> = codec("uuid", asIs, asIs)
 export const int: Codec<number> = codec("int4", String, Number)
+/** For milliseconds: whole numbers beyond the 24 days that an int4 can hold. */
+export const double: Codec<number> = codec("float8", String, Number)
 export const bigint: Codec<bigint> = codec("int8", String, BigInt)
 export const boolean: Codec<boolean> = codec("bool", String, (value) => value === "t" || value === "true")
 /** JSON as its text: parsed by whoever needs the value, when it is needed. */

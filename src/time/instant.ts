@@ -3,8 +3,11 @@
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type InstantMs = number
 
+/** A JavaScript `Date`. The global of that name is banned elsewhere, because it also reads the host's clock. */
+export type DateValue = Date
+
 /** The `Date` of an instant. */
-export function toDate(ms: InstantMs): Date {
+export function toDate(ms: InstantMs): DateValue {
   return new Date(ms)
 }
 
@@ -22,6 +25,6 @@ export function formatInstant(ms: InstantMs): string {
 }
 
 /** Whether `value` is a `Date` that holds a time. */
-export function isDate(value: unknown): value is Date {
+export function isDate(value: unknown): value is DateValue {
   return value instanceof Date && !Number.isNaN(value.getTime())
 }

@@ -7,6 +7,7 @@ import { statement } from "../statement.ts"
  * Fence: `claim` is random and drawn for this call. Every later write presents (lease, claim), so a worker
  * that lost its lease, or that claimed the same run twice, changes nothing with the old one.
  * Guarantee: takes nothing under a lease that is dead or expired.
+ * `except` are runs whose handlers from an earlier lease still go on in this process.
  * By ctid: a join on id falls into a hash join over the whole table.
  * Order: `returning` gives the order of the table; sort by (priority desc, rank) before starting anything.
  * Locks: the rows it takes; rows that others hold are skipped.
@@ -14,7 +15,7 @@ import { statement } from "../statement.ts"
  */
 export const claimRuns = statement({
   name: "runs/claim",
-  params: { lease: uuid, claim: bigint, pool: text, jobs: list(text), limit: int },
+  params: { lease: uuid, claim: bigint, pool: text, jobs: list(text), except: list(uuid), limit: int },
   returns: { id: uuid, job: text, priority: int, rank: bigint, attempt: int, due_at: instant, input: json },
   plan: "index",
   sql: `
@@ -24,7 +25,7 @@ export const claimRuns = statement({
     and run.ctid = any (array(
       select ctid
       from {runs}
-      where pool = @pool and state = 'ready' and job = any (@jobs)
+      where pool = @pool and state = 'ready' and job = any (@jobs) and id <> all (@except)
       order by priority desc, rank
       limit @limit
       for no key update skip locked

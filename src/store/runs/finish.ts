@@ -1,4 +1,4 @@
-import { bigint, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, double, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -19,7 +19,7 @@ export const finishRuns = statement({
     claims: list(bigint),
     states: list(text),
     outcomes: list(text),
-    startedAgoMs: list(int),
+    startedAgoMs: list(double),
     results: list(nullable(json)),
     errorCodes: list(nullable(text)),
     errorMessages: list(nullable(text)),

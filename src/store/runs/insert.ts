@@ -1,4 +1,4 @@
-import { instant, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -15,7 +15,7 @@ export const insertRuns = statement({
     jobs: list(text),
     pools: list(text),
     priorities: list(int),
-    delaysMs: list(int),
+    delaysMs: list(double),
     runAt: list(nullable(instant)),
     inputs: list(json),
   },

@@ -1,4 +1,4 @@
-import { bigint, boolean, int, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, double, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -15,9 +15,9 @@ export const retryRuns = statement({
     ids: list(uuid),
     claims: list(bigint),
     charged: list(boolean),
-    delaysMs: list(int),
+    delaysMs: list(double),
     outcomes: list(text),
-    startedAgoMs: list(nullable(int)),
+    startedAgoMs: list(nullable(double)),
     errorCodes: list(nullable(text)),
     errorMessages: list(nullable(text)),
     errorStacks: list(nullable(text)),

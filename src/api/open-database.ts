@@ -1,0 +1,27 @@
+/** Opens the database that the options ask for: a server, memory, or the embedded server. */
+import { DEFAULTS } from "../defaults.ts"
+import type { Host } from "../runtime/host.ts"
+import type { Database } from "../store/database.ts"
+import { startEmbedded } from "../store/embedded/launch.ts"
+import { openPglite } from "../store/pglite.ts"
+import { openServer } from "../store/server/server.ts"
+import type { ResolvedOptions } from "./options.ts"
+
+/** The database, and the address under which others reach it, if they do. */
+export interface OpenedDatabase {
+  readonly database: Database
+  readonly url: string | undefined
+}
+
+export async function openDatabase(host: Host, options: ResolvedOptions): Promise<OpenedDatabase> {
+  const { database: address, schema } = options
+  if (address === "memory") return { database: await openPglite(host, { schema }), url: undefined }
+  if (address !== undefined) return { database: openServer(host, { url: address, schema }), url: address }
+  const server = await startEmbedded(host, { dataDir: options.dataDir ?? DEFAULTS.dataDir })
+  const database = openServer(host, { url: server.url, schema, engine: "embedded" })
+  const close = async () => {
+    await database.close()
+    await server.stop()
+  }
+  return { database: { ...database, close }, url: server.url }
+}

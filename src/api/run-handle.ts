@@ -1,0 +1,43 @@
+/** What `enqueue` gives back: the run's id, and a way to wait for its end. */
+import type { Results } from "../engine/results.ts"
+import type { FinishedRun } from "../engine/settler.ts"
+import { RunError } from "../errors.ts"
+import { decodePayload } from "../job/payload.ts"
+import { reviveError } from "../queue/error-record.ts"
+
+export interface RunHandle<Output> {
+  readonly id: string
+  /** Whether this call wrote the run, or found it there. */
+  readonly created: boolean
+  /**
+   * Waits for the end of the run, in whatever process, and returns what its handler returned.
+   *
+   * Throws a `RunError` when the run ends without a result, with the last error as its `cause`, and the
+   * signal's reason when `signal` aborts.
+   */
+  readonly result: (options?: { readonly signal?: AbortSignal }) => Promise<Output>
+}
+
+export function createRunHandle<Output>(
+  results: Results,
+  run: { readonly id: string; readonly created: boolean },
+): RunHandle<Output> {
+  return Object.freeze({
+    ...run,
+    result: async ({ signal }: { readonly signal?: AbortSignal } = {}) => {
+      const finished = await results.wait(run.id, signal)
+      return outputOf(run.id, finished) as Output
+    },
+  })
+}
+
+function outputOf(id: string, finished: FinishedRun | undefined): unknown {
+  if (!finished) {
+    throw new RunError("RUN_NOT_FOUND", id, `Run ${id} is neither waiting, running nor in history.`)
+  }
+  if (finished.state === "succeeded") return decodePayload(finished.result ?? "null")
+  const why = finished.error ? `: ${finished.error.message}` : "."
+  throw new RunError("RUN_DEAD", id, `Run ${id} is ${finished.state}${why}`, {
+    ...(finished.error && { cause: reviveError(finished.error) }),
+  })
+}

@@ -1,0 +1,68 @@
+/** The one loop primitive: every actor is a tick that says how long to rest, and a bell that ends the rest early. */
+import type { Host } from "../runtime/host.ts"
+
+export interface Loop {
+  readonly name: string
+  /** Does a bounded piece of work and returns how many milliseconds to rest before the next. */
+  readonly tick: (signal: AbortSignal) => Promise<number>
+  readonly bell: Bell
+}
+
+/** Ends the rest of one loop early. Rung while the loop works, it makes the next rest none. */
+export interface Bell {
+  readonly ring: () => void
+  /** Rests for `ms`, or until the bell rings or `signal` aborts. */
+  readonly rest: (ms: number, signal: AbortSignal) => Promise<void>
+}
+
+export function createBell(host: Host): Bell {
+  let rung = false
+  let wake: (() => void) | undefined
+  return {
+    ring: () => {
+      rung = true
+      wake?.()
+    },
+    rest: async (ms, signal) => {
+      if (!rung) {
+        const early = new AbortController()
+        wake = () => early.abort()
+        const stop = () => early.abort()
+        signal.addEventListener("abort", stop, { once: true })
+        if (!signal.aborted) await host.sleep(ms, early.signal)
+        signal.removeEventListener("abort", stop)
+        wake = undefined
+      }
+      rung = false
+    },
+  }
+}
+
+const FAILURE_REST_BASE_MS = 100
+const FAILURE_REST_CAP_MS = 10_000
+
+/**
+ * Runs a loop until aborted. A tick that fails is reported and rested on, longer each time and with jitter, and
+ * never ends the loop: the database may be away for as long as it likes.
+ */
+export async function runLoop(
+  host: Host,
+  loop: Loop,
+  onFailure: (error: unknown, failures: number) => void,
+  signal: AbortSignal,
+): Promise<void> {
+  let failures = 0
+  while (!signal.aborted) {
+    try {
+      const restMs = await loop.tick(signal)
+      failures = 0
+      await loop.bell.rest(restMs, signal)
+    } catch (error) {
+      failures += 1
+      onFailure(error, failures)
+      const longestMs = Math.min(FAILURE_REST_CAP_MS, FAILURE_REST_BASE_MS * 2 ** failures)
+      // Not on the bell: being called does not make the database come back.
+      await host.sleep((0.5 + host.random() / 2) * longestMs, signal)
+    }
+  }
+}

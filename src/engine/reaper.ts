@@ -1,0 +1,62 @@
+/**
+ * Takes back the runs of processes that have stopped renewing their leases.
+ *
+ * A process that was cut off from the database itself cannot tell the dead from the equally cut off, so it
+ * reaps only after it has been in touch for a whole lease: a restart of the database expires nobody.
+ */
+import type { Events } from "../observe/events.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { reapRuns } from "../store/runs/reap.ts"
+import { forgetWorkers } from "../store/workers/forget.ts"
+import { markDeadWorkers } from "../store/workers/mark-dead.ts"
+import type { Lease } from "./lease.ts"
+import { createBell, type Loop } from "./loop.ts"
+
+export interface ReaperParts {
+  readonly runtime: Runtime
+  readonly events: Events
+  readonly lease: Lease
+  readonly leaseMs: number
+  readonly everyMs: number
+  readonly onReady: (pool: string) => void
+}
+
+const BATCH = 1_000
+/** A claim that was under way when its lease died may come in late; until then its lease is looked at again. */
+const TOMBSTONE_MS = 86_400_000
+
+export interface Reaper extends Loop {
+  /** Marks expired leases dead and takes their runs back, without asking how long we have been in touch. */
+  readonly reap: () => Promise<number>
+}
+
+export function createReaper({ runtime, events, lease, leaseMs, everyMs, onReady }: ReaperParts): Reaper {
+  const { database } = runtime
+
+  async function reap(): Promise<number> {
+    const dead = await database.run(markDeadWorkers, { own: lease.id() })
+    if (dead.length === 0) return 0
+    await runtime.crashPoint("reap.marked")
+    const leases = dead.map((row) => row.lease)
+    let total = 0
+    for (let taken = BATCH; taken === BATCH; ) {
+      const rows = await database.run(reapRuns, { leases, limit: BATCH })
+      taken = rows.length
+      total += taken
+      for (const pool of new Set(rows.map((row) => row.pool))) onReady(pool)
+    }
+    if (total > 0) events.emit({ type: "lease.reaped", leases, runs: total })
+    await database.run(forgetWorkers, { afterMs: TOMBSTONE_MS })
+    return total
+  }
+
+  return {
+    name: "reaper",
+    bell: createBell(runtime),
+    tick: async () => {
+      if (lease.reachableForMs() >= leaseMs) await reap()
+      return everyMs
+    },
+    reap,
+  }
+}

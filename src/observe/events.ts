@@ -1,0 +1,68 @@
+/** Everything that Carillon has to say about what it does, as typed data. Logs and tests listen; nothing depends on them. */
+import type { FinalState } from "../queue/run-state.ts"
+
+export type CarillonEvent =
+  | { readonly type: "schema.migrated"; readonly schema: string; readonly versions: readonly number[] }
+  | { readonly type: "worker.started"; readonly lease: string; readonly pools: readonly string[] }
+  | { readonly type: "worker.stopped"; readonly lease: string; readonly unfinished: number }
+  | { readonly type: "lease.lost"; readonly lease: string; readonly runs: number }
+  | { readonly type: "lease.reaped"; readonly leases: readonly string[]; readonly runs: number }
+  | { readonly type: "run.enqueued"; readonly run: string; readonly job: string; readonly pool: string }
+  | ({ readonly type: "attempt.started" } & AttemptFacts)
+  | ({ readonly type: "attempt.finished" } & AttemptFacts & AttemptEnd)
+  /** The result of an attempt came after its lease was lost, and was discarded. */
+  | ({ readonly type: "attempt.fenced" } & AttemptFacts)
+  /** The handler went on after its signal had aborted. */
+  | ({ readonly type: "attempt.overran" } & AttemptFacts & { readonly because: string })
+  /** A loop failed and will go on after a rest. */
+  | {
+      readonly type: "loop.failed"
+      readonly loop: string
+      readonly error: unknown
+      readonly failures: number
+    }
+
+export interface AttemptFacts {
+  readonly run: string
+  readonly job: string
+  readonly pool: string
+  readonly attempt: number
+}
+
+export interface AttemptEnd {
+  readonly outcome: "succeeded" | "failed" | "timed_out" | "released"
+  /** What the run is now. */
+  readonly runState: "waiting" | "ready" | FinalState
+  readonly durationMs: number
+  readonly error?: { readonly code: string | null; readonly message: string }
+}
+
+export type EventListener = (event: CarillonEvent) => void
+
+export interface Events {
+  readonly emit: (event: CarillonEvent) => void
+  /** Calls `listener` for every event until the returned function is called. */
+  readonly subscribe: (listener: EventListener) => () => void
+}
+
+/** A listener that throws has its error handed to `onListenerError` and disturbs nobody else. */
+export function createEvents(onListenerError: (error: unknown) => void): Events {
+  const listeners = new Set<EventListener>()
+  return {
+    emit: (event) => {
+      for (const listener of listeners) {
+        try {
+          listener(event)
+        } catch (error) {
+          onListenerError(error)
+        }
+      }
+    },
+    subscribe: (listener) => {
+      listeners.add(listener)
+      return () => {
+        listeners.delete(listener)
+      }
+    },
+  }
+}

@@ -1,0 +1,83 @@
+/** Events as log lines. Any logger with these four methods will do: pino, winston, console. */
+import type { Host } from "../runtime/host.ts"
+import type { CarillonEvent } from "./events.ts"
+
+export interface Logger {
+  readonly debug: (message: string) => void
+  readonly info: (message: string) => void
+  readonly warn: (message: string) => void
+  readonly error: (message: string) => void
+}
+
+/** Warnings and errors to the terminal, nothing else. */
+export function createTerminalLogger(host: Host): Logger {
+  const write = (level: string) => (message: string) => host.print("err", `carillon ${level}: ${message}`)
+  return { debug: () => {}, info: () => {}, warn: write("warn"), error: write("error") }
+}
+
+/** Writes an event as one line at the level it deserves. */
+export function logEvent(logger: Logger, event: CarillonEvent): void {
+  const { level, text } = lineOf(event)
+  // A line is a line, whatever a job's name or an error's message contains.
+  logger[level](text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "))
+}
+
+interface Line {
+  readonly level: keyof Logger
+  readonly text: string
+}
+
+function lineOf(event: CarillonEvent): Line {
+  switch (event.type) {
+    case "schema.migrated":
+      return { level: "info", text: `schema "${event.schema}" migrated to version ${event.versions.at(-1)}` }
+    case "worker.started":
+      return { level: "info", text: `worker started for ${event.pools.join(", ")}` }
+    case "worker.stopped":
+      return { level: "info", text: `worker stopped, ${event.unfinished} attempts unfinished` }
+    case "lease.lost":
+      return {
+        level: "error",
+        text: `lease lost with ${event.runs} runs under way; their results will be discarded`,
+      }
+    case "lease.reaped":
+      return { level: "warn", text: `${event.runs} runs taken back from ${event.leases.length} dead workers` }
+    case "run.enqueued":
+      return { level: "debug", text: `${event.job} ${event.run} enqueued` }
+    case "attempt.started":
+      return { level: "debug", text: `${nameOf(event)} started` }
+    case "attempt.finished":
+      return finishedLine(event)
+    case "attempt.fenced":
+      return {
+        level: "warn",
+        text: `${nameOf(event)} ended after its lease was lost; the result was discarded`,
+      }
+    case "attempt.overran":
+      return {
+        level: "warn",
+        text: `${nameOf(event)} went on after ${event.because}; its slot stays taken until it ends`,
+      }
+    case "loop.failed":
+      return {
+        level: event.failures > 1 ? "error" : "warn",
+        text: `${event.loop} failed, goes on: ${messageOf(event.error)}`,
+      }
+  }
+}
+
+function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }>): Line {
+  const took = `in ${Math.round(event.durationMs)} ms`
+  if (event.outcome === "succeeded") return { level: "debug", text: `${nameOf(event)} succeeded ${took}` }
+  const why = event.error ? `: ${event.error.message}` : ""
+  const level = event.runState === "dead" ? "error" : event.outcome === "released" ? "info" : "warn"
+  return { level, text: `${nameOf(event)} ${event.outcome} ${took}, run is ${event.runState}${why}` }
+}
+
+function nameOf(event: { readonly job: string; readonly run: string; readonly attempt: number }): string {
+  return `${event.job} ${event.run} attempt ${event.attempt}`
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

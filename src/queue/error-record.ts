@@ -1,0 +1,56 @@
+/** What is kept of an error that a handler threw: bounded, and free of what the database refuses. */
+
+export interface ErrorRecord {
+  readonly code: string | null
+  readonly message: string
+  readonly stack: string | null
+}
+
+const MESSAGE_LENGTH = 8_192
+const STACK_LENGTH = 32_768
+const CODE_LENGTH = 200
+const MAX_CAUSES = 5
+
+/** Anything can be thrown; this always returns. */
+export function recordError(thrown: unknown): ErrorRecord {
+  if (!(thrown instanceof Error))
+    return { code: null, message: clean(describe(thrown), MESSAGE_LENGTH), stack: null }
+  const code = "code" in thrown && typeof thrown.code === "string" ? clean(thrown.code, CODE_LENGTH) : null
+  const stack = stackOf(thrown, MAX_CAUSES)
+  return {
+    code,
+    message: clean(String(thrown.message), MESSAGE_LENGTH),
+    stack: stack && clean(stack, STACK_LENGTH),
+  }
+}
+
+/** The error that a record stands for, as the cause of one of ours. */
+export function reviveError(record: ErrorRecord): Error {
+  const error = new Error(record.message)
+  if (record.stack !== null) error.stack = record.stack
+  return record.code === null ? error : Object.assign(error, { code: record.code })
+}
+
+function stackOf(error: Error, depth: number): string | null {
+  if (typeof error.stack !== "string") return null
+  if (!(error.cause instanceof Error) || depth === 0) return error.stack
+  return `${error.stack}\nCaused by: ${stackOf(error.cause, depth - 1) ?? error.cause.message}`
+}
+
+function describe(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown
+  try {
+    return JSON.stringify(thrown) ?? String(thrown)
+  } catch {
+    return Object.prototype.toString.call(thrown)
+  }
+}
+
+/** PostgreSQL's text holds no NUL, and half a surrogate pair is no character. */
+function clean(text: string, maxLength: number): string {
+  const short =
+    text.length > maxLength
+      ? `${text.slice(0, maxLength)}… (${text.length - maxLength} more characters)`
+      : text
+  return short.toWellFormed().replaceAll("\0", "\uFFFD")
+}

@@ -1,0 +1,19 @@
+import { bigint, list, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Which of these (run, claim) pairs history knows: those whose settle took effect although its answer was lost.
+ *
+ * Index: attempts_run (run) in every partition.
+ */
+export const findSettled = statement({
+  name: "attempts/find-settled",
+  params: { ids: list(uuid), claims: list(bigint) },
+  returns: { id: uuid },
+  sql: `
+  select run as id
+  from {attempts}
+  where run = any (@ids)
+    and (run, claim) in (select id, claim from unnest(@ids, @claims) as pair (id, claim))
+`,
+})

@@ -1,0 +1,73 @@
+/** Makes sure that the data folder holds a complete cluster of the version that the binaries can run. */
+import { chown, lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
+import { join } from "node:path"
+import { CarillonError } from "../../errors.ts"
+import type { Host } from "../../runtime/host.ts"
+import type { Binaries } from "./binaries.ts"
+import type { DataFolder } from "./data-folder.ts"
+import { absentOn } from "./failure.ts"
+import { DATABASE, USER } from "./settings.ts"
+import { runTool } from "./tool.ts"
+
+export async function ensureCluster(host: Host, folder: DataFolder, binaries: Binaries): Promise<void> {
+  await removeDrafts(folder)
+  if ((await lstat(folder.cluster).catch(absentOn("ENOENT"))) === undefined) {
+    await createCluster(host, folder, binaries)
+  } else {
+    await checkVersion(folder, binaries)
+  }
+}
+
+/** Under another name until it is complete: a start that is killed half-way leaves nothing that counts. */
+async function createCluster(host: Host, folder: DataFolder, binaries: Binaries): Promise<void> {
+  const draft = `${folder.cluster}.new-${host.newId()}`
+  await mkdir(draft, { mode: 0o700 })
+  if (folder.account) await chown(draft, folder.account.uid, folder.account.gid)
+  const how = { cwd: folder.path, account: folder.account }
+  await runTool(host, binaries.initdb, initdbArguments(draft), how)
+  // Single-user mode, so that not even the database is missing from a cluster that has its name.
+  const single = ["--single", "-D", draft, "-c", "exit_on_error=on", "template1"]
+  await runTool(host, binaries.postgres, single, { ...how, input: `create database ${DATABASE};\n` })
+  await rename(draft, folder.cluster)
+  await syncFolder(folder.path)
+}
+
+function initdbArguments(cluster: string): string[] {
+  return [
+    ...["-D", cluster, `--username=${USER}`, "--auth=trust"],
+    ...["--encoding=UTF8", "--locale=C", "--data-checksums", "--no-instructions"],
+  ]
+}
+
+/** Without this a power cut may take back the rename, and with it all that was committed since. */
+async function syncFolder(path: string): Promise<void> {
+  const handle = await open(path)
+  try {
+    await handle.sync()
+  } finally {
+    await handle.close()
+  }
+}
+
+/** An initdb whose owner was killed may go on writing for a moment. What it leaves is removed next time. */
+async function removeDrafts(folder: DataFolder): Promise<void> {
+  const drafts = (await readdir(folder.path)).filter((name) => name.startsWith("postgres.new-"))
+  const removals = drafts.map((name) =>
+    rm(join(folder.path, name), { recursive: true, force: true }).catch(absentOn("ENOTEMPTY")),
+  )
+  await Promise.all(removals)
+}
+
+async function checkVersion(folder: DataFolder, binaries: Binaries): Promise<void> {
+  const version = await readFile(join(folder.cluster, "PG_VERSION"), "utf8").catch(absentOn("ENOENT"))
+  if (version?.trim() === binaries.major) return
+  throw new CarillonError(
+    "EMBEDDED_FAILED",
+    version === undefined
+      ? `${folder.cluster} is not a data folder of PostgreSQL: PG_VERSION is missing. ` +
+          "Restore it from a backup, or move it away to begin anew."
+      : `The data in ${folder.cluster} was written by PostgreSQL ${version.trim()}, but the installed binaries ` +
+          `are PostgreSQL ${binaries.major}. Run it with binaries of version ${version.trim()}, ` +
+          "or choose another `dataDir` to begin anew.",
+  )
+}

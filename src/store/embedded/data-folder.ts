@@ -1,0 +1,73 @@
+/** Finds or makes the folder that holds everything of one server, where the server's user can reach it. */
+import { createHash } from "node:crypto"
+import { chmod, mkdir, readlink, realpath, rmdir, symlink } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { CarillonError } from "../../errors.ts"
+import type { Host } from "../../runtime/host.ts"
+import { type Account, blockingFolder, chooseAccount } from "./account.ts"
+import { absentOn, embeddedFailed } from "./failure.ts"
+
+export interface DataFolder {
+  readonly path: string
+  /** PGDATA. */
+  readonly cluster: string
+  readonly log: string
+  readonly account: Account
+}
+
+const DEFAULT_NAME = ".carillon"
+/** Where root's data goes when the working directory, as in /root, is closed to every other user. */
+const REACHABLE_HOME = "/var/lib/carillon"
+
+export async function openDataFolder(host: Host, given: string | undefined): Promise<DataFolder> {
+  const wanted = resolve(host.facts.cwd, given ?? DEFAULT_NAME)
+  try {
+    const folder = await openAt(host, wanted)
+    const blocked = await blockingFolder(folder.path, folder.account)
+    if (blocked === undefined) return folder
+    if (given === undefined && (await giveWay(wanted))) return await openElsewhere(host, wanted)
+    throw unreachable(folder, blocked)
+  } catch (error) {
+    throw embeddedFailed(`The data folder ${wanted} could not be opened`, error)
+  }
+}
+
+async function openAt(host: Host, wanted: string): Promise<DataFolder> {
+  // A link is followed by hand because its target may have been deleted, and mkdir would stumble over it.
+  const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL"))
+  const place = link === undefined ? wanted : resolve(dirname(wanted), link)
+  await makeFolder(place, host.facts.uid === 0 ? 0o711 : 0o700)
+  const path = await realpath(place)
+  const cluster = join(path, "postgres")
+  const account = await chooseAccount(host, path, cluster)
+  return { path, cluster, log: join(path, "server.log"), account }
+}
+
+/** Removes the default folder if nothing is in it. Data that is there already is never left behind. */
+async function giveWay(wanted: string): Promise<boolean> {
+  const done = await rmdir(wanted).then(() => true, absentOn("ENOTEMPTY", "EEXIST", "ENOTDIR"))
+  return done === true
+}
+
+/** The link that is left in place of the folder leads people there, and us at the next start. */
+async function openElsewhere(host: Host, wanted: string): Promise<DataFolder> {
+  const name = createHash("sha256").update(wanted).digest("hex").slice(0, 12)
+  await makeFolder(REACHABLE_HOME, 0o755)
+  await symlink(join(REACHABLE_HOME, name), wanted)
+  return openAt(host, wanted)
+}
+
+/** Sets the mode of a folder that it makes, whatever the umask, and leaves an existing one as it is. */
+async function makeFolder(path: string, mode: number): Promise<void> {
+  const made = await mkdir(path, { recursive: true })
+  if (made !== undefined) await chmod(path, mode)
+}
+
+function unreachable(folder: DataFolder, blocked: string): CarillonError {
+  return new CarillonError(
+    "EMBEDDED_FAILED",
+    `PostgreSQL does not run as root, and user ${folder.account?.uid}, which it runs as instead, cannot reach ` +
+      `the data folder ${folder.path}: ${blocked} is closed to it. Open it with \`chmod o+x ${blocked}\`, ` +
+      "choose a `dataDir` outside of it, or start Carillon as an ordinary user.",
+  )
+}

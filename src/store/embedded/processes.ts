@@ -1,0 +1,49 @@
+/**
+ * What the operating system says about processes that are not our children.
+ *
+ * A pid alone identifies nothing: after a crash, and always after a container was recreated, the number
+ * in a file may belong to a stranger.
+ */
+import { execFile } from "node:child_process"
+import { readFile, readlink, realpath } from "node:fs/promises"
+import type { Host } from "../../runtime/host.ts"
+
+/** A mark that no two processes with this pid share, or `undefined` when there is no such process. */
+export async function processMark(host: Host, pid: number): Promise<string | undefined> {
+  if (host.facts.platform !== "linux") return ask("ps", ["-o", "lstart=", "-p", String(pid)])
+  const stat = await readOrNothing(`/proc/${pid}/stat`)
+  // The second field is the program's name in brackets and may hold anything, brackets too.
+  const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")
+  const [state, startedTicks] = [fields?.[0], fields?.[19]]
+  if (startedTicks === undefined || state === "Z" || state === "X") return undefined
+  // Ticks count from the boot of the machine, so that the boot is part of the mark.
+  return `${await readOrNothing("/proc/sys/kernel/random/boot_id")}/${startedTicks}`
+}
+
+/** Whether `pid` is the server of `cluster`: a postmaster works in its data folder, even a moved one. */
+export async function servesCluster(host: Host, pid: number, cluster: string): Promise<boolean> {
+  if (host.facts.platform === "linux") {
+    const workFolder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
+    return workFolder === (await realpath(cluster))
+  }
+  const command = await ask("ps", ["-ww", "-o", "command=", "-p", String(pid)])
+  return command?.includes(cluster) ?? false
+}
+
+/** Dates come out alike for every process that asks, whatever its language and time zone. */
+const PLAIN_ENVIRONMENT = { PATH: "/bin:/usr/bin", LC_ALL: "C", TZ: "UTC" }
+
+function ask(program: string, args: readonly string[]): Promise<string | undefined> {
+  return new Promise((resolve) => {
+    execFile(program, args, { env: PLAIN_ENVIRONMENT }, (error, stdout) =>
+      resolve(error ? undefined : stdout.trim() || undefined),
+    )
+  })
+}
+
+function readOrNothing(path: string): Promise<string | undefined> {
+  return readFile(path, "utf8").then(
+    (text) => text.trim(),
+    () => undefined,
+  )
+}

