@@ -55,7 +55,6 @@ export function createApplication(
 
   const start = once(async (): Promise<void> => {
     const { engine } = await open()
-    await engine.open()
     await engine.start()
   })
 

@@ -28,7 +28,7 @@ export interface Engine {
   readonly promoter: Loop
   readonly reaper: Reaper
   readonly lease: Loop
-  /** Opens the lease and makes what the first run needs. Nothing is claimed before `start`. */
+  /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
   readonly open: () => Promise<void>
   readonly start: () => Promise<void>
   /** No new claims, then time to finish, then an abort, then everything that is left goes back. */
@@ -82,13 +82,20 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     claimLoops.push(runLoop(runtime, loop, failed(loop.name), claiming.signal))
   }
 
-  async function open(): Promise<void> {
+  let opened: Promise<void> | undefined
+  const open = () => {
+    opened ??= openOnce()
+    return opened
+  }
+
+  async function openOnce(): Promise<void> {
     await upkeep.tick(living.signal)
     await lease.open()
     events.emit({ type: "worker.started", lease: lease.id(), pools: [...config.pools.keys()] })
   }
 
   async function start(): Promise<void> {
+    await open()
     lifeLoops.push(runLoop(runtime, lease, failed(lease.name), living.signal))
     // PGlite has one process: there is nobody else to reap, and nobody else to hear from.
     if (runtime.database.abilities.processes) {

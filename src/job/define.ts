@@ -12,8 +12,8 @@ export interface Job<Input = unknown, Output = unknown> extends ResolvedJob {
   readonly parse: (json: string) => Promise<unknown>
   /** Executes one attempt with a parsed input. */
   readonly execute: (input: unknown, ctx: JobContext) => Promise<Output>
-  /** Only for the compiler: what `enqueue` accepts. */
-  readonly input?: Input
+  /** Only for the compiler, never there: what `enqueue` accepts. */
+  readonly accepts?: (input: Input) => void
 }
 
 /** Any job, whatever it takes and returns. */

@@ -1,0 +1,44 @@
+/** The database's clock in the hands of a test: it stands still until it is moved. */
+import { OptionsError } from "../errors.ts"
+import { installTestClock, readClock, setTestClock } from "../store/clock/test-clock.ts"
+import type { Database } from "../store/database.ts"
+import { type Duration, parseDuration } from "../time/duration.ts"
+import { type DateValue, type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
+
+export interface SettableClock {
+  readonly now: () => Promise<DateValue>
+  /** Sets the clock, forwards or backwards, without letting anything happen in between. */
+  readonly set: (at: DateValue | string) => Promise<void>
+}
+
+/** Replaces the clock of the schema by one that stands at `at`, or at the present moment. */
+export async function takeClock(
+  database: Database,
+  at: DateValue | string | undefined,
+): Promise<SettableClock> {
+  await database.transaction((tx) => tx.script(installTestClock))
+  const set = async (to: DateValue | string) => {
+    await database.run(setTestClock, { at: instantOf(to) })
+  }
+  if (at !== undefined) await set(at)
+  return { now: async () => toDate(await readNow(database)), set }
+}
+
+export async function readNow(database: Database): Promise<InstantMs> {
+  const [row] = await database.run(readClock, {})
+  return row?.at ?? 0
+}
+
+export function instantOf(value: DateValue | string): InstantMs {
+  const ms = isDate(value) ? value.getTime() : parseInstant(value)
+  if (ms !== undefined) return ms
+  const message = `expected a Date or an ISO 8601 text with a zone, as in "2026-03-01T00:00Z", got ${String(value)}`
+  throw new OptionsError("the test clock", [{ path: "at", message }])
+}
+
+export function durationOf(value: Duration): number {
+  const ms = parseDuration(value)
+  if (ms !== undefined) return ms
+  const message = `expected milliseconds or a text like "30s" or "1h", got ${String(value)}`
+  throw new OptionsError("the test clock", [{ path: "duration", message }])
+}

@@ -1,0 +1,5 @@
+/** The test kit: the one that Carillon's own tests use. Nothing here belongs into production. */
+export type { CarillonEvent } from "../observe/events.ts"
+export { CRASH_POINTS, type CrashPoint } from "../runtime/crash-points.ts"
+export type { TestApp, TestAppOptions, TestClock } from "./test-app.ts"
+export { createTestKit, type TestKit, type TestKitOptions } from "./test-kit.ts"

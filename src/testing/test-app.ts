@@ -1,0 +1,163 @@
+/**
+ * One process under test: nothing happens in it unless the test lets it.
+ *
+ * The same engine as in production, on a schema of its own, with a clock that stands still and loops that tick
+ * when they are told to.
+ */
+import { type Application, createApplication } from "../api/application.ts"
+import { type Carillon, publish } from "../api/carillon.ts"
+import type { CarillonOptions } from "../api/options.ts"
+import { resolveOptions } from "../api/options.ts"
+import type { CarillonEvent } from "../observe/events.ts"
+import type { CrashPoint } from "../runtime/crash-points.ts"
+import type { Database } from "../store/database.ts"
+import { nextDue } from "../store/runs/next-due.ts"
+import type { Duration } from "../time/duration.ts"
+import { toDate } from "../time/instant.ts"
+import { durationOf, readNow, type SettableClock } from "./clock.ts"
+import { createTestHost, type TestHost } from "./test-host.ts"
+
+export type TestAppOptions = Omit<CarillonOptions, "database" | "schema" | "dataDir">
+
+/** A clock that can also let time pass. */
+export interface TestClock extends SettableClock {
+  /**
+   * Lets time pass: everything that becomes due on the way happens, each at its own moment, and is finished
+   * before the clock moves on.
+   */
+  readonly advance: (duration: Duration) => Promise<void>
+}
+
+export interface TestApp extends Omit<Carillon, "start" | "stop" | "url" | "migrate" | "planMigrations"> {
+  readonly clock: TestClock
+  /** Executes everything that is ready, and what becomes ready by that, until nothing is left. */
+  readonly drain: () => Promise<void>
+  /** Lets every loop do one piece of work: renew, reap, promote, claim. Handlers may still run afterwards. */
+  readonly tick: () => Promise<void>
+  /** Lets the loops run by themselves, as in production. */
+  readonly start: () => Promise<void>
+  /** Everything that has happened so far. */
+  readonly events: readonly CarillonEvent[]
+  /** The first event of this type that satisfies `matches`, past or future. */
+  readonly until: <Type extends CarillonEvent["type"]>(
+    type: Type,
+    matches?: (event: Extract<CarillonEvent, { type: Type }>) => boolean,
+  ) => Promise<Extract<CarillonEvent, { type: Type }>>
+  /** Lets the process die when it reaches this point for the `time`-th time. What it was doing is left as it is. */
+  readonly crashAt: (point: CrashPoint, time?: number) => void
+  /** Starts a new process in place of the old, with empty memory, on the same data. */
+  readonly restart: () => Promise<void>
+  readonly close: () => Promise<void>
+}
+
+export interface TestAppParts {
+  readonly database: Database
+  readonly clock: SettableClock
+  readonly options: TestAppOptions
+  readonly dispose: () => Promise<void>
+}
+
+/** One life of the process. */
+interface Life {
+  readonly host: TestHost
+  readonly application: Application
+  readonly carillon: Carillon
+}
+
+export async function createTestApp({ database, clock, options, dispose }: TestAppParts): Promise<TestApp> {
+  const events: CarillonEvent[] = []
+  const watchers = new Set<(event: CarillonEvent) => void>()
+  let life = await begin()
+
+  async function begin(): Promise<Life> {
+    const host = createTestHost()
+    const resolved = resolveOptions({ logger: SILENT, ...options })
+    const attached = { ...host.attach(database), close: async () => {} }
+    const application = createApplication(host, resolved, async () => ({
+      database: attached,
+      url: undefined,
+    }))
+    application.events.subscribe((event) => {
+      events.push(event)
+      for (const watcher of [...watchers]) watcher(event)
+    })
+    const { engine } = await application.open()
+    await engine.open()
+    return { host, application, carillon: publish(host, application) }
+  }
+
+  async function tick(): Promise<void> {
+    const { engine } = await life.application.open()
+    const { signal } = new AbortController()
+    await engine.lease.tick(signal)
+    await engine.reaper.reap()
+    await engine.promoter.tick(signal)
+    for (const worker of engine.workers) await worker.tick(signal)
+  }
+
+  async function drainAll(): Promise<void> {
+    const { engine } = await life.application.open()
+    for (let before = -1; before !== events.length; ) {
+      before = events.length
+      await tick()
+      for (const worker of engine.workers) await worker.idle()
+    }
+  }
+
+  /** A dead process cannot finish anything; the test goes on. */
+  async function unlessCrashed(work: () => Promise<void>): Promise<void> {
+    await Promise.race([work(), life.host.crashed])
+  }
+
+  const drain = () => unlessCrashed(drainAll)
+
+  async function advance(duration: Duration): Promise<void> {
+    const targetMs = (await readNow(database)) + durationOf(duration)
+    await drain()
+    for (;;) {
+      const [next] = await database.run(nextDue, {})
+      const dueMs = (await readNow(database)) + (next?.in_ms ?? Number.POSITIVE_INFINITY)
+      if (dueMs > targetMs) break
+      await clock.set(toDate(dueMs))
+      await drain()
+    }
+    await clock.set(toDate(targetMs))
+    await drain()
+  }
+
+  const close = async () => {
+    await unlessCrashed(() => life.carillon.stop({ grace: 0 }))
+    await dispose()
+  }
+
+  return {
+    events,
+    enqueue: (job, ...args) => life.carillon.enqueue(job, ...args),
+    attempts: (runId) => life.carillon.attempts(runId),
+    subscribe: (listener) => life.carillon.subscribe(listener),
+    clock: { ...clock, advance },
+    drain,
+    tick: () => unlessCrashed(tick),
+    start: () => unlessCrashed(() => life.application.start()),
+    until: (type, matches = () => true) =>
+      new Promise((resolve) => {
+        const look = (event: CarillonEvent) => {
+          if (event.type !== type || !matches(event as Parameters<typeof matches>[0])) return false
+          watchers.delete(look)
+          resolve(event as Parameters<typeof matches>[0])
+          return true
+        }
+        if (!events.some(look)) watchers.add(look)
+      }),
+    crashAt: (point, time) => life.host.crashAt(point, time),
+    restart: async () => {
+      life.host.kill()
+      life = await begin()
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  }
+}
+
+/** Tests look at events, not at the terminal. */
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -1,0 +1,75 @@
+/** A host that can die in the middle of things, like a process that is killed, inside the process of the test. */
+import type { CrashPoint } from "../runtime/crash-points.ts"
+import type { Host } from "../runtime/host.ts"
+import { createSystemHost } from "../runtime/system.ts"
+import type { Database, Transaction } from "../store/database.ts"
+
+export interface TestHost extends Host {
+  /** Dies when `point` is reached for the `time`-th time from now. */
+  readonly crashAt: (point: CrashPoint, time?: number) => void
+  /** Dies now. */
+  readonly kill: () => void
+  /** Resolves when it has died. */
+  readonly crashed: Promise<void>
+  /** The database as this process sees it: once dead, it gets no answers any more and asks nothing. */
+  readonly attach: (database: Database) => Database
+}
+
+/** What a dead process waits for. */
+const never = <T>(): Promise<T> => new Promise<T>(() => {})
+
+export function createTestHost(): TestHost {
+  const system = createSystemHost()
+  const armed = new Map<CrashPoint, number>()
+  let alive = true
+  let reportCrash = () => {}
+  const crashed = new Promise<void>((resolve) => {
+    reportCrash = resolve
+  })
+
+  const kill = () => {
+    alive = false
+    reportCrash()
+  }
+
+  /** The dead hear nothing: an answer that comes after the crash is dropped, and so is whatever awaits it. */
+  async function unlessDead<T>(work: () => Promise<T>): Promise<T> {
+    if (!alive) return never()
+    return work().then(
+      (value) => (alive ? value : never<T>()),
+      (error) => (alive ? Promise.reject(error) : never<T>()),
+    )
+  }
+
+  return {
+    ...system,
+    sleep: (ms, signal) => unlessDead(() => system.sleep(ms, signal)),
+    after: (ms, run) => system.after(ms, () => alive && run()),
+    crashPoint: (name) => {
+      const remaining = (armed.get(name) ?? 0) - 1
+      if (remaining === 0) kill()
+      if (remaining >= 0) armed.set(name, remaining)
+      return alive ? undefined : never()
+    },
+    crashAt: (point, time = 1) => {
+      armed.set(point, time)
+    },
+    kill,
+    crashed,
+    attach: (database) => ({
+      ...database,
+      run: (statement, params, options) => unlessDead(() => database.run(statement, params, options)),
+      transaction: (body, options) =>
+        unlessDead(() => database.transaction((tx) => body(attachTx(tx)), options)),
+      listen: (channel, onMessage) =>
+        unlessDead(() => database.listen(channel, (payload) => alive && onMessage(payload))),
+    }),
+  }
+
+  function attachTx(tx: Transaction): Transaction {
+    return {
+      run: (statement, params) => unlessDead(() => tx.run(statement, params)),
+      script: (sql) => unlessDead(() => tx.script(sql)),
+    }
+  }
+}

@@ -1,0 +1,72 @@
+/** Every way to get a PostgreSQL, so that one suite can run on all of them. */
+
+import type { PGlite } from "@electric-sql/pglite"
+import { afterAll, beforeAll, describe, inject } from "vitest"
+import type { Host } from "../../src/runtime/host.ts"
+import type { Runtime } from "../../src/runtime/runtime.ts"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import { makePartitions } from "../../src/store/attempts/partitions.ts"
+import type { Database } from "../../src/store/database.ts"
+import { migrate } from "../../src/store/migrate.ts"
+import { createPglite, openPglite } from "../../src/store/pglite.ts"
+import { openServer } from "../../src/store/server/server.ts"
+
+export const ENGINES = ["PostgreSQL 14", "PostgreSQL 18", "PGlite"] as const
+export type EngineName = (typeof ENGINES)[number]
+
+export interface Engine {
+  readonly name: EngineName
+  /**
+   * What this engine cannot do. A test that needs it says so and is left out, by name.
+   * - `connections`: a second connection, so no locks, no waiting, no killed sessions.
+   */
+  readonly lacks: readonly "connections"[]
+  /** A database on a schema of its own, which does not exist yet. */
+  readonly open: (schema?: string) => Promise<Database>
+  /** The same, migrated and ready for runs. */
+  readonly migrated: () => Promise<Runtime>
+}
+
+/** Runs `suite` once per engine. Everything that was opened is closed afterwards. */
+export function describeEngines(
+  title: string,
+  suite: (engine: Engine) => void,
+  engines: readonly EngineName[] = ENGINES,
+): void {
+  describe.each(engines)(`${title} on %s`, (name) => {
+    const host = createSystemHost()
+    const opened: Database[] = []
+    let pglite: PGlite | undefined
+
+    beforeAll(async () => {
+      if (name === "PGlite") pglite = await createPglite()
+    })
+    afterAll(async () => {
+      await Promise.all(opened.map((database) => database.close()))
+      await pglite?.close()
+    })
+
+    const open = async (schema = newSchema(host)) => {
+      const database = pglite
+        ? await openPglite(host, { schema, instance: pglite })
+        : openServer(host, { url: urlOf(name), schema })
+      opened.push(database)
+      return database
+    }
+    const migrated = async () => {
+      const runtime = { ...host, database: await open() }
+      await migrate(runtime)
+      await makePartitions(runtime.database)
+      return runtime
+    }
+    suite({ name, lacks: name === "PGlite" ? ["connections"] : [], open, migrated })
+  })
+}
+
+export function newSchema(host: Host): string {
+  return `test_${host.newId().replaceAll("-", "")}`
+}
+
+function urlOf(name: EngineName): string {
+  return inject(name === "PostgreSQL 14" ? "postgres14" : "postgres18")
+}

@@ -1,0 +1,21 @@
+import { defineConfig } from "vitest/config"
+
+/** Suites that need nothing but Node. */
+const pure = (name: string, include: string[]) => ({ test: { name, include } })
+
+/** Suites that need PostgreSQL servers, which are started once for all of them. */
+const withServers = (name: string, include: string[]) => ({
+  test: { name, include, globalSetup: "test/support/servers.ts", testTimeout: 30_000, hookTimeout: 60_000 },
+})
+
+export default defineConfig({
+  // Node 20 does not know `await using` yet.
+  oxc: { target: "node20" },
+  test: {
+    projects: [
+      pure("architecture", ["test/architecture.test.ts"]),
+      pure("unit", ["src/**/*.test.ts", "test/docs.test.ts"]),
+      withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"]),
+    ],
+  },
+})
