@@ -68,10 +68,10 @@ export function createApplication(
 
   async function stop(graceMs: number): Promise<void> {
     // Whatever is half open is opened first: closing it in between would leave things behind.
-    const started = await start.settled()
+    await start.settled()
     const opened = await open.settled()
     const connected = await connect.settled()
-    await (started ? opened?.value.engine.stop(graceMs) : opened?.value.engine.close())
+    await opened?.value.engine.stop(graceMs)
     await connected?.value.database.close()
   }
 

@@ -19,7 +19,7 @@ import {
   resolveStop,
   type StopOptions,
 } from "./options.ts"
-import { createRunHandle, type RunHandle } from "./run-handle.ts"
+import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
 
 /** The arguments after the job: an input that may be left out where the job takes none, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
@@ -39,6 +39,8 @@ export interface Carillon {
     job: Job<Input, Output>,
     ...args: EnqueueArgs<Input>
   ) => Promise<RunHandle<Output>>
+  /** Waits for the end of any run, by its id, and returns what its handler returned. See `RunHandle.result`. */
+  readonly result: (runId: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>
   /** Every finished attempt of a run, the oldest first. */
   readonly attempts: (runId: string) => Promise<AttemptRecord[]>
   /** Calls `listener` for everything that happens in this process, until the returned function is called. */
@@ -47,7 +49,7 @@ export interface Carillon {
   readonly planMigrations: () => Promise<string>
   /** Brings the schema up to date and returns the versions that were missing. */
   readonly migrate: () => Promise<readonly number[]>
-  /** Where the database can be reached by others, once it is open: the embedded server prints this. */
+  /** Where the embedded server can be reached, with `psql` for example, once it runs. */
   readonly url: () => string | undefined
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -109,6 +111,10 @@ export function publish(host: Host, application: Application): Carillon {
     start: application.start,
     stop,
     enqueue: (job, ...[input, options]) => enqueue(job, input, options),
+    result: async (runId, options) => {
+      const { engine } = await application.open()
+      return waitForOutput(engine.results, runId, options)
+    },
     attempts: async (runId) => {
       const { runtime } = await application.open()
       return (await runtime.database.run(listAttemptsOfRun, { run: runId })).map(attemptRecord)

@@ -7,16 +7,16 @@ import { openPglite } from "../store/pglite.ts"
 import { openServer } from "../store/server/server.ts"
 import type { ResolvedOptions } from "./options.ts"
 
-/** The database, and the address under which others reach it, if they do. */
 export interface OpenedDatabase {
   readonly database: Database
+  /** The address of the embedded server. Those of other servers may hold passwords and are passed on to nobody. */
   readonly url: string | undefined
 }
 
 export async function openDatabase(host: Host, options: ResolvedOptions): Promise<OpenedDatabase> {
   const { database: address, schema } = options
   if (address === "memory") return { database: await openPglite(host, { schema }), url: undefined }
-  if (address !== undefined) return { database: openServer(host, { url: address, schema }), url: address }
+  if (address !== undefined) return { database: openServer(host, { url: address, schema }), url: undefined }
   const server = await startEmbedded(host, { dataDir: options.dataDir ?? DEFAULTS.dataDir })
   const database = openServer(host, { url: server.url, schema, engine: "embedded" })
   const close = async () => {

@@ -24,11 +24,17 @@ export function createRunHandle<Output>(
 ): RunHandle<Output> {
   return Object.freeze({
     ...run,
-    result: async ({ signal }: { readonly signal?: AbortSignal } = {}) => {
-      const finished = await results.wait(run.id, signal)
-      return outputOf(run.id, finished) as Output
-    },
-  })
+    result: async (options) => (await waitForOutput(results, run.id, options)) as Output,
+  } satisfies RunHandle<Output>)
+}
+
+/** What the handler of a run returned, once the run has ended. */
+export async function waitForOutput(
+  results: Results,
+  id: string,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<unknown> {
+  return outputOf(id, await results.wait(id, signal))
 }
 
 function outputOf(id: string, finished: FinishedRun | undefined): unknown {

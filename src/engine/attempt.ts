@@ -54,10 +54,12 @@ export function startAttempt(host: Host, run: ClaimedRun): RunningAttempt {
     over = true
     timer?.cancel()
   })
+  const cut = cutShort(host, controller.signal, handled)
   return {
     run,
     startedAtMs: host.monotonicMs(),
-    outcome: Promise.race([handled, cutShort(host, controller.signal, handled)]),
+    // Once aborted, what the handler says is up to the reason: most throw because of it.
+    outcome: Promise.race([handled.then((outcome) => (controller.signal.aborted ? cut : outcome)), cut]),
     ended: handled.then(() => {}),
     over: () => over,
     abort: (reason) => controller.abort(reason),

@@ -33,8 +33,6 @@ export interface Engine {
   readonly start: () => Promise<void>
   /** No new claims, then time to finish, then an abort, then everything that is left goes back. */
   readonly stop: (graceMs: number) => Promise<void>
-  /** The end of an engine that was never started. */
-  readonly close: () => Promise<void>
 }
 
 /** How long a stop waits for the last writes when the database does not answer; then the lease is left to expire. */
@@ -114,12 +112,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     const written = await within(LAST_WRITES_MS, Promise.all(workers.map((worker) => worker.settled())))
     living.abort()
     await within(LAST_WRITES_MS, Promise.all(lifeLoops))
-    if (written) await lease.retire().catch((error) => failed("stop")(error, 1))
-    events.emit({ type: "worker.stopped", lease: lease.id(), unfinished: unfinished.length })
-    await close()
-  }
-
-  async function close(): Promise<void> {
+    if (opened !== undefined) {
+      if (written) await lease.retire().catch((error) => failed("stop")(error, 1))
+      events.emit({ type: "worker.stopped", lease: lease.id(), unfinished: unfinished.length })
+    }
     settler.close()
     results.close()
     await wakeups.close()
@@ -134,7 +130,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     return inTime
   }
 
-  return { results, wakeups, workers, promoter, reaper, lease, open, start, stop, close }
+  return { results, wakeups, workers, promoter, reaper, lease, open, start, stop }
 }
 
 function stopReason(run: string): AttemptAborted {

@@ -1,7 +1,8 @@
-/** The `Host` of a real process: the only file that touches ambient time, chance and `process`. */
+/** The `Host` and `Terminal` of a real process: the only file that touches ambient time, chance and `process`. */
 import { randomBytes } from "node:crypto"
 import { hostname, tmpdir } from "node:os"
 import type { Host, Timer } from "./host.ts"
+import type { Terminal } from "./terminal.ts"
 
 /** The longest wait that one timer of the platform can hold; a longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
@@ -28,6 +29,23 @@ export function createSystemHost(): Host {
       cwd: process.cwd(),
       tempDir: tmpdir(),
       env: process.env,
+    },
+  }
+}
+
+export function createSystemTerminal(): Terminal {
+  return {
+    args: process.argv.slice(2),
+    print: (line) => process.stdout.write(`${line}\n`),
+    printError: (line) => process.stderr.write(`${line}\n`),
+    onInterrupt: (handler) => {
+      process.on("SIGINT", handler)
+      process.on("SIGTERM", handler)
+      // Nobody reads any more, as behind `| head`: there is nothing left to do this for.
+      process.stdout.on("error", handler)
+    },
+    setExitCode: (code) => {
+      process.exitCode = code
     },
   }
 }

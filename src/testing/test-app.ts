@@ -6,12 +6,15 @@
  */
 import { type Application, createApplication } from "../api/application.ts"
 import { type Carillon, publish } from "../api/carillon.ts"
-import type { CarillonOptions } from "../api/options.ts"
+import type { CarillonOptions, StopOptions } from "../api/options.ts"
 import { resolveOptions } from "../api/options.ts"
 import type { CarillonEvent } from "../observe/events.ts"
 import type { CrashPoint } from "../runtime/crash-points.ts"
 import type { Database } from "../store/database.ts"
 import { nextDue } from "../store/runs/next-due.ts"
+import { reapRuns } from "../store/runs/reap.ts"
+import { expireLeases } from "../store/workers/expire.ts"
+import { markDeadWorkers } from "../store/workers/mark-dead.ts"
 import type { Duration } from "../time/duration.ts"
 import { toDate } from "../time/instant.ts"
 import { durationOf, readNow, type SettableClock } from "./clock.ts"
@@ -28,7 +31,7 @@ export interface TestClock extends SettableClock {
   readonly advance: (duration: Duration) => Promise<void>
 }
 
-export interface TestApp extends Omit<Carillon, "start" | "stop" | "url" | "migrate" | "planMigrations"> {
+export interface TestApp extends Omit<Carillon, "url" | "migrate" | "planMigrations"> {
   readonly clock: TestClock
   /** Executes everything that is ready, and what becomes ready by that, until nothing is left. */
   readonly drain: () => Promise<void>
@@ -36,6 +39,10 @@ export interface TestApp extends Omit<Carillon, "start" | "stop" | "url" | "migr
   readonly tick: () => Promise<void>
   /** Lets the loops run by themselves, as in production. */
   readonly start: () => Promise<void>
+  /** Stops the process in order. `restart` starts another. */
+  readonly stop: (options?: StopOptions) => Promise<void>
+  /** Declares this process dead and gives its runs to others, as another process does when the lease has expired. */
+  readonly stealLease: () => Promise<void>
   /** Everything that has happened so far. */
   readonly events: readonly CarillonEvent[]
   /** The first event of this type that satisfies `matches`, past or future. */
@@ -133,12 +140,19 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
   return {
     events,
     enqueue: (job, ...args) => life.carillon.enqueue(job, ...args),
+    result: (runId, options) => life.carillon.result(runId, options),
     attempts: (runId) => life.carillon.attempts(runId),
     subscribe: (listener) => life.carillon.subscribe(listener),
     clock: { ...clock, advance },
     drain,
     tick: () => unlessCrashed(tick),
     start: () => unlessCrashed(() => life.application.start()),
+    stop: (stopOptions) => unlessCrashed(() => life.carillon.stop(stopOptions)),
+    stealLease: async () => {
+      await database.run(expireLeases, {})
+      const dead = await database.run(markDeadWorkers, { own: life.host.newId() })
+      await database.run(reapRuns, { leases: dead.map(({ lease }) => lease), limit: 1_000 })
+    },
     until: (type, matches = () => true) =>
       new Promise((resolve) => {
         const look = (event: CarillonEvent) => {

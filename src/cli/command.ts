@@ -1,0 +1,44 @@
+/** What every command looks like: its words, its options, what it does. */
+import type { ParseArgsConfig } from "node:util"
+import type { Host } from "../runtime/host.ts"
+import type { Terminal } from "../runtime/terminal.ts"
+
+export interface Command {
+  /** The words that call it, as in `db plan`. */
+  readonly words: string
+  /** One line for the list of commands. */
+  readonly summary: string
+  readonly options: Readonly<Record<string, CommandOption>>
+  readonly run: (call: CommandCall) => Promise<void>
+}
+
+export type CommandOption = NonNullable<ParseArgsConfig["options"]>[string] & { readonly help: string }
+
+export interface CommandCall {
+  readonly host: Host
+  readonly terminal: Terminal
+  readonly values: Readonly<Record<string, string | boolean | undefined>>
+}
+
+/** The options of every command that talks to a database. */
+export const DATABASE_OPTIONS = {
+  database: {
+    type: "string",
+    help: "postgres://...; without it CARILLON_DATABASE_URL, without that the embedded server",
+  },
+  schema: { type: "string", help: "the schema of Carillon's tables (carillon)" },
+  "data-dir": { type: "string", help: "the folder of the embedded server (.carillon)" },
+} as const satisfies Record<string, CommandOption>
+
+/** What `createCarillon` needs, from the options above and the environment. */
+export function databaseOptionsOf({ host, values }: CommandCall): {
+  database?: string
+  schema?: string
+  dataDir?: string
+} {
+  const text = (value: string | boolean | undefined) => (typeof value === "string" ? value : undefined)
+  const database = text(values["database"]) ?? host.facts.env["CARILLON_DATABASE_URL"]
+  const schema = text(values["schema"])
+  const dataDir = text(values["data-dir"])
+  return { ...(database && { database }), ...(schema && { schema }), ...(dataDir && { dataDir }) }
+}

@@ -1,0 +1,17 @@
+import { statement } from "../statement.ts"
+
+/**
+ * Lets every lease expire at once, as if none had been renewed for a while. Only the test kit does this.
+ *
+ * Locks: every worker's row.
+ */
+export const expireLeases = statement({
+  name: "workers/expire",
+  params: {},
+  returns: {},
+  sql: `
+  update {workers}
+  set expires_at = {now} - interval '1 millisecond'
+  where not dead
+`,
+})
