@@ -144,10 +144,16 @@ function join(path: string, key: string): string {
 function describe(value: unknown): string {
   if (value === undefined) return "nothing"
   if (value === null) return "null"
-  if (typeof value === "string") return JSON.stringify(value.length > 60 ? `${value.slice(0, 60)}…` : value)
+  if (typeof value === "string") return describeText(value)
   if (typeof value === "number" || typeof value === "boolean" || typeof value === "bigint")
     return String(value)
   if (Array.isArray(value)) return "an array"
   if (isDate(value)) return "a Date"
   return typeof value === "object" ? "an object" : `a ${typeof value}`
+}
+
+/** Short, and without the user and password that an address may hold. */
+function describeText(text: string): string {
+  const safe = text.replace(/:\/\/.*@/s, "://…@")
+  return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe)
 }

@@ -52,6 +52,8 @@ export interface TestApp extends Omit<Carillon, "url" | "migrate" | "planMigrati
   ) => Promise<Extract<CarillonEvent, { type: Type }>>
   /** Lets the process die when it reaches this point for the `time`-th time. What it was doing is left as it is. */
   readonly crashAt: (point: CrashPoint, time?: number) => void
+  /** Resolves when the process has died at such a point. */
+  readonly crashed: () => Promise<void>
   /** Starts a new process in place of the old, with empty memory, on the same data. */
   readonly restart: () => Promise<void>
   readonly close: () => Promise<void>
@@ -164,6 +166,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
         if (!events.some(look)) watchers.add(look)
       }),
     crashAt: (point, time) => life.host.crashAt(point, time),
+    crashed: () => life.host.crashed,
     restart: async () => {
       life.host.kill()
       life = await begin()

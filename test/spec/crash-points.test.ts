@@ -1,0 +1,68 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { defineJob } from "../../src/index.ts"
+import { CRASH_POINTS, type CrashPoint, createTestKit, type TestKit } from "../../src/testing/index.ts"
+
+/** The points that a run meets between its enqueue and its end. The others have tests of their own. */
+const ON_THE_WAY: readonly CrashPoint[] = [
+  "enqueue.written",
+  "claim.taken",
+  "attempt.ended",
+  "settle.written",
+]
+
+describe("a process that dies", () => {
+  let kit: TestKit
+  beforeAll(async () => {
+    kit = await createTestKit()
+  })
+  afterAll(() => kit.close())
+
+  it.each(ON_THE_WAY)("at %s loses nothing and settles once", async (point) => {
+    let executed = 0
+    const job = defineJob({
+      name: "counted",
+      run: async () => {
+        executed += 1
+        return "done"
+      },
+    })
+    await using app = await kit.app({ jobs: [job], lease: "60s" })
+    app.crashAt(point)
+    // Whoever enqueues in a process that dies never hears of it; the run is there all the same.
+    void app.enqueue(job)
+    if (point !== "enqueue.written") await app.until("run.enqueued")
+    await app.drain()
+    await app.crashed()
+    await app.restart()
+    await app.clock.advance("61s")
+
+    const { run: id } = await app.until(point === "enqueue.written" ? "attempt.finished" : "run.enqueued")
+    expect(await app.result(id)).toBe("done")
+    const attempts = await app.attempts(id)
+    expect(attempts.filter(({ runState }) => runState === "succeeded")).toHaveLength(1)
+    // Every execution is explained: it succeeded, or its process was lost on the way.
+    const lost = attempts.filter(({ outcome }) => outcome === "lost").length
+    expect(executed).toBeLessThanOrEqual(1 + lost)
+    expect(lost).toBe(point === "claim.taken" || point === "attempt.ended" ? 1 : 0)
+  })
+
+  it("between marking a lease dead and moving its runs leaves them to the next", async () => {
+    const job = defineJob({ name: "orphan", run: async () => "done" })
+    await using app = await kit.app({ jobs: [job], lease: "60s" })
+    app.crashAt("claim.taken")
+    const run = await app.enqueue(job)
+    await app.drain()
+    await app.restart()
+    app.crashAt("reap.marked")
+    await app.clock.advance("61s")
+    await app.crashed()
+    await app.restart()
+    await app.drain()
+    expect(await app.result(run.id)).toBe("done")
+  })
+
+  it("is tried at every point there is", () => {
+    const elsewhere = ["reap.marked", "migrate.applied"]
+    expect([...ON_THE_WAY, ...elsewhere].sort()).toEqual([...CRASH_POINTS].sort())
+  })
+})

@@ -1,0 +1,103 @@
+import { afterAll, describe, expect, it } from "vitest"
+import { type CarillonOptions, createCarillon, defineJob, OptionsError } from "../../src/index.ts"
+import { createTestKit } from "../../src/testing/index.ts"
+
+const good = defineJob({ name: "good", run: async () => {} })
+
+describe("wrong options", () => {
+  it("of a job fail when it is defined, all of them at once", () => {
+    const error = catchOptionsError(() =>
+      defineJob({
+        name: "no spaces, please",
+        pool: "",
+        priority: 1.5,
+        retry: { attempts: 0, base: "soon", fctor: 2 },
+        timeout: 0,
+        input: "not a schema",
+        handler: async () => {},
+      } as unknown as Parameters<typeof defineJob>[0]),
+    )
+    expect(error.faults.map(({ path }) => path)).toEqual([
+      "handler",
+      "name",
+      "input",
+      "pool",
+      "priority",
+      "retry.fctor",
+      "retry.attempts",
+      "retry.base",
+      "timeout",
+      "run",
+    ])
+    expect(error.faults.find(({ path }) => path === "retry.fctor")?.message).toContain(
+      'did you mean "factor"?',
+    )
+  })
+
+  it("of Carillon fail when it is created, before any connection is made", () => {
+    const error = catchOptionsError(() =>
+      createCarillon({
+        databse: "postgres://x",
+        database: "mysql://x",
+        schema: "pg_mine",
+        jobs: [good, {}, good],
+        pools: { mail: 0 },
+        lease: "1ms",
+        logger: { info: () => {} },
+      } as unknown as CarillonOptions),
+    )
+    expect(error.faults).toMatchObject([
+      { path: "databse", message: 'unknown option; did you mean "database"?' },
+      { path: "database" },
+      { path: "schema" },
+      { path: "jobs[1]", message: expect.stringContaining("defineJob") },
+      { path: "pools.mail" },
+      { path: "lease" },
+      { path: "logger" },
+      { path: "jobs[2].name", message: '"good" is also the name of jobs[0]' },
+    ])
+  })
+
+  it("never repeat a password", () => {
+    const error = catchOptionsError(() => createCarillon({ database: "http://me:s3cret@host/db" }))
+    expect(error.message).not.toContain("s3cret")
+  })
+})
+
+describe("wrong options of a call", async () => {
+  const kit = await createTestKit()
+  afterAll(() => kit.close())
+
+  it("fail the call and write nothing", async () => {
+    await using app = await kit.app({ jobs: [good] })
+    const enqueue = (options: object) => app.enqueue(good, undefined, options)
+    await expect(enqueue({ dealy: "5m" })).rejects.toMatchObject({
+      faults: [{ path: "dealy", message: 'unknown option; did you mean "delay"?' }],
+    })
+    await expect(enqueue({ delay: "5m", runAt: new Date() })).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+    })
+    await expect(enqueue({ runAt: new Date(Number.NaN) })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    await expect(enqueue({ delay: "-1s" })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    await expect(app.stop({ grace: "a while" as "1s" })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    await app.drain()
+    expect(app.events.filter(({ type }) => type === "run.enqueued")).toEqual([])
+  })
+
+  it("are not mistaken for a stop: after one, calls are refused by name", async () => {
+    await using app = await kit.app({ jobs: [good] })
+    await app.stop()
+    await expect(app.enqueue(good)).rejects.toMatchObject({ code: "CLOSED" })
+    await app.stop()
+  })
+})
+
+function catchOptionsError(run: () => unknown): OptionsError {
+  try {
+    run()
+  } catch (error) {
+    if (error instanceof OptionsError) return error
+    throw error
+  }
+  throw new Error("nothing was refused")
+}
