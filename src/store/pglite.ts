@@ -5,7 +5,7 @@
  * made beside an open transaction, and no statement can be interrupted.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
-import { PGlite, type Transaction as PGliteTransaction } from "@electric-sql/pglite"
+import type { PGlite, Transaction as PGliteTransaction } from "@electric-sql/pglite"
 import { DEFAULTS } from "../defaults.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
@@ -30,7 +30,9 @@ const AS_TEXT = {
   serializers: { 16: asText, 20: asText, 23: asText, 114: asText, 1184: asText },
 } as const
 
+/** A new PGlite in memory. Loaded on demand: whoever has a server does not pay for it. */
 export async function createPglite(): Promise<PGlite> {
+  const { PGlite } = await import("@electric-sql/pglite")
   return PGlite.create("memory://")
 }
 

@@ -1,0 +1,86 @@
+import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import { newSchema } from "../support/engines.ts"
+import { runCommand } from "../support/run-command.ts"
+
+const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
+const carillon = (...args: string[]) => runCommand(process.execPath, [CLI, ...args])
+
+describe("carillon demo", () => {
+  let folder: string
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), "carillon-cli-"))
+    await chmod(folder, 0o755)
+  })
+  afterAll(() => rm(folder, { recursive: true, force: true }))
+
+  it.each(["SIGINT", "SIGTERM"] as const)(
+    "tells what happens until %s, then stops cleanly and leaves nothing running",
+    async (signal) => {
+      const dataDir = join(folder, "data")
+      const demo = carillon("demo", "--data-dir", dataDir)
+      await demo.says("Ctrl-C stops it.")
+      await demo.says("chime    attempt 1 succeeded")
+      await demo.says("will be tried again: the payment provider is busy")
+      demo.kill(signal)
+      const { code, output } = await demo.ended
+      expect(code).toBe(0)
+      expect(output).toContain("Stopping")
+      expect(output).toMatch(/Stopped\. Succeeded: [1-9]/)
+      expect(await serversOn(dataDir)).toEqual([])
+    },
+  )
+})
+
+describe("carillon db", () => {
+  it("prints the SQL that is missing, applies it, and then has nothing to do", async () => {
+    const where = ["--database", inject("postgres18"), "--schema", newSchema(createSystemHost())]
+    const plan = await carillon("db", "plan", ...where).ended
+    expect(plan.output).toContain("create table")
+    const applied = await carillon("db", "migrate", ...where).ended
+    expect(applied).toMatchObject({ code: 0, output: expect.stringContaining("Applied 1") })
+    const again = await carillon("db", "plan", ...where).ended
+    expect(again.output).toContain("Nothing to do")
+  })
+
+  it("says what is wrong when the server cannot be used, and ends with 1", async () => {
+    const url = new URL(inject("postgres18"))
+    url.pathname = "/no_such_database"
+    const { code, output } = await carillon("db", "plan", "--database", url.href).ended
+    expect(code).toBe(1)
+    expect(output).toContain("DATABASE_UNAVAILABLE")
+    expect(output).toContain("no_such_database")
+  })
+})
+
+describe("carillon", () => {
+  it("explains itself", async () => {
+    expect(await carillon().ended).toMatchObject({
+      code: 0,
+      output: expect.stringContaining("carillon demo"),
+    })
+    const help = await carillon("db", "plan", "--help").ended
+    expect(help).toMatchObject({ code: 0, output: expect.stringContaining("--schema") })
+  })
+
+  it("answers a wrong call with what was meant, and ends with 2", async () => {
+    expect(await carillon("dmeo").ended).toMatchObject({
+      code: 2,
+      output: expect.stringContaining('Did you mean "carillon demo"?'),
+    })
+    expect(await carillon("demo", "--prot", "1").ended).toMatchObject({ code: 2 })
+  })
+})
+
+/** The PostgreSQL processes that work in a folder, as /proc tells; nothing where there is no /proc. */
+async function serversOn(dataDir: string): Promise<string[]> {
+  const pids = (await readdir("/proc").catch(() => [])).filter((entry) => /^\d+$/.test(entry))
+  const commands = await Promise.all(
+    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
+  )
+  return commands.filter((command) => command.includes("postgres\0") && command.includes(dataDir))
+}
