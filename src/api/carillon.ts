@@ -37,7 +37,7 @@ export interface Carillon {
    */
   readonly enqueue: <Input, Output>(
     job: Job<Input, Output>,
-    ...args: EnqueueArgs<Input>
+    ...args: EnqueueArgs<NoInfer<Input>>
   ) => Promise<RunHandle<Output>>
   /** Waits for the end of any run, by its id, and returns what its handler returned. See `RunHandle.result`. */
   readonly result: (runId: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>

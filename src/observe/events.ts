@@ -2,13 +2,21 @@
 import type { FinalState } from "../queue/run-state.ts"
 
 export type CarillonEvent =
+  /** This process brought the schema up to date. */
   | { readonly type: "schema.migrated"; readonly schema: string; readonly versions: readonly number[] }
+  /** This process has a lease and is about to claim runs. */
   | { readonly type: "worker.started"; readonly lease: string; readonly pools: readonly string[] }
+  /** This process has stopped; so many handlers had to be aborted. */
   | { readonly type: "worker.stopped"; readonly lease: string; readonly unfinished: number }
+  /** Others took this process for dead; the attempts under way were aborted. */
   | { readonly type: "lease.lost"; readonly lease: string; readonly runs: number }
+  /** This process took back the runs of others that had fallen silent. */
   | { readonly type: "lease.reaped"; readonly leases: readonly string[]; readonly runs: number }
+  /** A run was written and committed. */
   | { readonly type: "run.enqueued"; readonly run: string; readonly job: string; readonly pool: string }
+  /** A handler is about to run. */
   | ({ readonly type: "attempt.started" } & AttemptFacts)
+  /** An attempt ended and that was committed. */
   | ({ readonly type: "attempt.finished" } & AttemptFacts & AttemptEnd)
   /** The result of an attempt came after its lease was lost, and was discarded. */
   | ({ readonly type: "attempt.fenced" } & AttemptFacts)

@@ -6,17 +6,17 @@ export type FinalState = "succeeded" | "dead" | "cancelled" | "expired" | "disca
 export type RunEvent =
   | "due" // its time has come
   | "park" // it must wait for something other than time
-  | "unpark"
+  | "unpark" // what it waited for has come
   | "claim" // a worker takes it
-  | "succeed"
+  | "succeed" // an attempt returned a result
   | "retry" // an attempt failed, another will follow
   | "release" // given back untried
   | "lose" // the worker's lease ended
   | "bury" // failed for good
-  | "cancel"
+  | "cancel" // someone does not want it any more
   | "expire" // did not start in time
   | "replay" // a dead run is tried again, as its next generation
-  | "discard"
+  | "discard" // a dead run is given up
 
 /** What each event makes of a run. Where a state does not name an event, the event cannot happen. */
 export const RUN_LIFE = {

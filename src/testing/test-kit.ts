@@ -1,6 +1,7 @@
 /** One database for many tests, each with a schema of its own, so that they can all run at once. */
 import { createSystemHost } from "../runtime/system.ts"
 import type { Database } from "../store/database.ts"
+import { DROP_SCHEMA } from "../store/drop-schema.ts"
 import { migrate } from "../store/migrate.ts"
 import { createPglite, openPglite } from "../store/pglite.ts"
 import { openServer } from "../store/server/server.ts"
@@ -63,7 +64,7 @@ export async function createTestKit(options: TestKitOptions = {}): Promise<TestK
       const clock = await takeClock(database, at)
       const dispose = async () => {
         open.delete(app)
-        await database.transaction((tx) => tx.script("drop schema {schema} cascade"))
+        await database.transaction((tx) => tx.script(DROP_SCHEMA))
         await database.close()
       }
       const app = await createTestApp({ database, clock, options: appOptions, dispose })

@@ -11,7 +11,8 @@ import { migrate } from "../../src/store/migrate.ts"
 import { createPglite, openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
 
-export const ENGINES = ["PostgreSQL 14", "PostgreSQL 18", "PGlite"] as const
+export const SERVERS = ["PostgreSQL 14", "PostgreSQL 18"] as const
+export const ENGINES = [...SERVERS, "PGlite"] as const
 export type EngineName = (typeof ENGINES)[number]
 
 export interface Engine {
@@ -21,6 +22,8 @@ export interface Engine {
    * - `connections`: a second connection, so no locks, no waiting, no killed sessions.
    */
   readonly lacks: readonly "connections"[]
+  /** Where other clients reach it. There is no such place for PGlite. */
+  readonly url: () => string
   /** A database on a schema of its own, which does not exist yet. */
   readonly open: (schema?: string) => Promise<Database>
   /** The same, migrated and ready for runs. */
@@ -59,7 +62,7 @@ export function describeEngines(
       await makePartitions(runtime.database)
       return runtime
     }
-    suite({ name, lacks: name === "PGlite" ? ["connections"] : [], open, migrated })
+    suite({ name, lacks: name === "PGlite" ? ["connections"] : [], url: () => urlOf(name), open, migrated })
   })
 }
 
@@ -68,5 +71,6 @@ export function newSchema(host: Host): string {
 }
 
 function urlOf(name: EngineName): string {
+  if (name === "PGlite") throw new Error("PGlite has one connection, and this suite holds it.")
   return inject(name === "PostgreSQL 14" ? "postgres14" : "postgres18")
 }

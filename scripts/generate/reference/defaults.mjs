@@ -1,0 +1,61 @@
+// docs/reference/defaults.md: every default with its value as people say it.
+import { anchor, code, page, table } from "./markdown.mjs"
+import { OPTIONS_PAGE, readOptions } from "./options.mjs"
+
+/** What the absence of a value means, which depends on what it would limit. */
+const NOTHING = { timeoutMs: "none", deadLettersMs: "kept" }
+
+const DURATIONS = [
+  { unit: "days", ms: 86_400_000, from: 2 },
+  { unit: "h", ms: 3_600_000, from: 1 },
+  { unit: "min", ms: 60_000, from: 2 },
+  { unit: "s", ms: 1_000, from: 1 },
+  { unit: "ms", ms: 1, from: 0 },
+]
+
+const SIZES = [
+  { unit: "MiB", bytes: 1_048_576 },
+  { unit: "KiB", bytes: 1_024 },
+  { unit: "bytes", bytes: 1 },
+]
+
+export async function renderDefaults({ load, read }) {
+  const { DEFAULTS, DEFAULT_MEANINGS } = await load("defaults")
+  const options = await readOptions(read)
+  const setBy = (name) => {
+    const found = options.flatMap((group) => group.options).find((option) => option.governs === name)
+    return found ? `[${code(found.path)}](${OPTIONS_PAGE}#${anchor(found.path)})` : ""
+  }
+  return page(
+    "# Defaults",
+    "What Carillon does when it is not told otherwise. Where an option is named, it changes the default; its " +
+      "own description says when to. The others are fixed for now.",
+    table(
+      ["Default", "Value", "Option", "Meaning"],
+      Object.entries(DEFAULTS).map(([name, value]) => [
+        code(name),
+        readable(name, value),
+        setBy(name),
+        DEFAULT_MEANINGS[name],
+      ]),
+    ),
+  )
+}
+
+function readable(name, value) {
+  if (value === null) {
+    if (!NOTHING[name])
+      throw new Error(`say in scripts/generate/reference/defaults.mjs what no ${name} means`)
+    return NOTHING[name]
+  }
+  if (typeof value === "string") return code(value)
+  if (name.endsWith("Ms")) {
+    const { unit, ms } = DURATIONS.find((one) => value % one.ms === 0 && value >= one.ms * one.from)
+    return `${value / ms} ${unit}`
+  }
+  if (name.endsWith("Bytes")) {
+    const { unit, bytes } = SIZES.find((one) => value % one.bytes === 0)
+    return `${value / bytes} ${unit}`
+  }
+  return String(value)
+}

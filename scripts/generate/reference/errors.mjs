@@ -1,0 +1,93 @@
+// docs/reference/errors.md: the table of codes, and the classes with their fields.
+import { code, fieldList, page, table } from "./markdown.mjs"
+import { declaration, docBefore, fields, parse } from "./syntax.mjs"
+
+const BASE = "CarillonError"
+const COMMON_FIELDS = ["name", "code"]
+
+export async function renderErrors({ load, read }) {
+  const { ERROR_TABLE } = await load("errors")
+  const codes = Object.keys(ERROR_TABLE)
+  const text = await read("src/errors.ts")
+  const classes = readClasses(text, codes)
+  const classOf = (one) => classes.find((candidate) => candidate.codes.includes(one))?.name ?? BASE
+  return page(
+    "# Errors",
+    `Every error that Carillon throws on purpose is a ${code(BASE)}. Its ${code("code")} is stable and is what ` +
+      "programs compare; its message is for people and may change. An error that has another one behind it " +
+      `carries that as its ${code("cause")}.`,
+    "```ts\n" +
+      'import { CarillonError } from "carillon"\n\n' +
+      "try {\n  await carillon.enqueue(sendEmail, input)\n} catch (error) {\n" +
+      "  if (error instanceof CarillonError && error.retryable) return tryAgainLater()\n  throw error\n}\n```",
+    "## Codes",
+    `**Retry** says whether the same call may succeed when it is made again: ${code("error.retryable")}.`,
+    table(
+      ["Code", "Meaning", "What to do", "Retry", "Class"],
+      codes.map((one) => {
+        const { means, todo, retryable } = ERROR_TABLE[one]
+        return [code(one), means, todo, retryable ? "yes" : "no", code(classOf(one))]
+      }),
+    ),
+    "## Classes",
+    "Every error has `code`, `message`, `cause` and `retryable`. Some say more:",
+    classes.map((one) =>
+      renderClass(
+        one,
+        codes.filter((candidate) => classOf(candidate) === one.name),
+      ),
+    ),
+    renderFault(text),
+  )
+}
+
+function renderClass({ name, doc, fields: own }, codes) {
+  return page(
+    `### ${code(name)}`,
+    doc.text,
+    codes.length > 0 && `Codes: ${codes.map(code).join(", ")}.`,
+    fieldList(own),
+  ).trimEnd()
+}
+
+function renderFault(text) {
+  const fault = declaration(parse(text), "Fault")
+  return page(
+    `### ${code("Fault")}`,
+    docBefore(text, fault.start).text,
+    fieldList(fields(text, fault.body.body)),
+  ).trimEnd()
+}
+
+function readClasses(text, codes) {
+  const nodes = parse(text)
+  const within = (outer) =>
+    nodes.filter(({ start, end }) => outer && outer.start <= start && end <= outer.end)
+  return nodes
+    .filter(({ type }) => type === "ClassDeclaration")
+    .map((node) => ({
+      name: node.id.name,
+      doc: docBefore(text, node.start),
+      fields: fields(text, node.body.body).filter((field) => !COMMON_FIELDS.includes(field.name)),
+      codes: node.id.name === BASE ? [] : matching(codes, codeNodes(node, within)),
+    }))
+}
+
+/** A class says its codes in the type of its parameter `code`, or hands its only one to `super`. */
+function codeNodes(node, within) {
+  const maker = node.body.body.find(({ kind }) => kind === "constructor")
+  const parameter = maker?.value.params.find(({ name }) => name === "code")
+  const superCall = within(maker).find(({ callee }) => callee?.type === "Super")
+  return parameter ? within(parameter) : within(superCall?.arguments[0])
+}
+
+/** Literals stand for themselves, a template like `DATABASE_${string}` for all that begin so. */
+function matching(codes, nodes) {
+  return codes.filter((one) =>
+    nodes.some(({ type, value, quasis }) =>
+      type === "TSTemplateLiteralType"
+        ? one.startsWith(quasis[0].value.raw)
+        : type === "Literal" && value === one,
+    ),
+  )
+}

@@ -1,0 +1,60 @@
+// docs/reference/events.md: every event with its fields.
+import { anchor, code, fieldList, page, signature, table } from "./markdown.mjs"
+import { declaration, docBefore, fields, parse } from "./syntax.mjs"
+
+export async function renderEvents({ read }) {
+  const text = await read("src/observe/events.ts")
+  const nodes = parse(text)
+  const events = declaration(nodes, "CarillonEvent").typeAnnotation.types.map((node) => readEvent(text, node))
+  const shared = [...new Set(events.flatMap((event) => event.shared))]
+  return page(
+    "# Events",
+    `What happens in a process is told to every listener that was given to ${code("carillon.subscribe(listener)")}, ` +
+      "as plain data. Listeners are called one after the other and at once: they should be quick. One that throws " +
+      "disturbs nobody else.",
+    "```ts\n" +
+      "const unsubscribe = carillon.subscribe((event) => {\n" +
+      '  if (event.type === "attempt.finished") durations.record(event.job, event.durationMs)\n})\n```',
+    table(
+      ["Event", "Fields", "Meaning"],
+      events.map(({ type, own, shared: parts, doc }) => [
+        code(type),
+        [
+          ...parts.map((name) => `[${name}](#${anchor(name)})`),
+          ...own.map((field) => code(signature(field))),
+        ].join(", "),
+        doc.text,
+      ]),
+    ),
+    shared.map((name) => renderShared(text, declaration(nodes, name))),
+  )
+}
+
+function renderShared(text, node) {
+  return page(
+    `## ${node.id.name}`,
+    docBefore(text, node.start).text,
+    fieldList(fields(text, node.body.body)),
+  ).trimEnd()
+}
+
+/** An event is a literal, or a literal and the names of what it has in common with others. */
+function readEvent(text, node) {
+  const parts = flatten(node)
+  const own = parts.filter(({ type }) => type === "TSTypeLiteral").flatMap(({ members }) => members)
+  const tag = own.find(({ key }) => key.name === "type")
+  return {
+    type: tag.typeAnnotation.typeAnnotation.literal.value,
+    own: fields(
+      text,
+      own.filter((member) => member !== tag),
+    ),
+    shared: parts.filter(({ type }) => type === "TSTypeReference").map(({ typeName }) => typeName.name),
+    doc: docBefore(text, node.start),
+  }
+}
+
+function flatten(node) {
+  if (node.type === "TSParenthesizedType") return flatten(node.typeAnnotation)
+  return node.type === "TSIntersectionType" ? node.types.flatMap(flatten) : [node]
+}

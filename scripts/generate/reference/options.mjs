@@ -1,0 +1,121 @@
+// docs/reference/options.md: what users can set, told by the documentation beside each option.
+import { anchor, code, page } from "./markdown.mjs"
+import { declaration, docBefore, fields, parse } from "./syntax.mjs"
+
+export const OPTIONS_PAGE = "options.md"
+
+/**
+ * The interfaces with options, in the order in which users meet them. `prefix` is how a path to one of its
+ * options begins, `governs` says which default stands behind an option.
+ */
+const GROUPS = [
+  {
+    name: "CarillonOptions",
+    file: "src/api/options.ts",
+    title: "createCarillon(options)",
+    prefix: "",
+    governs: { schema: "schema", dataDir: "dataDir", pools: "slots", lease: "leaseMs" },
+  },
+  {
+    name: "JobSettings",
+    file: "src/job/options.ts",
+    title: "defineJob(settings)",
+    intro:
+      "Beside these, a job has `run`, its handler, and usually `input`, a [Standard Schema](https://standardschema.dev) " +
+      "that every input has to satisfy.",
+    prefix: "job.",
+    governs: { pool: "pool", priority: "priority", timeout: "timeoutMs" },
+  },
+  {
+    name: "RetryOptions",
+    file: "src/job/options.ts",
+    title: "defineJob({ retry })",
+    prefix: "job.retry.",
+    governs: {
+      attempts: "attempts",
+      base: "backoffBaseMs",
+      factor: "backoffFactor",
+      cap: "backoffCapMs",
+    },
+  },
+  {
+    name: "EnqueueOptions",
+    file: "src/api/options.ts",
+    title: "enqueue(job, input, options)",
+    prefix: "enqueue.",
+    governs: {},
+  },
+  {
+    name: "StopOptions",
+    file: "src/api/options.ts",
+    title: "stop(options)",
+    prefix: "stop.",
+    governs: { grace: "graceMs" },
+  },
+  {
+    name: "TestKitOptions",
+    file: "src/testing/test-kit.ts",
+    title: "createTestKit(options)",
+    prefix: "testing.",
+    governs: {},
+  },
+]
+
+export async function renderOptions({ read }) {
+  const groups = await readOptions(read)
+  const duration = docOf(await read("src/time/duration.ts"), "Duration")
+  return page(
+    "# Options",
+    "All options are checked when they are given, before anything else happens. Every fault is reported at once, " +
+      `with its path, as an [${code("OptionsError")}](errors.md#${anchor("OptionsError")}). What applies when an ` +
+      "option is left out is also listed in [Defaults](defaults.md).",
+    groups.map(({ title }) => `- [${code(title)}](#${anchor(title)})`).join("\n"),
+    `**${code("Duration")}**: ${duration.text.charAt(0).toLowerCase()}${duration.text.slice(1)}`,
+    groups.flatMap((group) =>
+      [
+        `## ${code(group.title)}`,
+        group.doc.text,
+        group.intro,
+        group.options.flatMap((option) => [
+          `### ${code(option.path)}`,
+          factsOf(option, groups),
+          option.doc.text,
+        ]),
+      ].flat(),
+    ),
+  )
+}
+
+/** Every group with its options as the source tells them. */
+export async function readOptions(read) {
+  return Promise.all(
+    GROUPS.map(async (group) => {
+      const text = await read(group.file)
+      const found = fields(text, declaration(parse(text), group.name).body.body)
+      return {
+        ...group,
+        doc: docOf(text, group.name),
+        options: found.map((option) => ({
+          ...option,
+          path: group.prefix + option.name,
+          governs: group.governs[option.name],
+        })),
+      }
+    }),
+  )
+}
+
+function docOf(text, name) {
+  return docBefore(text, declaration(parse(text), name).start)
+}
+
+function factsOf({ type, optional, doc }, groups) {
+  const group = groups.find(({ name }) => name === type)
+  const shown = group ? `[${code(type)}](#${anchor(group.title)})` : code(type)
+  if (!optional) return `${shown}, required`
+  return doc.default ? `${shown}, default ${literalAsCode(doc.default)}` : `${shown}, optional`
+}
+
+function literalAsCode(text) {
+  return /^("[^"]*"|[\d.]+)$/.test(text) ? code(text) : text
+}

@@ -1,0 +1,2 @@
+/** The end of a schema and everything in it. Only the test kit does this, to schemas of its own. */
+export const DROP_SCHEMA = "drop schema {schema} cascade"

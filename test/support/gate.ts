@@ -1,0 +1,13 @@
+/** A gate that a test opens: whoever waits before it goes on then. */
+export interface Gate {
+  readonly open: () => void
+  readonly opened: Promise<void>
+}
+
+export function createGate(): Gate {
+  let open = () => {}
+  const opened = new Promise<void>((resolve) => {
+    open = resolve
+  })
+  return { open, opened }
+}

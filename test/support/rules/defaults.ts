@@ -1,0 +1,36 @@
+/** What the documentation of an option says about its default, held against the default itself. */
+import type { DocumentedOption } from "../../../scripts/generate/reference.mjs"
+import { parseDuration } from "../../../src/time/duration.ts"
+
+export type DefaultValue = string | number | null
+
+/** Defaults of the option alone: nothing in src/defaults.ts stands behind them. */
+const OWN_DEFAULTS = ["logger", "testing.database"]
+
+export function wrongDefaults(
+  options: readonly DocumentedOption[],
+  defaults: Readonly<Record<string, DefaultValue>>,
+): string[] {
+  return options.flatMap(({ path, said, governs }) => {
+    if (governs === undefined) {
+      const stray = said !== undefined && !OWN_DEFAULTS.includes(path)
+      return stray ? [`${path} says @default ${said}, but scripts/generate knows no default behind it`] : []
+    }
+    const value = defaults[governs]
+    if (value === undefined) return [`${path} is said to govern ${governs}, which is no default`]
+    if (said === undefined) return [`${path} has a default, ${String(value)}, but no @default`]
+    return agrees(said, governs, value) ? [] : [`${path} says @default ${said}, but it is ${String(value)}`]
+  })
+}
+
+/** A literal has to be the value; a sentence has to mention it. */
+function agrees(said: string, name: string, value: DefaultValue): boolean {
+  if (value === null) return said === "none"
+  const literal = parseLiteral(said)
+  if (literal === undefined) return said.split(/\W+/).includes(String(value))
+  return name.endsWith("Ms") ? parseDuration(literal) === value : literal === value
+}
+
+function parseLiteral(text: string): unknown {
+  return /^(?:"[^"]*"|-?[\d.]+)$/.test(text) ? JSON.parse(text) : undefined
+}

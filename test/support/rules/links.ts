@@ -1,0 +1,52 @@
+/** Links between the pages of the documentation: each leads to a file that is there, and a heading that is in it. */
+import { posix } from "node:path"
+import type { Source } from "../sources.ts"
+
+const INLINE = /\]\(\s*<?([^)\s>]+)>?(?:\s+"[^"]*")?\s*\)/g
+const DEFINITION = /^\[[^\]]+\]:\s*<?(\S+?)>?\s*$/gm
+const FENCE = /^(```|~~~)[\s\S]*?^\1/gm
+const CODE_SPAN = /`[^`\n]*`/g
+const ELSEWHERE = /^(?:[a-z][a-z0-9+.-]*:|\/\/)/i
+
+export function brokenLinks(pages: readonly Source[], exists: (path: string) => boolean): string[] {
+  const anchors = new Map(pages.map((page) => [page.path, anchorsOf(page)]))
+  return pages.flatMap((page) =>
+    linksOf(page)
+      .filter((link) => {
+        const [file = "", anchor = ""] = link.split("#")
+        const path = file === "" ? page.path : posix.join(posix.dirname(page.path), decodeURI(file))
+        if (!exists(path)) return true
+        return anchor !== "" && path.endsWith(".md") && !anchors.get(path)?.has(decodeURI(anchor))
+      })
+      .map((link) => `${page.path} links to ${link}`),
+  )
+}
+
+function linksOf({ text }: Source): string[] {
+  // The text of a link may be code; its target never is.
+  const prose = text.replace(FENCE, "").replace(CODE_SPAN, "code")
+  return [...prose.matchAll(INLINE), ...prose.matchAll(DEFINITION)]
+    .map(([, link = ""]) => link)
+    .filter((link) => !ELSEWHERE.test(link))
+}
+
+/** The anchors that GitHub makes of headings: a second heading of the same words gets `-1`. */
+function anchorsOf({ text }: Source): Set<string> {
+  const prose = text.replace(FENCE, "")
+  const anchors = new Set(Array.from(prose.matchAll(/<a (?:id|name)="([^"]+)"/g), ([, id = ""]) => id))
+  for (const [, heading = ""] of prose.matchAll(/^#{1,6}\s+(.+?)\s*#*$/gm)) {
+    const slug = slugOf(heading)
+    let free = slug
+    for (let count = 1; anchors.has(free); count += 1) free = `${slug}-${count}`
+    anchors.add(free)
+  }
+  return anchors
+}
+
+function slugOf(heading: string): string {
+  const shown = heading.replace(/\[([^\]]*)\]\([^)]*\)/g, "$1").replaceAll("`", "")
+  return shown
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, "")
+    .replaceAll(" ", "-")
+}

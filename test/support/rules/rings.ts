@@ -1,0 +1,160 @@
+/** The rings of src as data, and the rules about who may import whom. */
+import { isBuiltin } from "node:module"
+import type { Source } from "../sources.ts"
+import { allImports, type Import } from "./imports.ts"
+
+/** From the inside to the outside. A part is a folder of src, or a file that stands there alone. */
+const RINGS: readonly (readonly string[])[] = [
+  ["time", "options", "errors.ts", "defaults.ts"],
+  ["job", "schedule", "queue", "workflow"],
+  ["runtime", "store", "observe"],
+  ["engine"],
+  ["api"],
+  ["http", "cli", "dashboard", "testing", "index.ts"],
+]
+
+/** Rings 0 to this one are pure: values in, values out. */
+const OUTERMOST_PURE_RING = 1
+
+/** What a part may use of its own ring. Whoever is not named here uses nothing of it. */
+const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
+  options: ["time", "errors.ts"],
+  schedule: ["job"],
+  queue: ["job"],
+  workflow: ["job", "queue"],
+  runtime: ["store"],
+  store: ["runtime"],
+  observe: ["runtime"],
+  dashboard: ["http"],
+}
+
+/** Further in, but not for these: they reach the database through `api`. */
+const OUT_OF_REACH: Readonly<Record<string, readonly string[]>> = {
+  http: ["store", "engine"],
+  cli: ["store", "engine"],
+  dashboard: ["store", "engine"],
+}
+
+/** The packages that src uses, and the only place for each. */
+const PACKAGE_HOMES: Readonly<Record<string, string>> = {
+  pg: "src/store/server/",
+  "@electric-sql/pglite": "src/store/pglite.ts",
+}
+
+/** What the tests that sit beside the code use on top. */
+const TEST_PACKAGES = ["vitest", "fast-check", "zod"]
+
+/** Every folder and lone file of src has a place in the rings. */
+export function homeless(sources: readonly Source[]): string[] {
+  const parts = new Set(sources.map(({ path }) => partOf(path)))
+  return [...parts].filter((part) => ringOf(part) < 0).map((part) => `src/${part} is in no ring`)
+}
+
+/** No file imports from a ring outside its own. */
+export function outwardImports(sources: readonly Source[]): string[] {
+  return crossings(sources)
+    .filter(({ part, other }) => ringOf(other) > ringOf(part))
+    .map(describe)
+}
+
+/** Neighbours in a ring keep apart, but for what `SIDEWAYS` allows. */
+export function sidewaysImports(sources: readonly Source[]): string[] {
+  return crossings(sources)
+    .filter(({ part, other }) => ringOf(other) === ringOf(part) && !SIDEWAYS[part]?.includes(other))
+    .map(describe)
+}
+
+/** The outermost ring takes no shortcut to the database. */
+export function shortcuts(sources: readonly Source[]): string[] {
+  return crossings(sources)
+    .filter(({ part, other }) => OUT_OF_REACH[part]?.includes(other))
+    .map(describe)
+}
+
+/** The dashboard is a page of its own: it knows the shapes that http speaks, not its code. */
+export function dashboardImports(sources: readonly Source[]): string[] {
+  return crossings(sources)
+    .filter(({ part, other, typeOnly }) => part === "dashboard" && (other !== "http" || !typeOnly))
+    .map(describe)
+}
+
+/** Rings 0 and 1 import no part of Node. */
+export function impureImports(sources: readonly Source[]): string[] {
+  return allImports(sources.filter(isProduction))
+    .filter(({ from, specifier }) => isBuiltin(specifier) && ringOf(partOf(from.path)) <= OUTERMOST_PURE_RING)
+    .map(describe)
+}
+
+/** Every package is imported in its one home and nowhere else. */
+export function strayPackages(sources: readonly Source[]): string[] {
+  return allImports(sources)
+    .filter(({ target, specifier }) => target === undefined && !isBuiltin(specifier))
+    .filter(({ from, specifier }) => {
+      if (!isProduction(from) && TEST_PACKAGES.includes(specifier)) return false
+      const home = PACKAGE_HOMES[specifier]
+      return home === undefined || !from.path.startsWith(home)
+    })
+    .map(describe)
+}
+
+/** No file leads back to itself, not even by types: such files can only be understood together. */
+export function importCycles(sources: readonly Source[]): string[] {
+  const targets = new Map(
+    sources.map((source) => [
+      source.path,
+      allImports([source])
+        .filter(counts)
+        .flatMap(({ target }) => target ?? []),
+    ]),
+  )
+  const cycles: string[] = []
+  const finished = new Set<string>()
+
+  function visit(path: string, trail: readonly string[]): void {
+    const seenAt = trail.indexOf(path)
+    if (seenAt >= 0) cycles.push([...trail.slice(seenAt), path].join(" -> "))
+    if (seenAt >= 0 || finished.has(path)) return
+    for (const target of targets.get(path) ?? []) visit(target, [...trail, path])
+    finished.add(path)
+  }
+
+  for (const path of targets.keys()) visit(path, [])
+  return cycles
+}
+
+/** Generated data may name the type it fills, where the code that reads it is. */
+function counts({ from, typeOnly }: Import): boolean {
+  return !(typeOnly && from.path.endsWith(".generated.ts"))
+}
+
+interface Crossing extends Import {
+  readonly part: string
+  readonly other: string
+}
+
+/** The imports that leave the part they stand in. */
+function crossings(sources: readonly Source[]): Crossing[] {
+  return allImports(sources).flatMap((found) => {
+    if (found.target === undefined) return []
+    const part = partOf(found.from.path)
+    const other = partOf(found.target)
+    return part === other ? [] : [{ ...found, part, other }]
+  })
+}
+
+/** `src/job/define.ts` belongs to `job`, `src/errors.ts` to itself. */
+function partOf(path: string): string {
+  return path.split("/")[1] ?? path
+}
+
+function ringOf(part: string): number {
+  return RINGS.findIndex((ring) => ring.includes(part))
+}
+
+function isProduction({ path }: Source): boolean {
+  return !path.endsWith(".test.ts")
+}
+
+function describe({ from, target, specifier }: Import): string {
+  return `${from.path} imports ${target ?? specifier}`
+}

@@ -1,0 +1,47 @@
+/** Questions of tests to a database, of any engine, in plain SQL. */
+import { createHash } from "node:crypto"
+import { vi } from "vitest"
+import { text } from "../../src/store/codec.ts"
+import type { Database, Transaction } from "../../src/store/database.ts"
+import { type Statement, statement } from "../../src/store/statement.ts"
+
+export type Row = Readonly<Record<string, unknown>>
+
+/** The rows of a query, as JSON has them: an instant is a text, a bigint has to be made one. */
+export async function rowsOf(on: Pick<Transaction, "run">, query: string): Promise<Row[]> {
+  const rows = await on.run(asJson(query), {})
+  return rows.map(({ row }) => JSON.parse(row))
+}
+
+/** Runs statements that return nothing of interest, in one transaction. */
+export async function execute(database: Database, sql: string): Promise<void> {
+  await database.transaction((tx) => tx.script(sql))
+}
+
+/** Prepared under a name of its own: one name stands for one text. */
+function asJson(query: string): Statement<object, { row: string }> {
+  return statement({
+    name: `test/${createHash("sha256").update(query).digest("hex").slice(0, 32)}`,
+    params: {},
+    returns: { row: text },
+    sql: `select pg_catalog.to_json(query)::text as row from (${query}) as query`,
+  })
+}
+
+/** Polls until the query has rows: for what the server does without telling anyone. */
+export async function untilRows(database: Database, query: string): Promise<Row[]> {
+  return vi.waitUntil(
+    async () => {
+      const rows = await rowsOf(database, query)
+      return rows.length > 0 && rows
+    },
+    { timeout: 10_000, interval: 5 },
+  )
+}
+
+/** Resolves when somebody in this schema waits for a lock that another holds. */
+export async function untilBlocked(observer: Database): Promise<void> {
+  const query = `select 1 from pg_locks where not granted and pid in (
+    select pid from pg_stat_activity where position('"${observer.schema}"' in query) > 0)`
+  await untilRows(observer, query)
+}

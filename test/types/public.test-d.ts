@@ -1,0 +1,142 @@
+/** What the compiler knows about the public API. `tsc` is the test runner here: nothing in this file is executed. */
+import { z } from "zod"
+import {
+  type AttemptRecord,
+  CarillonError,
+  createCarillon,
+  defineJob,
+  type ErrorCode,
+  type JobContext,
+  type RunHandle,
+  type StandardSchema,
+} from "../../src/index.ts"
+import { createTestKit } from "../../src/testing/index.ts"
+
+/** Compiles only when both types are the same, in both directions and in every detail. */
+function same<A, B>(
+  ..._proof: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : ["types differ", A, B]
+): void {}
+
+// A schema that makes something else of its input: callers give a text, the handler gets a Date.
+const remind = defineJob({
+  name: "remind",
+  input: z.object({
+    to: z.string(),
+    at: z.string().transform((text) => new Date(text)),
+    tries: z.number().default(1),
+  }),
+  pool: "mail",
+  retry: { attempts: 3, base: "10s" },
+  run: (input, ctx) => {
+    same<typeof input, { to: string; at: Date; tries: number }>()
+    same<typeof ctx, JobContext>()
+    return { sentTo: input.to }
+  },
+})
+
+// A schema by hand: no library is needed.
+declare const celsius: StandardSchema<{ degrees: string }, { degrees: number }>
+const measure = defineJob({
+  name: "measure",
+  input: celsius,
+  run: async (input) => {
+    same<typeof input, { degrees: number }>()
+    return input.degrees
+  },
+})
+
+// Without a schema the handler says what it takes.
+const greet = defineJob({ name: "greet", run: (input: { name: string }) => `Hello ${input.name}` })
+const sweep = defineJob({ name: "sweep", run: () => {} })
+const maybe = defineJob({
+  name: "maybe",
+  run: (input: { deep: boolean } | undefined) => input?.deep ?? false,
+})
+
+export async function enqueueing(): Promise<void> {
+  // Any job fits into the list, whatever it takes and returns.
+  const carillon = createCarillon({ jobs: [remind, measure, greet, sweep, maybe], lease: "60s" })
+
+  const reminded = await carillon.enqueue(remind, { to: "ada", at: "2026-03-01T09:00Z" }, { delay: "5m" })
+  same<typeof reminded, RunHandle<{ sentTo: string }>>()
+  same<Awaited<ReturnType<typeof reminded.result>>, { sentTo: string }>()
+
+  const measured = await (await carillon.enqueue(measure, { degrees: "21" })).result()
+  same<typeof measured, number>()
+
+  const greeting = await (await carillon.enqueue(greet, { name: "ada" }, { priority: 5 })).result()
+  same<typeof greeting, string>()
+
+  // A job that takes nothing is enqueued with nothing, or with options after an empty input.
+  const swept = await (await carillon.enqueue(sweep)).result()
+  same<typeof swept, void>()
+  await carillon.enqueue(sweep, undefined, { delay: 1_000 })
+  await carillon.enqueue(maybe)
+  await carillon.enqueue(maybe, { deep: true })
+
+  // @ts-expect-error the input is missing
+  await carillon.enqueue(remind)
+  // @ts-expect-error a field is missing
+  await carillon.enqueue(remind, { to: "ada" })
+  // @ts-expect-error callers give what the schema takes, not what it makes of it
+  await carillon.enqueue(remind, { to: "ada", at: new Date(0) })
+  // @ts-expect-error a field that nobody knows
+  await carillon.enqueue(greet, { name: "ada", nmae: "ada" })
+  // @ts-expect-error a field of the wrong type
+  await carillon.enqueue(measure, { degrees: 21 })
+  // @ts-expect-error an input for a job that takes none
+  await carillon.enqueue(sweep, { deep: true })
+  // @ts-expect-error an option that nobody knows
+  await carillon.enqueue(sweep, undefined, { dealy: "5m" })
+  // @ts-expect-error a duration without a unit
+  await carillon.enqueue(sweep, undefined, { delay: "5" })
+  // @ts-expect-error a job has to be defined
+  await carillon.enqueue({ name: "sweep" })
+
+  same<Awaited<ReturnType<typeof carillon.attempts>>, AttemptRecord[]>()
+}
+
+export function defining(): void {
+  // @ts-expect-error a job has a name
+  defineJob({ run: () => {} })
+  // @ts-expect-error a job has a handler
+  defineJob({ name: "idle" })
+  // @ts-expect-error an option that nobody knows
+  defineJob({ name: "sweep", timout: "5m", run: () => {} })
+  // @ts-expect-error a duration is a number or a text with a unit
+  defineJob({ name: "sweep", timeout: "5 minutes", run: () => {} })
+  // @ts-expect-error the handler takes something else than the schema gives
+  defineJob({ name: "sweep", input: celsius, run: (input: { degrees: string }) => input.degrees })
+  // @ts-expect-error an option that nobody knows
+  createCarillon({ databse: "memory" })
+  // @ts-expect-error not a job
+  createCarillon({ jobs: [{ name: "sweep" }] })
+  // @ts-expect-error slots are numbers
+  createCarillon({ pools: { mail: "10" } })
+}
+
+export async function testing(): Promise<void> {
+  await using kit = await createTestKit()
+  await using app = await kit.app({ jobs: [greet], at: "2026-03-01T09:00Z" })
+  const run = await app.enqueue(greet, { name: "ada" })
+  same<Awaited<ReturnType<typeof run.result>>, string>()
+
+  const finished = await app.until("attempt.finished", ({ job }) => job === "greet")
+  same<typeof finished.durationMs, number>()
+  // @ts-expect-error no such event
+  await app.until("attempt.vanished")
+  // @ts-expect-error no such place
+  app.crashAt("nowhere")
+  // @ts-expect-error the kit chooses the database
+  await kit.app({ database: "memory" })
+}
+
+/** What to do about an error is decided by codes that the compiler knows. */
+export function judging(error: unknown): string {
+  if (!(error instanceof CarillonError)) return "unknown"
+  same<typeof error.code, ErrorCode>()
+  same<typeof error.retryable, boolean>()
+  // @ts-expect-error no such code
+  if (error.code === "RUN_LOST") return "lost"
+  return error.code === "RUN_NOT_FOUND" ? "gone" : error.code
+}
