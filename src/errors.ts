@@ -49,6 +49,12 @@ export const ERROR_TABLE = {
     todo: "Raise `timeout`, or make the handler end when `ctx.signal` aborts.",
     retryable: true,
   },
+  ATTEMPTS_EXHAUSTED: {
+    means:
+      "The run was not started, because all its attempts have been charged, some of them to workers that were lost.",
+    todo: "Look at its attempts. A run that keeps killing its process ends like this.",
+    retryable: false,
+  },
   LEASE_LOST: {
     means:
       "Another process took over the run because this one stopped renewing its lease. The result was discarded.",
@@ -72,8 +78,9 @@ export const ERROR_TABLE = {
     retryable: true,
   },
   OUTCOME_UNKNOWN: {
-    means: "The connection ended after the call was sent and before its answer came.",
-    todo: "Read the state before repeating. Carillon's own calls are safe to repeat.",
+    means:
+      "The connection ended after the call was sent and before its answer came, so nobody knows whether it took effect.",
+    todo: "Look before you repeat: an `enqueue` that is made again makes another run if the first one took effect.",
     retryable: true,
   },
   DATABASE_BUSY: {
@@ -132,6 +139,51 @@ export const ERROR_TABLE = {
   EMBEDDED_FAILED: {
     means: "The embedded PostgreSQL server could not be set up or started.",
     todo: "Read the message: it holds the last lines of the server's log and the data folder.",
+    retryable: false,
+  },
+  SCHEDULE_NEVER_FIRES: {
+    means: "The schedule can never fire, which is proved: the calendar repeats after 400 years.",
+    todo: "Look for a day that does not exist (30 February), an `endAt` before the first time, or dates that are all excluded.",
+    retryable: false,
+  },
+  TIME_ZONE_UNKNOWN: {
+    means: "A time zone is not in the IANA database of this Node.",
+    todo: "Use a name such as `Europe/Oslo`. Abbreviations and offsets are not names.",
+    retryable: false,
+  },
+  CRON_SYNTAX: {
+    means: "A cron expression contains something that no field can be read from.",
+    todo: "Look at `position` and `hint`.",
+    retryable: false,
+  },
+  CRON_FIELDS: {
+    means: "A cron expression has too few or too many fields.",
+    todo: "Write five fields; in the extended dialect also six (seconds first) or seven (seconds first, year last).",
+    retryable: false,
+  },
+  CRON_RANGE: {
+    means: "A value of a cron expression is out of range, or a range runs backwards.",
+    todo: "Look at `position` and `hint`. A range over midnight is written as two, as in `22-23,0-2`.",
+    retryable: false,
+  },
+  CRON_STEP: {
+    means: "A step of a cron expression is zero or wider than its field.",
+    todo: 'Use a smaller step, or an interval: `every: "90m"`.',
+    retryable: false,
+  },
+  CRON_DIALECT: {
+    means: "A cron expression uses something that the chosen dialect does not have.",
+    todo: "Choose a wider dialect, or write it as `hint` says.",
+    retryable: false,
+  },
+  CRON_TOO_LONG: {
+    means: "A cron expression has more than 1,000 characters.",
+    todo: "Use ranges and steps instead of lists, or several schedules.",
+    retryable: false,
+  },
+  CRON_UNSUPPORTED: {
+    means: "A nickname such as `@reboot` that has no meaning here.",
+    todo: "Look at `hint`.",
     retryable: false,
   },
 } as const satisfies Record<string, ErrorFacts>

@@ -1,11 +1,13 @@
 /** The life of one Carillon: connected once, migrated once, started once, stopped once, whoever asks and how often. */
 import { createEngine, type Engine } from "../engine/engine.ts"
-import { CarillonError } from "../errors.ts"
+import { CarillonError, DatabaseError } from "../errors.ts"
 import { createEvents, type Events } from "../observe/events.ts"
 import { createTerminalLogger, logEvent } from "../observe/log.ts"
+import { recordError } from "../queue/error-record.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { migrate } from "../store/migrate.ts"
+import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
 import type { ResolvedOptions } from "./options.ts"
 
@@ -15,6 +17,9 @@ export interface Application {
   readonly connect: () => Promise<Runtime>
   /** Connects and brings the schema up to date. */
   readonly open: () => Promise<Opened>
+  /** Opens, and makes a call that a stop waits for. */
+  readonly call: <T>(work: (opened: Opened) => Promise<T>) => Promise<T>
+  /** Opens and begins to work. While the database is away it goes on trying. */
   readonly start: () => Promise<void>
   readonly stop: (graceMs: number) => Promise<void>
   readonly url: () => string | undefined
@@ -27,14 +32,21 @@ export interface Opened {
   readonly migrated: readonly number[]
 }
 
+/** How long a stop waits for calls that were made before it. */
+const LAST_CALLS_MS = 5_000
+const RETRY_BASE_MS = 500
+const RETRY_CAP_MS = 10_000
+
 export function createApplication(
   host: Host,
   options: ResolvedOptions,
   openDatabase: (host: Host) => Promise<OpenedDatabase>,
 ): Application {
   const logger = options.logger ?? createTerminalLogger(host)
-  const events = createEvents((error) => logger.error(`a listener of events failed: ${String(error)}`))
+  const events = createEvents((error) => logger.error(`a listener failed: ${recordError(error).message}`))
   events.subscribe((event) => logEvent(logger, event))
+  const stopping = new AbortController()
+  const calls = new Set<Promise<unknown>>()
   let url: string | undefined
   let stopped: Promise<void> | undefined
 
@@ -54,23 +66,45 @@ export function createApplication(
   })
 
   const start = once(async (): Promise<void> => {
-    const { engine } = await open()
-    await engine.start()
+    for (let failures = 1; ; failures += 1) {
+      try {
+        const { engine } = await open()
+        return await engine.start()
+      } catch (error) {
+        if (!canWait(error) || stopping.signal.aborted) throw error
+        events.emit({ type: "loop.failed", loop: "start", error, failures })
+        const longestMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** failures)
+        await host.sleep(host.random() * longestMs, stopping.signal)
+      }
+    }
   })
 
   /** After `stop()` nothing is opened any more. */
-  function unlessStopped<T>(call: () => Promise<T>): () => Promise<T> {
+  function unlessStopped<T>(work: () => Promise<T>): () => Promise<T> {
     return async () => {
-      if (stopped !== undefined) throw closedError()
-      return call()
+      if (stopping.signal.aborted) throw closedError()
+      return work()
     }
   }
 
+  async function call<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+    if (stopping.signal.aborted) throw closedError()
+    const made = open().then(work)
+    const over = made.catch(() => {}).finally(() => calls.delete(over))
+    calls.add(over)
+    return made
+  }
+
   async function stop(graceMs: number): Promise<void> {
-    // Whatever is half open is opened first: closing it in between would leave things behind.
+    stopping.abort()
+    const patience = new AbortController()
+    await Promise.race([Promise.all(calls), host.sleep(LAST_CALLS_MS, patience.signal)])
+    patience.abort()
+    const connected = await connect.settled()
+    // What is only half open will never be needed: without a database it ends at once.
+    if (start.isRunning() || open.isRunning()) await connected?.value.database.close()
     await start.settled()
     const opened = await open.settled()
-    const connected = await connect.settled()
     await opened?.value.engine.stop(graceMs)
     await connected?.value.database.close()
   }
@@ -79,8 +113,11 @@ export function createApplication(
     events,
     connect: unlessStopped(connect),
     open: unlessStopped(open),
+    call,
     start: unlessStopped(start),
     stop: (graceMs) => {
+      // A later stop may have less patience than the first.
+      if (stopped !== undefined) void open.settled().then((opened) => opened?.value.engine.stop(graceMs))
       stopped ??= stop(graceMs)
       return stopped
     },
@@ -88,27 +125,9 @@ export function createApplication(
   }
 }
 
-/** Runs `work` once and shares its result. After a failure the next call tries again. */
-function once<T>(
-  work: () => Promise<T>,
-): (() => Promise<T>) & { settled: () => Promise<{ value: T } | undefined> } {
-  let running: Promise<T> | undefined
-  const call = () => {
-    running ??= work().catch((error) => {
-      running = undefined
-      throw error
-    })
-    return running
-  }
-  return Object.assign(call, {
-    settled: async () => {
-      try {
-        return running && { value: await running }
-      } catch {
-        return undefined
-      }
-    },
-  })
+/** The database is away, and may come back. A wrong password or a missing database will not mend themselves. */
+function canWait(error: unknown): boolean {
+  return error instanceof DatabaseError && error.retryable && !/^(28|3D)/.test(error.sqlState ?? "")
 }
 
 function closedError(): CarillonError {

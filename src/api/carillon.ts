@@ -12,11 +12,13 @@ import { type Application, createApplication } from "./application.ts"
 import { type AttemptRecord, attemptRecord } from "./attempt-record.ts"
 import { openDatabase } from "./open-database.ts"
 import {
+  assertJob,
   type CarillonOptions,
   type EnqueueOptions,
   resolveEnqueue,
   resolveOptions,
   resolveStop,
+  runIdOf,
   type StopOptions,
 } from "./options.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
@@ -84,25 +86,27 @@ export function publish(host: Host, application: Application): Carillon {
     input?: Input,
     options: EnqueueOptions = {},
   ): Promise<RunHandle<Output>> {
+    assertJob(job)
     const { delayMs, runAt, priority = job.priority } = resolveEnqueue(options)
     const json = encodePayload(input, "input", DEFAULTS.inputBytes)
-    await job.parse(json)
-    const { runtime, engine } = await application.open()
-    const id = host.newId()
-    const [written] = await runtime.database.run(insertRuns, {
-      ids: [id],
-      jobs: [job.name],
-      pools: [job.pool],
-      priorities: [priority],
-      delaysMs: [delayMs],
-      runAt: [runAt?.getTime() ?? null],
-      inputs: [json],
+    return application.call(async ({ runtime, engine }) => {
+      await job.parse(json)
+      const id = host.newId()
+      const [written] = await runtime.database.run(insertRuns, {
+        ids: [id],
+        jobs: [job.name],
+        pools: [job.pool],
+        priorities: [priority],
+        delaysMs: [delayMs],
+        runAt: [runAt?.getTime() ?? null],
+        inputs: [json],
+      })
+      await runtime.crashPoint("enqueue.written")
+      application.events.emit({ type: "run.enqueued", run: id, job: job.name, pool: job.pool })
+      if (written?.state === "ready") engine.wakeups.ready(job.pool)
+      else engine.wakeups.waiting()
+      return createRunHandle<Output>(engine.results, { id, created: written !== undefined })
     })
-    await runtime.crashPoint("enqueue.written")
-    application.events.emit({ type: "run.enqueued", run: id, job: job.name, pool: job.pool })
-    if (written?.state === "ready") engine.wakeups.ready(job.pool)
-    else engine.wakeups.waiting()
-    return createRunHandle<Output>(engine.results, { id, created: written !== undefined })
   }
 
   const stop = async (options: StopOptions = {}) => application.stop(resolveStop(options).graceMs)
@@ -112,12 +116,15 @@ export function publish(host: Host, application: Application): Carillon {
     stop,
     enqueue: (job, ...[input, options]) => enqueue(job, input, options),
     result: async (runId, options) => {
+      const id = runIdOf(runId)
       const { engine } = await application.open()
-      return waitForOutput(engine.results, runId, options)
+      return waitForOutput(engine.results, id, options)
     },
     attempts: async (runId) => {
-      const { runtime } = await application.open()
-      return (await runtime.database.run(listAttemptsOfRun, { run: runId })).map(attemptRecord)
+      const run = runIdOf(runId)
+      return application.call(async ({ runtime }) =>
+        (await runtime.database.run(listAttemptsOfRun, { run })).map(attemptRecord),
+      )
     },
     subscribe: application.events.subscribe,
     planMigrations: async () => {

@@ -1,5 +1,6 @@
 /** The options of `createCarillon` and its calls: what users write, how it is checked, and what it becomes. */
 import { DEFAULTS } from "../defaults.ts"
+import { OptionsError } from "../errors.ts"
 import { type AnyJob, isJob } from "../job/define.ts"
 import { poolNameCheck, priorityCheck } from "../job/options.ts"
 import type { Logger } from "../observe/log.ts"
@@ -8,17 +9,18 @@ import {
   assertOptions,
   type Check,
   callable,
-  date,
   duration,
   expected,
   integer,
+  isPlainObject,
   object,
   optional,
   record,
   satisfies,
 } from "../options/check.ts"
+import { nearest } from "../options/nearest.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
-import type { DateValue } from "../time/instant.ts"
+import { type DateValue, isDate } from "../time/instant.ts"
 
 export interface CarillonOptions {
   /**
@@ -91,8 +93,13 @@ export interface ResolvedOptions {
   readonly logger: Logger | undefined
 }
 
+/** The end of the year 9999. */
+const LAST_INSTANT_MS = 253_402_300_800_000
+
 /** PostgreSQL cuts longer names off in silence. */
 const IDENTIFIER_BYTES = 63
+
+const jobValueCheck = satisfies("a job made by defineJob", isJob)
 
 const schemaCheck = satisfies(
   `a schema name of 1 to ${IDENTIFIER_BYTES} bytes that does not begin with "pg_"`,
@@ -101,19 +108,26 @@ const schemaCheck = satisfies(
     value !== "" &&
     !value.includes("\0") &&
     !value.startsWith("pg_") &&
+    value.isWellFormed() &&
     new TextEncoder().encode(value).length <= IDENTIFIER_BYTES,
 )
 
+/** Says nothing about what was given: it may hold a password. */
+const databaseCheck: Check = (value, path) => {
+  if (value === "memory" || (typeof value === "string" && isServerUrl(value))) return []
+  const message =
+    'expected "memory" or a URL like "postgres://user:password@host:5432/database", ' +
+    "in which special characters of the password are percent-encoded"
+  return [{ path, message }]
+}
+
 const carillonCheck = object({
-  database: optional(
-    satisfies(
-      'a URL that begins with "postgres://" or "postgresql://", or "memory"',
-      (value) => typeof value === "string" && (value === "memory" || /^postgres(ql)?:\/\//.test(value)),
-    ),
-  ),
+  database: optional(databaseCheck),
   schema: optional(schemaCheck),
-  dataDir: optional(satisfies("a folder", (value) => typeof value === "string" && value !== "")),
-  jobs: optional(array(satisfies("a job made by defineJob", isJob))),
+  dataDir: optional(
+    satisfies("a folder", (value) => typeof value === "string" && value !== "" && !value.includes("\0")),
+  ),
+  jobs: optional(array(jobValueCheck)),
   pools: optional(record(poolNameCheck, integer({ min: 1, max: 10_000 }))),
   lease: optional(duration({ min: 1_000, max: 86_400_000 })),
   logger: optional(
@@ -125,10 +139,16 @@ const carillonCheck = object({
   ),
 })
 
+/** What PostgreSQL and ISO 8601 with four digits agree on. */
+const runAtCheck = satisfies(
+  "a Date between the years 1970 and 9999",
+  (value) => isDate(value) && value.getTime() >= 0 && value.getTime() < LAST_INSTANT_MS,
+)
+
 const enqueueCheck: Check = (value, path) => [
   ...object({
     delay: optional(duration()),
-    runAt: optional(date),
+    runAt: optional(runAtCheck),
     priority: optional(priorityCheck),
   })(value, path),
   ...(isBoth(value) ? [expected("either `delay` or `runAt`, not both", value, "delay")] : []),
@@ -140,6 +160,7 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
   assertOptions("createCarillon", options, (value, path) => [
     ...carillonCheck(value, path),
     ...findDuplicates((value as CarillonOptions | undefined)?.jobs),
+    ...findIdlePools(value as CarillonOptions | undefined),
   ])
   const jobs = options.jobs ?? []
   const pools = options.pools ?? Object.fromEntries(jobs.map(({ pool }) => [pool, DEFAULTS.slots]))
@@ -180,6 +201,43 @@ function findDuplicates(jobs: unknown) {
         ]
       : [],
   )
+}
+
+/** A pool that none of the jobs runs in would sit idle for ever: most likely its name is misspelt. */
+function findIdlePools(options: CarillonOptions | undefined) {
+  if (!Array.isArray(options?.jobs) || !isPlainObject(options?.pools)) return []
+  const used = options.jobs.flatMap((job) => (isJob(job) ? [job.pool] : []))
+  return Object.keys(options.pools)
+    .filter((pool) => !used.includes(pool))
+    .map((pool) => {
+      const meant = nearest(pool, used)
+      return {
+        path: `pools.${pool}`,
+        message: `no job runs in this pool${meant ? `; did you mean "${meant}"?` : ""}`,
+      }
+    })
+}
+
+/** Throws unless `job` was made by `defineJob`. */
+export function assertJob(job: unknown): void {
+  assertOptions("enqueue", { job }, object({ job: jobValueCheck }))
+}
+
+/** The id of a run as the database writes it. */
+export function runIdOf(id: unknown): string {
+  if (typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
+    return id.toLowerCase()
+  throw new OptionsError("this call", [expected("the id of a run", id, "runId")])
+}
+
+function isServerUrl(text: string): boolean {
+  if (!/^postgres(ql)?:\/\//.test(text) || text.includes("#")) return false
+  try {
+    // The driver reads a missing host as the local socket; for the parser it has to be there.
+    return new URL(text.replace(/^(postgres(?:ql)?:\/\/)(\/|$)/, "$1localhost$2")).protocol !== ""
+  } catch {
+    return false
+  }
 }
 
 function isBoth(value: unknown): boolean {

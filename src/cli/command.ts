@@ -8,6 +8,8 @@ export interface Command {
   readonly words: string
   /** One line for the list of commands. */
   readonly summary: string
+  /** What its one argument is called, if it has one. */
+  readonly argument?: string
   readonly options: Readonly<Record<string, CommandOption>>
   readonly run: (call: CommandCall) => Promise<void>
 }
@@ -17,6 +19,7 @@ export type CommandOption = NonNullable<ParseArgsConfig["options"]>[string] & { 
 export interface CommandCall {
   readonly host: Host
   readonly terminal: Terminal
+  readonly argument: string | undefined
   readonly values: Readonly<Record<string, string | boolean | undefined>>
 }
 
@@ -36,9 +39,35 @@ export function databaseOptionsOf({ host, values }: CommandCall): {
   schema?: string
   dataDir?: string
 } {
-  const text = (value: string | boolean | undefined) => (typeof value === "string" ? value : undefined)
-  const database = text(values["database"]) ?? host.facts.env["CARILLON_DATABASE_URL"]
-  const schema = text(values["schema"])
-  const dataDir = text(values["data-dir"])
-  return { ...(database && { database }), ...(schema && { schema }), ...(dataDir && { dataDir }) }
+  const database = textOf(values, "database") ?? host.facts.env["CARILLON_DATABASE_URL"]
+  const schema = textOf(values, "schema")
+  const dataDir = textOf(values, "data-dir")
+  if (database === "")
+    throw new UsageError("CARILLON_DATABASE_URL is empty. Unset it, or give it an address.")
+  return {
+    ...(database !== undefined && { database }),
+    ...(schema !== undefined && { schema }),
+    ...(dataDir !== undefined && { dataDir }),
+  }
+}
+
+/** The same, for commands that must not make a new embedded server by mistake. */
+export function chosenDatabaseOf(call: CommandCall) {
+  const options = databaseOptionsOf(call)
+  if (options.database !== undefined || options.dataDir !== undefined) return options
+  throw new UsageError(
+    "Which database? Give --database or CARILLON_DATABASE_URL, or --data-dir for the embedded server.",
+  )
+}
+
+/** An option that was given has a value: `--database "$UNSET"` is a mistake and not a wish for the default. */
+function textOf(values: CommandCall["values"], name: string): string | undefined {
+  const value = values[name]
+  if (value === "") throw new UsageError(`--${name} was given without a value.`)
+  return typeof value === "string" ? value : undefined
+}
+
+/** The call itself is wrong; the message says how. */
+export class UsageError extends Error {
+  override readonly name = "UsageError"
 }

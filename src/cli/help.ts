@@ -2,8 +2,8 @@
 import type { Command } from "./command.ts"
 
 export function generalHelp(commands: readonly Command[]): string {
-  const width = Math.max(...commands.map(({ words }) => words.length))
-  const lines = commands.map(({ words, summary }) => `  carillon ${words.padEnd(width)}  ${summary}`)
+  const width = Math.max(...commands.map((command) => usageOf(command).length))
+  const lines = commands.map((command) => `  carillon ${usageOf(command).padEnd(width)}  ${command.summary}`)
   return [
     "Carillon: durable jobs and schedules on PostgreSQL.",
     "",
@@ -13,10 +13,14 @@ export function generalHelp(commands: readonly Command[]): string {
   ].join("\n")
 }
 
-export function commandHelp({ words, summary, options }: Command): string {
-  const lines = Object.entries(options).map(([name, { type, help }]) => {
-    const usage = type === "boolean" ? `--${name}` : `--${name} VALUE`
+export function commandHelp(command: Command): string {
+  const lines = Object.entries(command.options).map(([name, { type, short, help }]) => {
+    const usage = `${short ? `-${short}, ` : ""}--${name}${type === "boolean" ? "" : " VALUE"}`
     return `  ${usage.padEnd(20)}  ${help}`
   })
-  return [`carillon ${words}: ${summary}`, "", ...lines].join("\n")
+  return [`carillon ${usageOf(command)}: ${command.summary}`, "", ...lines].join("\n")
+}
+
+function usageOf({ words, argument }: Command): string {
+  return argument === undefined ? words : `${words} '${argument}'`
 }

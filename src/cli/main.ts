@@ -4,13 +4,15 @@ import { parseArgs } from "node:util"
 import { CarillonError } from "../errors.ts"
 import { nearest } from "../options/nearest.ts"
 import { createSystemHost, createSystemTerminal } from "../runtime/system.ts"
-import type { Command } from "./command.ts"
+import { type Command, type CommandCall, UsageError } from "./command.ts"
+import { cronExplain } from "./cron-explain.ts"
 import { dbMigrate } from "./db-migrate.ts"
 import { dbPlan } from "./db-plan.ts"
 import { demo } from "./demo.ts"
 import { commandHelp, generalHelp } from "./help.ts"
+import { readVersion } from "./version.ts"
 
-const COMMANDS: readonly Command[] = [demo, dbPlan, dbMigrate]
+const COMMANDS: readonly Command[] = [demo, cronExplain, dbPlan, dbMigrate]
 
 /** 0: done. 1: it failed. 2: the call itself was wrong. */
 const FAILED = 1
@@ -19,49 +21,59 @@ const MISUSED = 2
 const host = createSystemHost()
 const terminal = createSystemTerminal()
 await main(terminal.args).catch((error: unknown) => {
-  terminal.printError(error instanceof CarillonError ? `${error.code}: ${error.message}` : String(error))
-  terminal.setExitCode(FAILED)
+  const isMisuse =
+    error instanceof UsageError || (error instanceof CarillonError && error.code === "OPTIONS_INVALID")
+  terminal.printError(error instanceof CarillonError ? `${error.code}: ${error.message}` : messageOf(error))
+  terminal.setExitCode(isMisuse ? MISUSED : FAILED)
 })
 
 async function main(args: readonly string[]): Promise<void> {
-  const words = args.filter((arg) => !arg.startsWith("-"))
-  const command = COMMANDS.find(({ words: own }) => words.slice(0, own.split(" ").length).join(" ") === own)
-  const wantsHelp = args.includes("--help") || args.includes("-h")
-  if (!command) {
-    if (words.length === 0) return terminal.print(generalHelp(COMMANDS))
-    return misuse(unknownCommand(words.join(" ")))
+  const [first] = args
+  if (first === undefined || first === "--help" || first === "-h")
+    return terminal.print(generalHelp(COMMANDS))
+  if (first === "--version") return terminal.print(await readVersion())
+  const command = COMMANDS.find(({ words }) => startsWith(args, words.split(" ")))
+  if (!command) throw new UsageError(unknownCommand(args))
+  const rest = args.slice(command.words.split(" ").length)
+  if (rest.includes("--help") || rest.includes("-h")) return terminal.print(commandHelp(command))
+  await command.run({ host, terminal, ...readCall(command, rest) })
+}
+
+function readCall(command: Command, args: readonly string[]): Pick<CommandCall, "argument" | "values"> {
+  const { values, positionals } = parseOptions(command, args)
+  const wanted = command.argument === undefined ? 0 : 1
+  if (positionals.length !== wanted) {
+    const problem =
+      positionals.length > wanted
+        ? "Too many arguments; quote what belongs together."
+        : "An argument is missing."
+    throw new UsageError(`${problem}\n\n${commandHelp(command)}`)
   }
-  if (wantsHelp) return terminal.print(commandHelp(command))
-  const values = parseOptions(command, args)
-  if (values) await command.run({ host, terminal, values })
+  return { argument: positionals[0], values: values as CommandCall["values"] }
 }
 
 function parseOptions(command: Command, args: readonly string[]) {
-  const own = command.words.split(" ")
   try {
-    const { values } = parseArgs({
-      args: withoutWords(args, own),
+    return parseArgs({
+      args: [...args],
       options: { ...command.options },
       strict: true,
+      allowPositionals: true,
     })
-    return values as Record<string, string | boolean | undefined>
   } catch (error) {
-    misuse(`${error instanceof Error ? error.message : error}\n\n${commandHelp(command)}`)
-    return undefined
+    throw new UsageError(`${messageOf(error)}\n\n${commandHelp(command)}`)
   }
 }
 
-/** The arguments without the words of the command, wherever they stand. */
-function withoutWords(args: readonly string[], words: readonly string[]): string[] {
-  const left = [...words]
-  return args.filter((arg) => {
-    const isWord = arg === left[0]
-    if (isWord) left.shift()
-    return !isWord
-  })
+function startsWith(args: readonly string[], words: readonly string[]): boolean {
+  return words.every((word, index) => args[index] === word)
 }
 
-function unknownCommand(words: string): string {
+/** Names only the words before the first option: what follows may hold a password. */
+function unknownCommand(args: readonly string[]): string {
+  const firstOption = args.findIndex((arg) => arg.startsWith("-"))
+  const words = (firstOption < 0 ? args : args.slice(0, firstOption)).join(" ")
+  if (words === "") return "The command comes first, then its options. Run `carillon --help` for the list."
   const meant = nearest(
     words,
     COMMANDS.map((command) => command.words),
@@ -70,7 +82,6 @@ function unknownCommand(words: string): string {
   return `Unknown command "${words}". ${hint}`
 }
 
-function misuse(message: string): void {
-  terminal.printError(message)
-  terminal.setExitCode(MISUSED)
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

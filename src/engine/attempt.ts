@@ -9,6 +9,7 @@ import { AttemptAborted, InputError, PayloadError } from "../errors.ts"
 import type { JobContext } from "../job/context.ts"
 import type { AnyJob } from "../job/define.ts"
 import { encodePayload } from "../job/payload.ts"
+import type { AttemptFacts } from "../observe/events.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Outcome } from "../queue/fate.ts"
 import type { Host } from "../runtime/host.ts"
@@ -29,6 +30,11 @@ export interface ClaimedRun {
 
 /** How an attempt ended, or that the run belongs to another worker now, so that there is nothing to write. */
 export type AttemptOutcome = Outcome | { readonly kind: "lost" }
+
+/** What events say about a run. */
+export function factsOf({ id, job, attempt }: ClaimedRun): AttemptFacts {
+  return { run: id, job: job.name, pool: job.pool, attempt }
+}
 
 export interface RunningAttempt {
   readonly run: ClaimedRun
@@ -55,6 +61,8 @@ export function startAttempt(host: Host, run: ClaimedRun): RunningAttempt {
     timer?.cancel()
   })
   const cut = cutShort(host, controller.signal, handled)
+  // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
+  controller.signal.addEventListener("abort", () => timer?.cancel(), { once: true })
   return {
     run,
     startedAtMs: host.monotonicMs(),
@@ -116,7 +124,12 @@ function contextOf(run: ClaimedRun, signal: AbortSignal): JobContext {
 
 /** The same input will be refused again, and the same code will return the same result. */
 function isFinal(error: unknown): boolean {
-  return error instanceof InputError || error instanceof PayloadError
+  try {
+    return error instanceof InputError || error instanceof PayloadError
+  } catch {
+    // A proxy may refuse even this question.
+    return false
+  }
 }
 
 function timeoutReason(run: ClaimedRun): AttemptAborted {

@@ -35,7 +35,7 @@ export interface Engine {
   readonly stop: (graceMs: number) => Promise<void>
 }
 
-/** How long a stop waits for the last writes when the database does not answer; then the lease is left to expire. */
+/** How long a stop waits, after its grace, for the last writes; then the lease is left to expire. */
 const LAST_WRITES_MS = 5_000
 
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
@@ -46,8 +46,14 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const failed = (loop: string) => (error: unknown, failures: number) =>
     events.emit({ type: "loop.failed", loop, error, failures })
 
-  const results = createResults(runtime)
-  const settler = createSettler({ runtime, events, onFinished: results.tell, onFailure: failed("settler") })
+  const results = createResults({ runtime, onFailure: failed("results") })
+  const settler = createSettler({
+    runtime,
+    events,
+    onFinished: results.tell,
+    onReturned: (pool, state) => (state === "ready" ? wakeups.ready(pool) : wakeups.waiting()),
+    onFailure: failed("settler"),
+  })
   const ringWorkers = (pool: string | undefined) => {
     for (const worker of workers) if (pool === undefined || pool === worker.pool) worker.bell.ring()
   }
@@ -58,7 +64,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     leaseMs: config.leaseMs,
     renewEveryMs: config.renewEveryMs,
     onLost: (lost) => {
-      settler.drop(lost)
+      settler.giveUpOn(lost)
       events.emit({ type: "lease.lost", lease: lost, runs: abortLost(workers, lost) })
     },
   })
@@ -76,61 +82,85 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   })
   const upkeep = createUpkeep(runtime)
 
-  const runWhileClaiming = (loop: Loop) => {
-    claimLoops.push(runLoop(runtime, loop, failed(loop.name), claiming.signal))
-  }
+  let opening: Promise<void> | undefined
+  let isOpen = false
 
-  let opened: Promise<void> | undefined
-  const open = () => {
-    opened ??= openOnce()
-    return opened
+  /** After a failure the next call tries again. */
+  function open(): Promise<void> {
+    opening ??= openOnce().catch((error) => {
+      opening = undefined
+      throw error
+    })
+    return opening
   }
 
   async function openOnce(): Promise<void> {
     await upkeep.tick(living.signal)
     await lease.open()
+    isOpen = true
     events.emit({ type: "worker.started", lease: lease.id(), pools: [...config.pools.keys()] })
   }
 
   async function start(): Promise<void> {
     await open()
-    lifeLoops.push(runLoop(runtime, lease, failed(lease.name), living.signal))
     // PGlite has one process: there is nobody else to reap, and nobody else to hear from.
-    if (runtime.database.abilities.processes) {
-      runWhileClaiming(reaper)
-      await wakeups.listen(ringWorkers, () => promoter.bell.ring())
+    const { processes } = runtime.database.abilities
+    if (processes) await wakeups.listen()
+    const run = (loop: Loop, until: AbortSignal) => runLoop(runtime, loop, failed(loop.name), until)
+    lifeLoops.push(run(lease, living.signal))
+    for (const loop of [...(processes ? [reaper] : []), upkeep, promoter, ...workers]) {
+      claimLoops.push(run(loop, claiming.signal))
     }
-    for (const loop of [upkeep, promoter, ...workers]) runWhileClaiming(loop)
   }
 
-  async function stop(graceMs: number): Promise<void> {
+  let stopping: Promise<void> | undefined
+  const graceOver = new AbortController()
+
+  function stop(graceMs: number): Promise<void> {
+    // A second stop with less patience makes the first one hurry.
+    void runtime.sleep(graceMs, graceOver.signal).then(() => graceOver.abort())
+    stopping ??= stopOnce()
+    return stopping
+  }
+
+  async function stopOnce(): Promise<void> {
     claiming.abort()
-    await within(LAST_WRITES_MS, Promise.all(claimLoops))
-    await within(graceMs, Promise.all(workers.map((worker) => worker.idle())))
+    await untilAborted(graceOver.signal, Promise.all(claimLoops))
+    await untilAborted(graceOver.signal, Promise.all(workers.map((worker) => worker.handled())))
+    graceOver.abort()
     const unfinished = workers.flatMap((worker) => worker.running())
     for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))
-    const written = await within(LAST_WRITES_MS, Promise.all(workers.map((worker) => worker.settled())))
+    const lastCall = new AbortController()
+    void runtime.sleep(LAST_WRITES_MS, lastCall.signal).then(() => lastCall.abort())
+    const work = Promise.all([...claimLoops, ...workers.map((worker) => worker.settled())])
+    const isWritten = await untilAborted(lastCall.signal, work)
     living.abort()
-    await within(LAST_WRITES_MS, Promise.all(lifeLoops))
-    if (opened !== undefined) {
-      if (written) await lease.retire().catch((error) => failed("stop")(error, 1))
-      events.emit({ type: "worker.stopped", lease: lease.id(), unfinished: unfinished.length })
-    }
+    await untilAborted(lastCall.signal, Promise.all(lifeLoops))
+    // Without this the lease expires by itself, later.
+    if (isOpen && isWritten)
+      await untilAborted(
+        lastCall.signal,
+        lease.retire().catch(() => {}),
+      )
+    lastCall.abort()
     settler.close()
     results.close()
-    await wakeups.close()
-  }
-
-  /** Whether `work` ended in time. */
-  async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
-    const done = new AbortController()
-    const timeIsUp = runtime.sleep(ms, done.signal).then(() => false)
-    const inTime = await Promise.race([work.then(() => true), timeIsUp])
-    done.abort()
-    return inTime
+    wakeups.close()
+    if (isOpen) events.emit({ type: "worker.stopped", lease: lease.id(), unfinished: unfinished.length })
   }
 
   return { results, wakeups, workers, promoter, reaper, lease, open, start, stop }
+}
+
+/** Whether `work` ended before the signal. */
+async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
+  const aborted = new Promise<boolean>((resolve) => {
+    if (signal.aborted) resolve(false)
+    signal.addEventListener("abort", () => resolve(false), { once: true })
+  })
+  const done = work.then(() => true)
+  // What has ended already has ended in time.
+  return Promise.race([done, aborted.then((late) => Promise.race([done, Promise.resolve(late)]))])
 }
 
 function stopReason(run: string): AttemptAborted {

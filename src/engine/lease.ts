@@ -35,27 +35,28 @@ const RETIRE_MS = 5_000
 export function createLease({ runtime, pools, leaseMs, renewEveryMs, onLost }: LeaseParts): Lease {
   const { database, facts } = runtime
   let id = runtime.newId()
+  let isOpen = false
   let reachableSinceMs: number | undefined
 
+  /** Each try under a new id: an earlier one whose answer was lost may be there. */
   async function open(): Promise<void> {
+    id = runtime.newId()
     await database.run(
       registerWorker,
       { lease: id, hostname: facts.hostname, pid: facts.pid, pools, leaseMs },
       { lane: "vital" },
     )
+    isOpen = true
     reachableSinceMs ??= runtime.monotonicMs()
   }
 
   async function renew(): Promise<void> {
-    const renewed = await database.run(
-      renewLease,
-      { lease: id, leaseMs },
-      { lane: "vital", deadlineMs: renewEveryMs },
-    )
+    if (!isOpen) return open()
+    const params = { lease: id, leaseMs }
+    const renewed = await database.run(renewLease, params, { lane: "vital", deadlineMs: renewEveryMs })
     if (renewed.length === 0) {
-      const lost = id
-      id = runtime.newId()
-      onLost(lost)
+      isOpen = false
+      onLost(id)
       await open()
     }
     reachableSinceMs ??= runtime.monotonicMs()
@@ -64,6 +65,8 @@ export function createLease({ runtime, pools, leaseMs, renewEveryMs, onLost }: L
   return {
     name: "lease",
     bell: createBell(runtime),
+    // After an outage nothing is more urgent than saying that we are still here.
+    failureRestMs: renewEveryMs,
     tick: async () => {
       try {
         await renew()

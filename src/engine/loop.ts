@@ -6,6 +6,8 @@ export interface Loop {
   /** Does a bounded piece of work and returns how many milliseconds to rest before the next. */
   readonly tick: (signal: AbortSignal) => Promise<number>
   readonly bell: Bell
+  /** The longest rest after failures. @default 10 s */
+  readonly failureRestMs?: number
 }
 
 /** Ends the rest of one loop early. Rung while the loop works, it makes the next rest none. */
@@ -60,7 +62,8 @@ export async function runLoop(
     } catch (error) {
       failures += 1
       onFailure(error, failures)
-      const longestMs = Math.min(FAILURE_REST_CAP_MS, FAILURE_REST_BASE_MS * 2 ** failures)
+      const capMs = loop.failureRestMs ?? FAILURE_REST_CAP_MS
+      const longestMs = Math.min(capMs, FAILURE_REST_BASE_MS * 2 ** failures)
       // Not on the bell: being called does not make the database come back.
       await host.sleep((0.5 + host.random() / 2) * longestMs, signal)
     }

@@ -6,6 +6,8 @@ import { promoteRuns } from "../store/runs/promote.ts"
 import { createBell, type Loop } from "./loop.ts"
 
 const BATCH = 1_000
+/** What is due and cannot be had is in someone else's hands: asking at once would only ask again. */
+const HELD_REST_MS = 50
 
 export function createPromoter(runtime: Runtime, onReady: (pool: string) => void): Loop {
   return {
@@ -17,7 +19,8 @@ export function createPromoter(runtime: Runtime, onReady: (pool: string) => void
       const total = promoted.reduce((sum, { runs }) => sum + runs, 0)
       if (total === BATCH) return 0
       const [next] = await runtime.database.run(nextDue, {})
-      return Math.min(DEFAULTS.tickMs, next?.in_ms ?? DEFAULTS.tickMs)
+      const restMs = Math.min(DEFAULTS.tickMs, next?.in_ms ?? DEFAULTS.tickMs)
+      return total === 0 && restMs === 0 ? HELD_REST_MS : restMs
     },
   }
 }

@@ -12,17 +12,18 @@ import type { ClaimedRun } from "./attempt.ts"
 /** One end to write down. */
 export interface End {
   readonly run: ClaimedRun
-  readonly startedAtMs: number
+  /** Null when the handler never ran. */
+  readonly startedAtMs: number | null
   readonly outcome: Outcome
   readonly fate: Fate
 }
 
 export interface SettleBatch {
   readonly ends: readonly End[]
-  /** An earlier write of these may have taken effect although its answer was lost. */
-  readonly repeated: boolean
+  /** Whether an earlier write of this end may have taken effect although its answer was lost. */
+  readonly isDoubtful: (end: End) => boolean
   /** Called for each end as soon as it is certain, after the commit. */
-  readonly onCertain: (end: End, ours: boolean) => Promise<void>
+  readonly tell: (end: End, ours: boolean) => Promise<void>
 }
 
 /** Throws when the database cannot be asked; what was certain by then has been told. */
@@ -38,21 +39,45 @@ async function settleGroup(runtime: Runtime, batch: SettleBatch): Promise<void> 
   try {
     await writeAndTell(runtime, batch)
   } catch (error) {
-    if (!(error instanceof DatabaseError) || error.code !== "DATABASE_REFUSED_VALUE") throw error
+    if (!(error instanceof DatabaseError) || !DIVIDE_AT.has(error.code)) throw error
     const [first, second] = ends
     if (!first) return
-    if (!second) return writeAndTell(runtime, { ...batch, ends: [refused(first, error)] })
+    if (!second) return settleRefused(runtime, batch, first, error)
     const middle = Math.ceil(ends.length / 2)
     await settleGroup(runtime, { ...batch, ends: ends.slice(0, middle) })
     await settleGroup(runtime, { ...batch, ends: ends.slice(middle) })
   }
 }
 
-async function writeAndTell(runtime: Runtime, { ends, repeated, onCertain }: SettleBatch): Promise<void> {
+/** Errors that may be about one end and not about the database. */
+const DIVIDE_AT: ReadonlySet<string> = new Set(["DATABASE_REFUSED_VALUE", "DATABASE_FAULT"])
+
+/** A result that the database does not take: the attempt has failed, and history says why. */
+async function settleRefused(
+  runtime: Runtime,
+  batch: SettleBatch,
+  end: End,
+  error: DatabaseError,
+): Promise<void> {
+  if (error.code !== "DATABASE_REFUSED_VALUE") throw error
+  const dead = (message: string): End => ({
+    ...end,
+    outcome: { kind: "failed", error: { code: error.code, message, stack: null }, retryable: false },
+    fate: { final: true, state: "dead" },
+  })
+  try {
+    await writeAndTell(runtime, { ...batch, ends: [dead(recordError(error).message)] })
+  } catch {
+    // Even the reason was refused.
+    await writeAndTell(runtime, { ...batch, ends: [dead("the database refused the result")] })
+  }
+}
+
+async function writeAndTell(runtime: Runtime, { ends, isDoubtful, tell }: SettleBatch): Promise<void> {
   const ours = new Set(await write(runtime, ends))
-  const missing = ends.filter(({ run }) => !ours.has(run.id))
-  if (repeated && missing.length > 0) for (const id of await lookUp(runtime, missing)) ours.add(id)
-  for (const end of ends) await onCertain(end, ours.has(end.run.id))
+  const missing = ends.filter((end) => !ours.has(end.run.id) && isDoubtful(end))
+  if (missing.length > 0) for (const id of await lookUp(runtime, missing)) ours.add(id)
+  for (const end of ends) await tell(end, ours.has(end.run.id))
 }
 
 async function write(runtime: Runtime, ends: readonly End[]): Promise<string[]> {
@@ -77,7 +102,7 @@ async function retry({ database, monotonicMs }: Runtime, ends: readonly End[]): 
   const params = {
     ...commonParams(ends, monotonicMs()),
     charged: ends.map(({ fate }) => !fate.final && fate.charged),
-    delaysMs: ends.map(({ fate }) => (fate.final ? 0 : fate.delayMs)),
+    delaysMs: ends.map(({ fate }) => (fate.final || fate.state === "ready" ? null : fate.delayMs)),
   }
   return idsOf(await database.run(retryRuns, params, { lane: "vital" }))
 }
@@ -94,22 +119,20 @@ function commonParams(ends: readonly End[], nowMs: number) {
     ids: ends.map(({ run }) => run.id),
     claims: ends.map(({ run }) => run.claim),
     outcomes: ends.map(({ outcome }) => outcome.kind),
-    startedAgoMs: ends.map(({ startedAtMs }) => Math.round(nowMs - startedAtMs)),
+    startedAgoMs: ends.map(({ startedAtMs }) =>
+      startedAtMs === null ? null : Math.round(nowMs - startedAtMs),
+    ),
     errorCodes: errors.map((error) => error?.code ?? null),
     errorMessages: errors.map((error) => error?.message ?? null),
     errorStacks: errors.map((error) => error?.stack ?? null),
   }
 }
 
-/** A result that the database does not take: the attempt has failed, and history says why. */
-function refused(end: End, error: DatabaseError): End {
-  const outcome = { kind: "failed", error: { ...recordError(error), stack: null }, retryable: false } as const
-  return { ...end, outcome, fate: { final: true, state: "dead" } }
-}
-
-/** 23514 is also what a check constraint answers; then making partitions changes nothing and it comes again. */
+/** A violated check has the same code, but names its constraint. */
 function isMissingPartition(error: unknown): boolean {
-  return error instanceof DatabaseError && error.sqlState === "23514"
+  if (!(error instanceof DatabaseError) || error.sqlState !== "23514") return false
+  const { constraint } = (error.cause ?? {}) as { constraint?: string }
+  return constraint === undefined
 }
 
 function idsOf(rows: readonly { id: string }[]): string[] {

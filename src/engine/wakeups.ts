@@ -14,60 +14,63 @@ export interface Wakeups {
   readonly ready: (pool: string) => void
   /** A run waits that may be due before anyone looks. */
   readonly waiting: () => void
-  /** Calls back for what others say; `undefined` as pool: something may have been missed. */
-  readonly listen: (onReady: (pool: string | undefined) => void, onWaiting: () => void) => Promise<void>
-  readonly close: () => Promise<void>
+  /** Hears what others say. */
+  readonly listen: () => Promise<void>
+  readonly close: () => void
+}
+
+export interface WakeupHandlers {
+  /** Runs are ready; `undefined` as pool: something may have been missed, anywhere. */
+  readonly onReady: (pool: string | undefined) => void
+  readonly onWaiting: () => void
 }
 
 const READY = "ready:"
 const WAITING = "waiting"
 
-export function createWakeups(
-  runtime: Runtime,
-  here: { onReady: (pool: string) => void; onWaiting: () => void },
-): Wakeups {
+export function createWakeups(runtime: Runtime, { onReady, onWaiting }: WakeupHandlers): Wakeups {
   const { database } = runtime
   const channel = channelOf(database.schema)
   const unsent = new Set<string>()
-  let sending: Promise<void> | undefined
+  let isSending = false
   let listener: Listener | undefined
   let closed = false
 
   function tellOthers(message: string): void {
     if (closed || !database.abilities.processes) return
     unsent.add(message)
-    sending ??= send().finally(() => {
-      sending = undefined
-    })
+    if (!isSending) void send()
   }
 
   async function send(): Promise<void> {
+    isSending = true
     for (const message of unsent) {
       unsent.delete(message)
       // Polling is the truth: what cannot be sent is found by looking.
       await database.run(notify, { channel, payload: message }).catch(() => {})
     }
+    isSending = false
   }
 
   return {
     ready: (pool) => {
-      here.onReady(pool)
+      onReady(pool)
       tellOthers(READY + pool)
     },
     waiting: () => {
-      here.onWaiting()
+      onWaiting()
       tellOthers(WAITING)
     },
-    listen: async (onReady, onWaiting) => {
+    listen: async () => {
       listener = await database.listen(channel, (message) => {
         if (message === "" || message === WAITING) onWaiting()
         if (message === "" || message.startsWith(READY)) onReady(message.slice(READY.length) || undefined)
       })
     },
-    close: async () => {
+    close: () => {
       closed = true
-      await listener?.close()
-      await sending
+      unsent.clear()
+      void listener?.close()
     },
   }
 }

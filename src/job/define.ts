@@ -6,6 +6,9 @@ import { type JobSettings, jobCheck, type ResolvedJob, resolveJob } from "./opti
 import { decodePayload } from "./payload.ts"
 import { type InputOf, type OutputOf, type StandardSchema, validate } from "./standard-schema.ts"
 
+/** Marks what `defineJob` made. Registered, so that two copies of this package know each other's jobs. */
+const JOB = Symbol.for("carillon.job")
+
 /** What callers pass, what the handler gets and what it returns. */
 export interface Job<Input = unknown, Output = unknown> extends ResolvedJob {
   /** Checks an input as it will come out of the database. Throws an `InputError` with every fault. */
@@ -55,6 +58,7 @@ export function defineJob(
   assertOptions("defineJob", options, jobCheck)
   const { input: schema, run } = options
   return Object.freeze({
+    [JOB]: true,
     ...resolveJob(options),
     parse: async (json: string) => {
       const value = decodePayload(json)
@@ -67,9 +71,7 @@ export function defineJob(
   })
 }
 
-/** Whether a value was made by `defineJob`. */
+/** Whether a value was made by `defineJob`, in whatever copy of this package. */
 export function isJob(value: unknown): value is AnyJob {
-  return (
-    typeof value === "object" && value !== null && "execute" in value && "parse" in value && "name" in value
-  )
+  return typeof value === "object" && value !== null && Object.hasOwn(value, JOB)
 }

@@ -1,6 +1,17 @@
 /** The options of a job: what users write, how it is checked, and what it becomes with the defaults filled in. */
 import { DEFAULTS } from "../defaults.ts"
-import { callable, duration, integer, name, number, object, optional, satisfies } from "../options/check.ts"
+import {
+  type Check,
+  callable,
+  duration,
+  expected,
+  integer,
+  name,
+  number,
+  object,
+  optional,
+  satisfies,
+} from "../options/check.ts"
 import { type Duration, LONGEST_DURATION_MS, parseDuration } from "../time/duration.ts"
 import { isStandardSchema } from "./standard-schema.ts"
 
@@ -86,7 +97,7 @@ const PRIORITY_RANGE = { min: -1_000_000, max: 1_000_000 }
 export const poolNameCheck = name(100)
 export const priorityCheck = integer(PRIORITY_RANGE)
 
-export const jobCheck = object({
+const jobShape = object({
   name: name(NAME_LENGTH),
   input: optional(satisfies("a Standard Schema (zod, valibot, arktype, ...)", isStandardSchema)),
   pool: optional(poolNameCheck),
@@ -102,6 +113,18 @@ export const jobCheck = object({
   timeout: optional(duration({ min: 1, max: LONGEST_DURATION_MS })),
   run: callable,
 })
+
+export const jobCheck: Check = (value, path) => {
+  const { base, cap } = (value as { retry?: RetryOptions } | undefined)?.retry ?? {}
+  const baseMs = parseDuration(base) ?? DEFAULTS.backoffBaseMs
+  const capMs = parseDuration(cap) ?? DEFAULTS.backoffCapMs
+  // Only where both were meant: a short cap alone is a wish for short waits.
+  const isCrossed = base !== undefined && cap !== undefined && capMs < baseMs
+  return [
+    ...jobShape(value, path),
+    ...(isCrossed ? [expected("at least as long as `base`", cap, "retry.cap")] : []),
+  ]
+}
 
 export function resolveJob(settings: JobSettings): ResolvedJob {
   const { name: jobName, retry = {} } = settings

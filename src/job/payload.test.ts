@@ -29,6 +29,13 @@ describe("encodePayload", () => {
     ["a function", { run: () => {} }, "run"],
     ["undefined in an array", [1, undefined], "1"],
     ["a symbol", { s: Symbol("s") }, "s"],
+    ["a Map", { m: new Map([[1, 2]]) }, "m"],
+    ["a Set", new Set([1]), ""],
+    ["an Error", { error: new Error("x") }, "error"],
+    ["bytes", { bytes: new Uint8Array(2) }, "bytes"],
+    ["a boxed number", { n: Object(Number.NaN) }, "n"],
+    ["a hole in an array", { list: Object.assign([], { 0: 1, 2: 3 }) }, "list.1"],
+    ["a Date without a time", { at: new Date(Number.NaN) }, "at"],
   ])("refuses %s and says where it stands", (_, value, path) => {
     expect(() => encode(value)).toThrowError(PayloadError)
     expect(catchError(() => encode(value))).toMatchObject({ code: "PAYLOAD_INVALID", path })
@@ -41,6 +48,15 @@ describe("encodePayload", () => {
     for (let level = 0; level < 10_000; level += 1) deep = [deep]
     expect(catchError(() => encode(cycle))).toMatchObject({ code: "PAYLOAD_INVALID" })
     expect(catchError(() => encode(deep))).toMatchObject({ code: "PAYLOAD_INVALID" })
+  })
+
+  it("keeps dates as texts and the fields of class instances", () => {
+    class Point {
+      readonly x = 1
+    }
+    expect(encode({ at: new Date(0), point: new Point() })).toBe(
+      '{"at":"1970-01-01T00:00:00.000Z","point":{"x":1}}',
+    )
   })
 
   it("takes the same object twice, side by side", () => {

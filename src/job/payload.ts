@@ -61,15 +61,31 @@ function findFault(value: unknown, above: readonly object[]): PayloadFault | und
 function findFaultInObject(value: object, above: readonly object[]): PayloadFault | undefined {
   if (above.length >= MAX_DEPTH) return { path: [], problem: `more than ${MAX_DEPTH} levels deep` }
   if (above.includes(value)) return { path: [], problem: "it contains itself" }
-  if (hasToJson(value)) return findFault(value.toJSON(), [...above, value])
+  if (hasToJson(value)) return findFaultInJson(value, above)
+  const kind = Object.prototype.toString.call(value).slice(8, -1)
+  if (kind !== "Object" && kind !== "Array")
+    return { path: [], problem: `a ${kind}, of which JSON would keep nothing` }
   const inside = [...above, value]
-  for (const [key, entry] of Object.entries(value)) {
+  const entries = Array.isArray(value)
+    ? [...value.entries()].map(([i, entry]) => [String(i), entry] as const)
+    : Object.entries(value)
+  for (const [key, entry] of entries) {
     // As an entry of an object, undefined means absent, and absent it will be.
     if (entry === undefined && !Array.isArray(value)) continue
     const fault = findFault(entry, inside)
     if (fault) return { ...fault, path: [key, ...fault.path] }
   }
   return undefined
+}
+
+/** What an object says it is as JSON, such as a Date. One without a time says null, which is not what it was. */
+function findFaultInJson(
+  value: { toJSON: () => unknown },
+  above: readonly object[],
+): PayloadFault | undefined {
+  const json = value.toJSON()
+  if (json === null) return { path: [], problem: "it has no value, as an invalid Date" }
+  return findFault(json, [...above, value])
 }
 
 function hasToJson(value: object): value is { toJSON: () => unknown } {

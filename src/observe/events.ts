@@ -45,7 +45,7 @@ export interface AttemptEnd {
   readonly error?: { readonly code: string | null; readonly message: string }
 }
 
-export type EventListener = (event: CarillonEvent) => void
+export type EventListener = (event: CarillonEvent) => void | Promise<void>
 
 export interface Events {
   readonly emit: (event: CarillonEvent) => void
@@ -53,16 +53,27 @@ export interface Events {
   readonly subscribe: (listener: EventListener) => () => void
 }
 
-/** A listener that throws has its error handed to `onListenerError` and disturbs nobody else. */
+/**
+ * A listener that fails, at once or by a promise, has its error handed to `onListenerError` and disturbs nobody: who
+ * tells what has happened must never be stopped by who listens.
+ */
 export function createEvents(onListenerError: (error: unknown) => void): Events {
   const listeners = new Set<EventListener>()
+  const report = (error: unknown) => {
+    try {
+      onListenerError(error)
+    } catch {
+      // The one who is told about failures has failed. There is nobody left to tell.
+    }
+  }
   return {
     emit: (event) => {
       for (const listener of listeners) {
         try {
-          listener(event)
+          const returned: unknown = listener(event)
+          if (returned instanceof Promise) returned.catch(report)
         } catch (error) {
-          onListenerError(error)
+          report(error)
         }
       }
     },

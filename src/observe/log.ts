@@ -1,4 +1,5 @@
 /** Events as log lines. Any logger with these four methods will do: pino, winston, console. */
+import { recordError } from "../queue/error-record.ts"
 import type { Host } from "../runtime/host.ts"
 import type { CarillonEvent } from "./events.ts"
 
@@ -79,5 +80,5 @@ function nameOf(event: { readonly job: string; readonly run: string; readonly at
 }
 
 function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
+  return recordError(error).message
 }

@@ -22,7 +22,7 @@ export function assertOptions(subject: string, value: unknown, check: Check): vo
 /** A plain object whose known keys satisfy their checks. Keys marked `optional` may be missing. */
 export function object(shape: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
-    if (!isPlainObject(value)) return [expected("an object", value, path)]
+    if (!isPlainObject(value)) return [expected("a plain object", value, path)]
     const unknown = Object.keys(value)
       .filter((key) => !Object.hasOwn(shape, key))
       .map((key) => unknownKey(key, Object.keys(shape), path))
@@ -149,7 +149,11 @@ function describe(value: unknown): string {
     return String(value)
   if (Array.isArray(value)) return "an array"
   if (isDate(value)) return "a Date"
-  return typeof value === "object" ? "an object" : `a ${typeof value}`
+  return typeof value === "object"
+    ? isPlainObject(value)
+      ? "an object"
+      : "an instance of a class"
+    : `a ${typeof value}`
 }
 
 /** Short, and without the user and password that an address may hold. */

@@ -30,6 +30,17 @@ describe("recordError", () => {
     )
   })
 
+  it.each<[string, () => unknown]>([
+    ["a message that throws", () => hostile("message")],
+    ["a stack that throws", () => hostile("stack")],
+    ["a code that throws", () => hostile("code")],
+    ["a message without a prototype", () => Object.assign(new Error("x"), { message: Object.create(null) })],
+    ["a revoked proxy", revokedProxy],
+    ["a tag that throws", () => Object.defineProperty({ self: 1n }, Symbol.toStringTag, thrower)],
+  ])("survives %s", (_, make) => {
+    expect(recordError(make()).message).toBeTypeOf("string")
+  })
+
   it("cuts what is too long and says so", () => {
     const { message } = recordError(new Error("x".repeat(100_000)))
     expect(message.length).toBeLessThan(9_000)
@@ -51,3 +62,19 @@ describe("recordError", () => {
     })
   })
 })
+
+const thrower = {
+  get: () => {
+    throw new Error("do not look")
+  },
+}
+
+function hostile(property: string): Error {
+  return Object.defineProperty(new Error("x"), property, thrower)
+}
+
+function revokedProxy(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}

@@ -11,16 +11,20 @@ const STACK_LENGTH = 32_768
 const CODE_LENGTH = 200
 const MAX_CAUSES = 5
 
-/** Anything can be thrown; this always returns. */
+/** Anything can be thrown, also what throws when it is looked at; this always returns. */
 export function recordError(thrown: unknown): ErrorRecord {
-  if (!(thrown instanceof Error))
-    return { code: null, message: clean(describe(thrown), MESSAGE_LENGTH), stack: null }
-  const code = "code" in thrown && typeof thrown.code === "string" ? clean(thrown.code, CODE_LENGTH) : null
-  const stack = stackOf(thrown, MAX_CAUSES)
-  return {
-    code,
-    message: clean(String(thrown.message), MESSAGE_LENGTH),
-    stack: stack && clean(stack, STACK_LENGTH),
+  try {
+    if (!(thrown instanceof Error))
+      return { code: null, message: clean(describe(thrown), MESSAGE_LENGTH), stack: null }
+    const code = "code" in thrown && typeof thrown.code === "string" ? clean(thrown.code, CODE_LENGTH) : null
+    const stack = stackOf(thrown, MAX_CAUSES)
+    return {
+      code,
+      message: clean(String(thrown.message), MESSAGE_LENGTH),
+      stack: stack && clean(stack, STACK_LENGTH),
+    }
+  } catch {
+    return { code: null, message: "something was thrown that cannot be read", stack: null }
   }
 }
 

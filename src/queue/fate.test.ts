@@ -19,9 +19,9 @@ describe("decideFate", () => {
     expect(fate({ kind: "timed_out", error }, 1)).toEqual(waits)
   })
 
-  it("makes it ready at once when the dice say no wait", () => {
+  it("lets it wait for nothing when the dice say so, but wait", () => {
     expect(fate({ kind: "failed", error, retryable: true }, 1, 0)).toMatchObject({
-      state: "ready",
+      state: "waiting",
       delayMs: 0,
     })
   })
@@ -33,25 +33,15 @@ describe("decideFate", () => {
   })
 
   it("gives a released run back without charging it, whatever the attempt", () => {
-    expect(fate({ kind: "released" }, 3)).toEqual({
-      final: false,
-      state: "ready",
-      delayMs: 0,
-      charged: false,
-    })
+    expect(fate({ kind: "released" }, 3)).toEqual({ final: false, state: "ready", charged: false })
   })
 
-  it("decides nothing that the life of a run does not allow", () => {
-    const outcomes: Outcome[] = [
-      { kind: "succeeded", result: "1" },
-      { kind: "failed", error, retryable: true },
-      { kind: "failed", error, retryable: false },
-      { kind: "timed_out", error },
-      { kind: "released" },
-    ]
-    const possible: string[] = Object.values(RUN_LIFE.running)
-    for (const outcome of outcomes) {
-      for (const attempt of [1, 2, 3]) expect(possible).toContain(fate(outcome, attempt).state)
-    }
+  it("decides what the life of a run says about each event", () => {
+    const { running } = RUN_LIFE
+    expect(fate({ kind: "succeeded", result: "1" }, 1).state).toBe(running.succeed)
+    expect(fate({ kind: "failed", error, retryable: true }, 1).state).toBe(running.retry)
+    expect(fate({ kind: "timed_out", error }, 1).state).toBe(running.retry)
+    expect(fate({ kind: "failed", error, retryable: false }, 1).state).toBe(running.bury)
+    expect(fate({ kind: "released" }, 1).state).toBe(running.release)
   })
 })

@@ -12,13 +12,10 @@ export type Outcome =
 
 export type Fate =
   | { readonly final: true; readonly state: "succeeded" | "dead" }
-  /** `charged` says whether the attempt counts against the run's attempts. */
-  | {
-      readonly final: false
-      readonly state: "waiting" | "ready"
-      readonly delayMs: number
-      readonly charged: boolean
-    }
+  /** It waits for its next attempt; this one counts. */
+  | { readonly final: false; readonly state: "waiting"; readonly delayMs: number; readonly charged: true }
+  /** It is ready as it was; this attempt does not count. */
+  | { readonly final: false; readonly state: "ready"; readonly charged: false }
 
 export function decideFate(ended: {
   readonly outcome: Outcome
@@ -31,14 +28,13 @@ export function decideFate(ended: {
     case "succeeded":
       return { final: true, state: "succeeded" }
     case "released":
-      return { final: false, state: "ready", delayMs: 0, charged: false }
+      return { final: false, state: "ready", charged: false }
     case "failed":
     case "timed_out": {
       const retryable = outcome.kind === "timed_out" || outcome.retryable
       const verdict = judgeFailure({ policy, attempt, retryable, random })
       if (verdict.fate === "bury") return { final: true, state: "dead" }
-      const { delayMs } = verdict
-      return { final: false, state: delayMs > 0 ? "waiting" : "ready", delayMs, charged: true }
+      return { final: false, state: "waiting", delayMs: verdict.delayMs, charged: true }
     }
   }
 }

@@ -33,6 +33,12 @@ export function createSystemHost(): Host {
   }
 }
 
+/** What this machine takes for the present, and for its zone. For what is shown to people; nothing is decided by it. */
+export const wallClock = {
+  nowMs: (): number => Date.now(),
+  timeZone: (): string => Intl.DateTimeFormat().resolvedOptions().timeZone,
+} as const
+
 export function createSystemTerminal(): Terminal {
   return {
     args: process.argv.slice(2),

@@ -37,3 +37,23 @@ export function rolledBack(): DatabaseError {
     "The transaction was rolled back: an error inside it was swallowed. Pass errors on, or do not cause them.",
   )
 }
+
+/** Nothing answered in time. */
+export function deadlineError(statement: string, cause?: unknown): DatabaseError {
+  return new DatabaseError(
+    "DATABASE_DEADLINE",
+    `${statement}: no answer before the deadline. Whether it took effect is unknown.`,
+    { cause, statement },
+  )
+}
+
+/** The call came after `close`. */
+export function closedError(): DatabaseError {
+  return new DatabaseError("DATABASE_UNAVAILABLE", "The connection to the database has been closed.")
+}
+
+/** Whether a call that failed with this may have taken effect all the same. */
+export function isUncertain(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return true
+  return error.code === "OUTCOME_UNKNOWN" || error.code === "DATABASE_DEADLINE"
+}

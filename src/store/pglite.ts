@@ -7,11 +7,12 @@
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { PGlite, Transaction as PGliteTransaction } from "@electric-sql/pglite"
 import { DEFAULTS } from "../defaults.ts"
-import { CarillonError, DatabaseError } from "../errors.ts"
+import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import type { CallOptions, Database } from "./database.ts"
-import { rolledBack, translateError } from "./database-error.ts"
-import { INDEX_ONLY, resolveNames, type Statement } from "./statement.ts"
+import { closedError, deadlineError, rolledBack, translateError } from "./database-error.ts"
+import { withDeadline } from "./deadline.ts"
+import { INDEX_ONLY, quoteIdentifier, resolveNames, type Statement } from "./statement.ts"
 
 export interface PgliteOptions {
   readonly schema: string
@@ -40,6 +41,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
   const { schema } = options
   const pglite = options.instance ?? (await createPglite())
   const inside = new AsyncLocalStorage<{ open: boolean }>()
+  const listeners = new Set<() => void>()
   let closed = false
 
   async function query<P, R>(on: Queryable, statement: Statement<P, R>, params: P): Promise<R[]> {
@@ -60,7 +62,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
 
   /** One connection: a call beside the transaction it was made in would wait for itself. */
   function refuseNesting(label: string): void {
-    if (closed) throw new DatabaseError("DATABASE_UNAVAILABLE", "The in-memory database has been closed.")
+    if (closed) throw closedError()
     if (!inside.getStore()?.open) return
     throw new CarillonError(
       "TRANSACTION_NESTED",
@@ -69,19 +71,8 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     )
   }
 
-  async function withDeadline<T>(call: CallOptions, label: string, work: Promise<T>): Promise<T> {
-    let timer: { cancel: () => void } | undefined
-    const late = new Promise<never>((_, reject) => {
-      timer = host.after(call.deadlineMs ?? DEFAULTS.deadlineMs, () =>
-        reject(
-          new DatabaseError("DATABASE_DEADLINE", `${label}: no answer before the deadline.`, {
-            statement: label,
-          }),
-        ),
-      )
-    })
-    return Promise.race([work, late]).finally(() => timer?.cancel())
-  }
+  const deadlineOf = (call: CallOptions): number =>
+    host.monotonicMs() + (call.deadlineMs ?? DEFAULTS.deadlineMs)
 
   return {
     engine: "pglite",
@@ -96,43 +87,57 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
               await tx.exec(INDEX_ONLY)
               return query(tx, statement, params)
             })
-      return withDeadline(call, statement.name, work)
+      return withDeadline(host, { atMs: deadlineOf(call), work, onLate: () => deadlineError(statement.name) })
     },
     transaction: async (body, call = {}) => {
       refuseNesting("transaction")
+      const atMs = deadlineOf(call)
+      let late = false
+      const onLate = () => {
+        late = true
+        return deadlineError("transaction")
+      }
       const work = pglite.transaction(async (tx) => {
+        // It has waited for too long, and its caller knows.
+        if (late) throw onLate()
         const token = { open: true }
         let failed = false
         const noteFailure = (error: unknown): never => {
           failed = true
           throw error
         }
+        const running = inside.run(token, () =>
+          body({
+            run: (statement, params) => query(tx, statement, params).catch(noteFailure),
+            script: async (sql) => {
+              await tx
+                .exec(resolveNames(sql, schema))
+                .catch((error) => noteFailure(translateError(error, "script")))
+            },
+          }),
+        )
         try {
-          const result = await inside.run(token, () =>
-            body({
-              run: (statement, params) => query(tx, statement, params).catch(noteFailure),
-              script: async (sql) => {
-                await tx
-                  .exec(resolveNames(sql, schema))
-                  .catch((error) => noteFailure(translateError(error, "script")))
-              },
-            }),
-          )
+          const result = await withDeadline(host, { atMs, work: running, onLate })
           if (failed) throw rolledBack()
           return result
         } finally {
           token.open = false
         }
       })
-      return withDeadline(call, "transaction", work)
+      return withDeadline(host, { atMs, work, onLate })
     },
     listen: async (channel, onMessage) => {
       refuseNesting("listen")
-      const stop = await pglite.listen(channel, onMessage)
-      return { close: () => stop() }
+      // Not `pglite.listen`: it does not find its own channels again when their names need quotes.
+      await pglite.exec(`listen ${quoteIdentifier(channel)}`)
+      const stop = pglite.onNotification((from, payload) => from === channel && onMessage(payload))
+      listeners.add(stop)
+      return { close: async () => stop() }
     },
     close: async () => {
+      if (closed) return
       closed = true
+      for (const stop of listeners) stop()
       if (!options.instance) await pglite.close()
     },
   }

@@ -106,10 +106,15 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
 
   async function drainAll(): Promise<void> {
     const { engine } = await life.application.open()
-    for (let before = -1; before !== events.length; ) {
+    for (let round = 0, before = -1; before !== events.length; round += 1) {
+      if (round === MOST_ROUNDS)
+        throw new Error(`drain() does not end: ${nameOf(events.at(-1))} goes on and on`)
       before = events.length
       await tick()
-      for (const worker of engine.workers) await worker.idle()
+      for (const worker of engine.workers) await worker.handled()
+      for (const worker of engine.workers) await worker.settled()
+      // Lets timers fire, those of the test's own time limit too.
+      await life.host.sleep(0)
     }
   }
 
@@ -123,10 +128,12 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
   async function advance(duration: Duration): Promise<void> {
     const targetMs = (await readNow(database)) + durationOf(duration)
     await drain()
-    for (;;) {
+    for (let steps = 0; !life.host.isDead(); steps += 1) {
       const [next] = await database.run(nextDue, {})
       const dueMs = (await readNow(database)) + (next?.in_ms ?? Number.POSITIVE_INFINITY)
       if (dueMs > targetMs) break
+      if (steps === MOST_STEPS)
+        throw new Error(`advance() does not end: ${nameOf(events.at(-1))} goes on and on`)
       await clock.set(toDate(dueMs))
       await drain()
     }
@@ -134,16 +141,23 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     await drain()
   }
 
-  const close = async () => {
-    await unlessCrashed(() => life.carillon.stop({ grace: 0 }))
-    await dispose()
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= unlessCrashed(() => life.carillon.stop({ grace: 0 })).then(dispose)
+    return closing
+  }
+
+  /** The dead do not answer; a test that asks them should hear about it. */
+  function living(): Carillon {
+    if (life.host.isDead()) throw new Error("this process has crashed: call restart() to start another")
+    return life.carillon
   }
 
   return {
     events,
     enqueue: (job, ...args) => life.carillon.enqueue(job, ...args),
-    result: (runId, options) => life.carillon.result(runId, options),
-    attempts: (runId) => life.carillon.attempts(runId),
+    result: async (runId, options) => living().result(runId, options),
+    attempts: async (runId) => living().attempts(runId),
     subscribe: (listener) => life.carillon.subscribe(listener),
     clock: { ...clock, advance },
     drain,
@@ -174,6 +188,14 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     close,
     [Symbol.asyncDispose]: close,
   }
+}
+
+/** More rounds than any test means. */
+const MOST_ROUNDS = 10_000
+const MOST_STEPS = 100_000
+
+function nameOf(event: CarillonEvent | undefined): string {
+  return event && "job" in event ? event.job : "something"
 }
 
 /** Tests look at events, not at the terminal. */

@@ -9,6 +9,7 @@ export interface TestHost extends Host {
   readonly crashAt: (point: CrashPoint, time?: number) => void
   /** Dies now. */
   readonly kill: () => void
+  readonly isDead: () => boolean
   /** Resolves when it has died. */
   readonly crashed: Promise<void>
   /** The database as this process sees it: once dead, it gets no answers any more and asks nothing. */
@@ -21,6 +22,7 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {})
 export function createTestHost(): TestHost {
   const system = createSystemHost()
   const armed = new Map<CrashPoint, number>()
+  const death = new AbortController()
   let alive = true
   let reportCrash = () => {}
   const crashed = new Promise<void>((resolve) => {
@@ -29,6 +31,7 @@ export function createTestHost(): TestHost {
 
   const kill = () => {
     alive = false
+    death.abort()
     reportCrash()
   }
 
@@ -43,8 +46,19 @@ export function createTestHost(): TestHost {
 
   return {
     ...system,
-    sleep: (ms, signal) => unlessDead(() => system.sleep(ms, signal)),
-    after: (ms, run) => system.after(ms, () => alive && run()),
+    // The timers of the dead are cancelled, so that they do not keep the test's process alive.
+    sleep: (ms, signal) =>
+      unlessDead(() => system.sleep(ms, signal ? AbortSignal.any([signal, death.signal]) : death.signal)),
+    after: (ms, run) => {
+      const timer = system.after(ms, () => alive && run())
+      death.signal.addEventListener("abort", timer.cancel, { once: true })
+      return {
+        cancel: () => {
+          death.signal.removeEventListener("abort", timer.cancel)
+          timer.cancel()
+        },
+      }
+    },
     crashPoint: (name) => {
       const remaining = (armed.get(name) ?? 0) - 1
       if (remaining === 0) kill()
@@ -55,6 +69,7 @@ export function createTestHost(): TestHost {
       armed.set(point, time)
     },
     kill,
+    isDead: () => !alive,
     crashed,
     attach: (database) => ({
       ...database,

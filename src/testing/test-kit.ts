@@ -52,9 +52,10 @@ export async function createTestKit(options: TestKitOptions = {}): Promise<TestK
     instance ? openPglite(host, { schema, instance }) : openServer(host, { url: address, schema })
   const open = new Set<TestApp>()
 
-  const close = async () => {
-    await Promise.all([...open].map((app) => app.close()))
-    await instance?.close()
+  let closing: Promise<void> | undefined
+  const close = () => {
+    closing ??= Promise.all([...open].map((app) => app.close())).then(() => instance?.close())
+    return closing
   }
 
   return {

@@ -157,7 +157,7 @@ describe("an attempt", () => {
     await app.clock.advance("61s")
     await expect(app.result(run.id)).rejects.toMatchObject({
       code: "RUN_DEAD",
-      cause: { code: "LEASE_LOST" },
+      cause: { code: "ATTEMPTS_EXHAUSTED" },
     })
     expect((await app.attempts(run.id)).map(({ outcome }) => outcome)).toEqual([
       "lost",

@@ -57,11 +57,34 @@ describe("carillon db", () => {
   })
 })
 
+describe("carillon db without a database", () => {
+  it.each([
+    ["db", "migrate", "--database", ""],
+    ["db", "plan"],
+  ])("refuses to make one by mistake: %s %s %s", async (...args) => {
+    const folder = await mkdtemp(join(tmpdir(), "carillon-cli-"))
+    const { code, output } = await runCommand(process.execPath, [CLI, ...args], { cwd: folder }).ended
+    expect(code).toBe(2)
+    expect(output).toContain("--database")
+    expect(await readdir(folder)).toEqual([])
+    await rm(folder, { recursive: true })
+  })
+
+  it("does not repeat an address that may hold a password", async () => {
+    const { output } = await carillon("bd", "plan", "--database", "postgres://me:s3cret@db/x").ended
+    expect(output).not.toContain("s3cret")
+  })
+})
+
 describe("carillon", () => {
   it("explains itself", async () => {
     expect(await carillon().ended).toMatchObject({
       code: 0,
       output: expect.stringContaining("carillon demo"),
+    })
+    expect(await carillon("--version").ended).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^\d+\.\d+\.\d+\n$/),
     })
     const help = await carillon("db", "plan", "--help").ended
     expect(help).toMatchObject({ code: 0, output: expect.stringContaining("--schema") })
@@ -73,6 +96,8 @@ describe("carillon", () => {
       output: expect.stringContaining('Did you mean "carillon demo"?'),
     })
     expect(await carillon("demo", "--prot", "1").ended).toMatchObject({ code: 2 })
+    expect(await carillon("--bogus").ended).toMatchObject({ code: 2 })
+    expect(await carillon("db", "plan", "--database", "mysql://x").ended).toMatchObject({ code: 2 })
   })
 })
 

@@ -55,12 +55,44 @@ describe("wrong options", () => {
       { path: "lease" },
       { path: "logger" },
       { path: "jobs[2].name", message: '"good" is also the name of jobs[0]' },
+      { path: "pools.mail", message: "no job runs in this pool" },
     ])
   })
 
-  it("never repeat a password", () => {
-    const error = catchOptionsError(() => createCarillon({ database: "http://me:s3cret@host/db" }))
-    expect(error.message).not.toContain("s3cret")
+  it.each(["http://me:s3cret@host/db", "host=db user=me password=s3cret", "postgres://me:s3cret#1@host/db"])(
+    "never repeat a password (%#)",
+    (database) => {
+      expect(catchOptionsError(() => createCarillon({ database })).message).not.toContain("s3cret")
+    },
+  )
+
+  it.each(["postgres://db:99999/x", "postgres://me:a#b@db/x", "mysql://x", ""])(
+    "refuse the address %j at once",
+    (database) => {
+      expect(catchOptionsError(() => createCarillon({ database })).faults).toHaveLength(1)
+    },
+  )
+
+  it.each(["postgres://", "postgres:///x?host=/tmp", "postgresql://me@[::1]:5432/x", "memory"])(
+    "do not include the address %j",
+    (database) => {
+      createCarillon({ database })
+    },
+  )
+
+  it("answer a misspelt pool with the one that was meant", () => {
+    const mail = defineJob({ name: "mail", pool: "mail", run: async () => {} })
+    const error = catchOptionsError(() => createCarillon({ jobs: [mail], pools: { mial: 3 } }))
+    expect(error.faults).toEqual([
+      { path: "pools.mial", message: 'no job runs in this pool; did you mean "mail"?' },
+    ])
+  })
+
+  it("include a cap that is shorter than the base", () => {
+    const retry = { base: "1m", cap: "1s" } as const
+    expect(catchOptionsError(() => defineJob({ name: "x", retry, run: async () => {} })).faults).toHaveLength(
+      1,
+    )
   })
 })
 
@@ -79,6 +111,13 @@ describe("wrong options of a call", async () => {
     })
     await expect(enqueue({ runAt: new Date(Number.NaN) })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
     await expect(enqueue({ delay: "-1s" })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    await expect(enqueue({ runAt: new Date(Date.UTC(12_000, 0)) })).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+    })
+    await expect(app.enqueue(undefined as unknown as typeof good)).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+    })
+    await expect(app.result("not an id")).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
     await expect(app.stop({ grace: "a while" as "1s" })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
     await app.drain()
     expect(app.events.filter(({ type }) => type === "run.enqueued")).toEqual([])

@@ -7,7 +7,7 @@ import { once } from "node:events"
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net"
 import { createMessageReader, type Message, readPid, textOf, withPid } from "./wire.ts"
 
-export interface Proxy {
+export interface FaultyNetwork {
   /** The server's URL, through this proxy. */
   readonly url: string
   /** Lets everything through again; new connections too. */
@@ -42,7 +42,7 @@ interface Pair {
   readonly server: Socket
 }
 
-export async function openProxy(serverUrl: string): Promise<Proxy> {
+export async function openProxy(serverUrl: string): Promise<FaultyNetwork> {
   const pairs = new Set<Pair>()
   const sent: Sent[] = []
   let silent: readonly Direction[] = []
@@ -58,7 +58,7 @@ export async function openProxy(serverUrl: string): Promise<Proxy> {
     for (const pair of pairs) reset(pair)
   }
 
-  const listening = createServer((client) => {
+  const listening = createServer({ noDelay: true }, (client) => {
     if (refusing) {
       client.resetAndDestroy()
       return

@@ -4,6 +4,7 @@ import { vi } from "vitest"
 import { text } from "../../src/store/codec.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
 import { type Statement, statement } from "../../src/store/statement.ts"
+import { createGate } from "./gate.ts"
 
 export type Row = Readonly<Record<string, unknown>>
 
@@ -39,9 +40,37 @@ export async function untilRows(database: Database, query: string): Promise<Row[
   )
 }
 
-/** Resolves when somebody in this schema waits for a lock that another holds. */
-export async function untilBlocked(observer: Database): Promise<void> {
-  const query = `select 1 from pg_locks where not granted and pid in (
-    select pid from pg_stat_activity where position('"${observer.schema}"' in query) > 0)`
+/** Resolves when so many sessions wait for locks in this schema that others hold. */
+export async function untilBlocked(observer: Database, sessions = 1): Promise<void> {
+  const query = `select from pg_stat_activity
+    where wait_event_type = 'Lock' and position('"${observer.schema}"' in query) > 0
+    having count(*) >= ${sessions}`
   await untilRows(observer, query)
+}
+
+export interface Held {
+  /** Commits. */
+  readonly release: () => Promise<void>
+}
+
+/** Opens a transaction, does `work` in it and leaves it open until it is released. */
+export async function hold(
+  database: Database,
+  work: string | ((tx: Transaction) => Promise<unknown>),
+): Promise<Held> {
+  const [done, released] = [createGate(), createGate()]
+  const ended = database.transaction(async (tx) => {
+    await (typeof work === "string" ? tx.script(work) : work(tx))
+    done.open()
+    await released.opened
+  })
+  await Promise.race([done.opened, ended])
+  // Whoever never releases it does not care how it ends.
+  ended.catch(() => {})
+  return {
+    release: () => {
+      released.open()
+      return ended
+    },
+  }
 }

@@ -2,7 +2,7 @@ import { bigint, instant, int, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Every attempt of one run, the oldest first.
+ * Every attempt of one run, the oldest first: by number, because the clock may have been set back in between.
  *
  * Index: attempts_run (run) in every partition.
  */
@@ -31,6 +31,6 @@ export const listAttemptsOfRun = statement({
     outcome, run_state, error_code, error_message, error_stack
   from {attempts}
   where run = @run
-  order by finished_at
+  order by attempt, finished_at
 `,
 })

@@ -21,17 +21,19 @@ export async function makePartitions(database: Database): Promise<string[]> {
     schema: database.schema,
     daysAhead: DAYS_AHEAD,
   })
-  for (const { day, name } of missing) await makePartition(database, name, day)
-  return missing.map(({ name }) => name)
+  const made: string[] = []
+  for (const { day, name } of missing) if (await makePartition(database, name, day)) made.push(name)
+  return made
 }
 
-async function makePartition(database: Database, name: string, dayMs: number): Promise<void> {
+/** Whether it was still missing. */
+async function makePartition(database: Database, name: string, dayMs: number): Promise<boolean> {
   const [from, to] = [dayMs, dayMs + DAY_MS].map((ms) => `'${formatInstant(ms)}'`)
-  await database.transaction(async (tx) => {
+  return database.transaction(async (tx) => {
     // Two processes may see the same gap; the second finds the partition when its turn comes.
     await tx.run(lockPartitions, { name: `carillon:partitions:${database.schema}` })
     const missing = await tx.run(listMissingPartitions, { schema: database.schema, daysAhead: DAYS_AHEAD })
-    if (!missing.some((partition) => partition.name === name)) return
+    if (!missing.some((partition) => partition.name === name)) return false
     await tx.script(`
       set local lock_timeout = ${LOCK_TIMEOUT_MS};
       create table {${name}} (like {attempts} including all);
@@ -39,10 +41,14 @@ async function makePartition(database: Database, name: string, dayMs: number): P
       alter table {attempts} attach partition {${name}} for values from (${from}) to (${to});
       alter table {${name}} drop constraint within_day;
     `)
+    return true
   })
 }
 
-/** The days from today, in UTC, that have no partition yet. Partitions are found by their names. */
+/**
+ * The days from today, in UTC, that have no partition yet. Partitions are found by their names, in the catalog itself:
+ * to_regclass answers from a cache that does not hear of what others made while we waited for the lock.
+ */
 export const listMissingPartitions = statement({
   name: "attempts/list-missing-partitions",
   params: { schema: text, daysAhead: int },
@@ -56,7 +62,12 @@ export const listMissingPartitions = statement({
       from generate_series(0, @daysAhead) as n
     ) as days
   ) as wanted
-  where pg_catalog.to_regclass(format('%I.%I', @schema, name)) is null
+  where not exists (
+    select
+    from pg_catalog.pg_class as relation
+    join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
+    where namespace.nspname = @schema and relation.relname = name
+  )
   order by day
 `,
 })

@@ -5,6 +5,7 @@ import { statement } from "../statement.ts"
  * Ends runs: out of `runs`, their last attempt into history, the dead ones into the dead letters. Returns
  * those that it ended; a missing one was not this worker's any more.
  *
+ * `startedAgoMs` is null for a run whose handler did not run: then no attempt is counted.
  * Fence: (lease, claim) of each run. The rows are locked first and matched with their claims afterwards: a
  * join of pairs with the table would be a hash join over all of it.
  * Guarantee: a run leaves `runs` in the same statement in which history receives it.
@@ -19,7 +20,7 @@ export const finishRuns = statement({
     claims: list(bigint),
     states: list(text),
     outcomes: list(text),
-    startedAgoMs: list(double),
+    startedAgoMs: list(nullable(double)),
     results: list(nullable(json)),
     errorCodes: list(nullable(text)),
     errorMessages: list(nullable(text)),
@@ -60,7 +61,8 @@ export const finishRuns = statement({
     insert into {dead_letters} (
       run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message, error_stack
     )
-    select gone.id, job, pool, priority, gone.attempt + 1, enqueued_at, {now}, input,
+    select gone.id, job, pool, priority, gone.attempt + case when started_ago_ms is null then 0 else 1 end,
+      enqueued_at, {now}, input,
       error_code, error_message, error_stack
     from gone
     join verdict using (id, claim)

@@ -5,6 +5,7 @@ import { statement } from "../statement.ts"
  * Gives runs back for another attempt: this one goes into history, the run waits for its next. Returns
  * those that it moved; a missing one was not this worker's any more.
  *
+ * `delaysMs` says how long it waits; null: it is ready at once and stays due as it was.
  * `charged` says whether the attempt counts: a failure does, a release at a stop does not.
  * Fence, locks and index: as in runs/finish.
  */
@@ -15,7 +16,7 @@ export const retryRuns = statement({
     ids: list(uuid),
     claims: list(bigint),
     charged: list(boolean),
-    delaysMs: list(double),
+    delaysMs: list(nullable(double)),
     outcomes: list(text),
     startedAgoMs: list(nullable(double)),
     errorCodes: list(nullable(text)),
@@ -44,9 +45,9 @@ export const retryRuns = statement({
   ),
   moved as (
     update {runs} as run
-    set state = case when delay_ms > 0 then 'waiting' else 'ready' end,
+    set state = case when delay_ms is null then 'ready' else 'waiting' end,
       rank = (extract(epoch from {now}) * 1000000)::bigint,
-      due_at = case when delay_ms > 0 then {now} + delay_ms * interval '1 millisecond' else run.due_at end,
+      due_at = coalesce({now} + delay_ms * interval '1 millisecond', run.due_at),
       attempt = run.attempt + case when charged then 1 else 0 end,
       lease = null,
       claim = null

@@ -3,7 +3,7 @@ import { Socket } from "node:net"
 import pg from "pg"
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
-import { translateError } from "../database-error.ts"
+import { deadlineError, translateError } from "../database-error.ts"
 
 export interface Connection {
   /**
@@ -14,7 +14,7 @@ export interface Connection {
   readonly usable: () => boolean
   /**
    * Writes all commands at once and waits for all answers: one round trip. Throws the first error; those
-   * behind it have then run too, inside a transaction as no-ops.
+   * behind it have then run too, inside a transaction as no-ops. Sends nothing when it is not usable.
    */
   readonly send: (commands: readonly Command[], deadlineAtMs: number) => Promise<Answer[]>
   readonly onNotification: (handler: (channel: string, payload: string) => void) => void
@@ -45,11 +45,28 @@ const AS_TEXT = { getTypeParser: () => (value: unknown) => value } as unknown as
 
 const KEEP_ALIVE_MS = 10_000
 
+/** The server has ended the session, or has lost what we prepared in it. */
+const SPENT = /^(08|57P|25P0[34]|26000|42P05)/
+
 /** Session settings that we read by. Poolers track both, so they hold behind one too. */
 const SESSION = "set datestyle = 'ISO, YMD'; set timezone = 'UTC'"
 
+/**
+ * Lets the server notice when we have given up on a statement: waiting for a lock, it would otherwise keep its
+ * place, and its connection, until it gets the lock. Servers on some platforms cannot and refuse the setting.
+ */
+const NOTICE_ABSENCE = "set client_connection_check_interval = 1000"
+
+export interface Dial {
+  readonly url: string
+  readonly deadlineAtMs: number
+  /** Gives up when it aborts. */
+  readonly signal: AbortSignal
+}
+
 /** Opens a connection before the deadline, or throws: nothing has been sent that could have an effect. */
-export async function connect(host: Host, url: string, deadlineAtMs: number): Promise<Connection> {
+export async function connect(host: Host, { url, deadlineAtMs, signal }: Dial): Promise<Connection> {
+  signal.throwIfAborted()
   const socket = new Socket()
   const client = new pg.Client({
     connectionString: url,
@@ -65,6 +82,8 @@ export async function connect(host: Host, url: string, deadlineAtMs: number): Pr
   const timer = host.after(deadlineAtMs - host.monotonicMs(), () =>
     socket.destroy(new Error("no answer in time")),
   )
+  const giveUp = () => socket.destroy(new Error("closed while connecting"))
+  signal.addEventListener("abort", giveUp, { once: true })
   try {
     await client.connect()
     const [, pid] = await Promise.all([
@@ -72,12 +91,15 @@ export async function connect(host: Host, url: string, deadlineAtMs: number): Pr
       client.query({ text: "select pg_catalog.pg_backend_pid()", rowMode: "array" }),
     ])
     // A pooler makes up the process id of the session; only the server itself tells the true one.
-    return wrap(host, { client, socket, direct: pid.rows[0]?.[0] === String(processId(client)) })
+    const direct = pid.rows[0]?.[0] === String(processId(client))
+    if (direct) await client.query(NOTICE_ABSENCE).catch(() => {})
+    return wrap(host, { client, socket, direct })
   } catch (error) {
     socket.destroy()
     throw error
   } finally {
     timer.cancel()
+    signal.removeEventListener("abort", giveUp)
   }
 }
 
@@ -95,8 +117,11 @@ function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: bo
     usable = false
     socket.destroy()
   }
+  // A goodbye of the server comes before the end of the stream; nothing may be sent in between.
+  client.on("error", destroy)
 
   async function send(commands: readonly Command[], deadlineAtMs: number): Promise<Answer[]> {
+    if (!usable) throw unsent(commands)
     let late = false
     const timer = host.after(deadlineAtMs - host.monotonicMs(), () => {
       late = true
@@ -110,7 +135,9 @@ function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: bo
       const label = commands[index]?.label ?? "?"
       if (result.status === "fulfilled") return answerOf(result.value)
       if (late) throw deadlineError(label, result.reason)
-      throw translateError(result.reason, label)
+      const error = translateError(result.reason, label)
+      if (SPENT.test(error.sqlState ?? "")) destroy()
+      throw error
     })
   }
 
@@ -125,6 +152,7 @@ function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: bo
       socket.once("close", handler)
     },
     close: async () => {
+      usable = false
       const impatience = host.after(1_000, destroy)
       await client.end().catch(() => {})
       impatience.cancel()
@@ -149,10 +177,8 @@ function answerOf(result: pg.QueryArrayResult): Answer {
   return { command: result.command, columns: result.fields.map((field) => field.name), rows: result.rows }
 }
 
-function deadlineError(label: string, cause: unknown): DatabaseError {
-  return new DatabaseError(
-    "DATABASE_DEADLINE",
-    `${label}: no answer before the deadline; the connection was dropped. Whether it took effect is unknown.`,
-    { cause, statement: label },
-  )
+function unsent(commands: readonly Command[]): DatabaseError {
+  const statement = commands.at(-1)?.label
+  const message = `${statement}: the connection had ended before this was sent.`
+  return new DatabaseError("DATABASE_UNAVAILABLE", message, { statement })
 }

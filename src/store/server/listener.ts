@@ -6,6 +6,7 @@
  */
 import type { Host } from "../../runtime/host.ts"
 import type { Listener } from "../database.ts"
+import { closedError } from "../database-error.ts"
 import { quoteIdentifier } from "../statement.ts"
 import { type Connection, connect } from "./connection.ts"
 
@@ -17,6 +18,9 @@ export interface Notifications {
 const DIAL_MS = 10_000
 const REST_BASE_MS = 100
 const REST_CAP_MS = 10_000
+/** How often the server is asked whether it is still there: who only listens cannot tell silence from peace. */
+const PULSE_MS = 30_000
+const PULSE = { label: "pulse", text: "select" }
 
 export function createNotifications(host: Host, url: string): Notifications {
   const handlers = new Map<string, Set<(payload: string) => void>>()
@@ -27,59 +31,76 @@ export function createNotifications(host: Host, url: string): Notifications {
 
   /** Stays connected until closed. The first connection resolves `connected`. */
   async function stayConnected(onFirst: () => void): Promise<void> {
-    let failures = 0
-    while (!stopped.signal.aborted) {
+    for (let failures = 0; !stopped.signal.aborted; failures += 1) {
       try {
-        connection = await connect(host, url, host.monotonicMs() + DIAL_MS)
-        const ended = new Promise<void>((resolve) => connection?.onEnd(resolve))
-        connection.onNotification((channel, payload) => tell(channel, payload))
+        connection = await connect(host, { url, deadlineAtMs: soon(), signal: stopped.signal })
+        const ended = endOf(connection)
+        connection.onNotification(tell)
         for (const channel of handlers.keys()) await subscribe(channel)
-        if (failures > 0 || connected === undefined) for (const channel of handlers.keys()) tell(channel, "")
+        // What was sent while there was no connection is lost.
+        if (failures > 0) for (const channel of handlers.keys()) tell(channel, "")
         failures = 0
         onFirst()
-        await ended
-        // Whatever ended it, what was sent meanwhile is lost: say so after the next connection.
-        failures = 1
+        await stayAlive(connection, ended)
       } catch {
         connection?.destroy()
-        failures += 1
       }
-      if (!stopped.signal.aborted) {
-        await host.sleep(host.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures), stopped.signal)
-      }
+      const restMs = host.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
+      await host.sleep(restMs, stopped.signal)
     }
+    await connection?.close()
     onFirst()
+  }
+
+  /** Resolves when the connection has ended or nobody wants it any more; throws when the server does not answer. */
+  async function stayAlive(alive: Connection, ended: AbortSignal): Promise<void> {
+    const over = AbortSignal.any([ended, stopped.signal])
+    while (!over.aborted) {
+      await host.sleep(PULSE_MS, over)
+      if (!over.aborted) await alive.send([PULSE], soon())
+    }
   }
 
   async function subscribe(channel: string): Promise<void> {
     if (!connection?.direct || !connection.usable()) return
     const command = { label: "listen", text: `listen ${quoteIdentifier(channel)}` }
-    await connection.send([command], host.monotonicMs() + DIAL_MS)
+    await connection.send([command], soon())
   }
 
   function tell(channel: string, payload: string): void {
     for (const handler of handlers.get(channel) ?? []) handler(payload)
   }
 
+  const soon = () => host.monotonicMs() + DIAL_MS
+
   return {
     listen: async (channel, onMessage) => {
+      if (stopped.signal.aborted) throw closedError()
       const known = handlers.get(channel) ?? new Set()
-      handlers.set(channel, known.add(onMessage))
+      const handler = (payload: string) => onMessage(payload)
+      handlers.set(channel, known.add(handler))
       connected ??= new Promise((resolve) => {
         loop = stayConnected(resolve)
       })
       await connected
+      if (stopped.signal.aborted) throw closedError()
       await subscribe(channel).catch(() => connection?.destroy())
       return {
         close: async () => {
-          known.delete(onMessage)
+          known.delete(handler)
         },
       }
     },
     close: async () => {
       stopped.abort()
-      await connection?.close()
+      handlers.clear()
       await loop
     },
   }
+}
+
+function endOf(connection: Connection): AbortSignal {
+  const ended = new AbortController()
+  connection.onEnd(() => ended.abort())
+  return ended.signal
 }

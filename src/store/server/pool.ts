@@ -6,7 +6,7 @@
  */
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
-import { sqlStateOf } from "../database-error.ts"
+import { closedError, sqlStateOf } from "../database-error.ts"
 import { type Connection, connect } from "./connection.ts"
 
 export interface Pool {
@@ -30,26 +30,25 @@ const PERMANENT = /^(28|3D)/
 export function createPool(host: Host, options: { url: string; max: number }): Pool {
   const idle: Connection[] = []
   const waiting: Waiter[] = []
-  const lent = new Set<Connection>()
-  let evicted = new WeakSet<Connection>()
+  /** Every connection, with the number of evictions before it was made. */
+  const live = new Map<Connection, number>()
+  const closing = new AbortController()
+  let evictions = 0
+  /** Those that are being made included. */
   let open = 0
-  let closed = false
 
   async function lend<T>(deadlineAtMs: number, use: (connection: Connection) => Promise<T>): Promise<T> {
     const connection = await acquire(deadlineAtMs)
-    lent.add(connection)
     try {
       return await use(connection)
     } finally {
-      lent.delete(connection)
       giveBack(connection)
     }
   }
 
   async function acquire(deadlineAtMs: number): Promise<Connection> {
     for (;;) {
-      if (closed)
-        throw new DatabaseError("DATABASE_UNAVAILABLE", "The connection to the database has been closed.")
+      if (closing.signal.aborted) throw closedError()
       const connection = idle.pop()
       if (connection?.usable()) return connection
       if (connection) continue
@@ -63,19 +62,23 @@ export function createPool(host: Host, options: { url: string; max: number }): P
   /** Opens a connection, however often it takes, until the deadline. */
   async function dial(deadlineAtMs: number): Promise<Connection> {
     open += 1
+    const { url } = options
+    const { signal } = closing
     for (let failures = 0; ; failures += 1) {
+      const evictionsBefore = evictions
       try {
-        const connection = await connect(host, options.url, deadlineAtMs)
+        const connection = await connect(host, { url, deadlineAtMs, signal })
+        live.set(connection, evictionsBefore)
         connection.onEnd(() => forget(connection))
         return connection
       } catch (error) {
         const restMs = host.random() * Math.min(REDIAL_CAP_MS, REDIAL_BASE_MS * 2 ** failures)
-        const hopeless = closed || PERMANENT.test(sqlStateOf(error) ?? "")
+        const hopeless = signal.aborted || PERMANENT.test(sqlStateOf(error) ?? "")
         if (hopeless || host.monotonicMs() + restMs >= deadlineAtMs) {
           slotFreed()
           throw unavailable(error instanceof Error ? error.message : String(error), error)
         }
-        await host.sleep(restMs)
+        await host.sleep(restMs, signal)
       }
     }
   }
@@ -97,7 +100,7 @@ export function createPool(host: Host, options: { url: string; max: number }): P
   }
 
   function giveBack(connection: Connection): void {
-    if (closed || evicted.has(connection)) connection.destroy()
+    if (closing.signal.aborted || live.get(connection) !== evictions) connection.destroy()
     if (!connection.usable()) return
     const next = waiting.shift()
     if (next) next.give(connection)
@@ -107,6 +110,7 @@ export function createPool(host: Host, options: { url: string; max: number }): P
   function forget(connection: Connection): void {
     const at = idle.indexOf(connection)
     if (at >= 0) idle.splice(at, 1)
+    live.delete(connection)
     slotFreed()
   }
 
@@ -119,13 +123,13 @@ export function createPool(host: Host, options: { url: string; max: number }): P
   return {
     lend,
     evict: () => {
-      evicted = new WeakSet([...lent])
+      evictions += 1
       for (const connection of [...idle]) connection.destroy()
     },
     close: async () => {
-      closed = true
+      closing.abort()
       for (const waiter of waiting.splice(0)) waiter.give(undefined)
-      await Promise.all([...idle, ...lent].map((connection) => connection.close()))
+      await Promise.all([...live.keys()].map((connection) => connection.close()))
     },
   }
 }

@@ -3,11 +3,13 @@ import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
-import { rolledBack } from "../database-error.ts"
+import { deadlineError } from "../database-error.ts"
+import { withDeadline } from "../deadline.ts"
 import { INDEX_ONLY, resolveNames, type Statement } from "../statement.ts"
 import type { Answer, Command, Connection } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
 import { createPool, type Pool } from "./pool.ts"
+import { begin, COMMIT, openTransaction, type Session } from "./transaction.ts"
 
 export interface ServerOptions {
   readonly url: string
@@ -16,9 +18,6 @@ export interface ServerOptions {
   readonly workConnections?: number
   readonly vitalConnections?: number
 }
-
-const COMMIT: Command = { label: "commit", text: "commit" }
-const ROLLBACK: Command = { label: "rollback", text: "rollback" }
 
 const REPEAT_BASE_MS = 20
 const REPEAT_CAP_MS = 1_000
@@ -63,36 +62,35 @@ export function openServer(host: Host, options: ServerOptions): Database {
   async function transaction<T>(body: (tx: Transaction) => Promise<T>, call: CallOptions = {}): Promise<T> {
     const deadlineMs = call.deadlineMs ?? DEFAULTS.deadlineMs
     const deadlineAtMs = host.monotonicMs() + deadlineMs
-    return lend(call, deadlineAtMs, async (connection) => {
-      // Sent together with the first command: opening a transaction costs no round trip.
-      let prefix: Command[] = [
-        begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`),
-      ]
-      const send = async (command: Command): Promise<Answer> => {
-        const commands = [...prefix, command]
-        prefix = []
-        const answers = await connection.send(commands, deadlineAtMs)
-        return answers[commands.length - 1] as Answer
+    return lend(call, deadlineAtMs, (connection) => {
+      const session = openTransaction({ connection, deadlineMs, deadlineAtMs })
+      const onLate = () => {
+        connection.destroy()
+        return deadlineError(session.doing())
       }
-      try {
-        const result = await body({
-          run: async (statement, params) => {
-            const answer = await send(commandOf(statement, params))
-            return statement.read(answer.columns, answer.rows)
-          },
-          script: async (sql) => {
-            await send({ label: "script", text: resolveNames(sql, schema) })
-          },
-        })
-        if (prefix.length === 0) await commit(send)
-        return result
-      } catch (error) {
-        if (prefix.length === 0 && connection.usable()) {
-          await connection.send([ROLLBACK], deadlineAtMs).catch(() => connection.destroy())
-        }
-        throw error
-      }
+      return withDeadline(host, { atMs: deadlineAtMs, work: complete(session, body), onLate })
     })
+  }
+
+  async function complete<T>(session: Session, body: (tx: Transaction) => Promise<T>): Promise<T> {
+    try {
+      const result = await body({
+        run: (statement, params) =>
+          session.attempt(async () => {
+            const answer = await session.send(commandOf(statement, params))
+            return statement.read(answer.columns, answer.rows)
+          }),
+        script: (sql) =>
+          session.attempt(async () => {
+            await session.send({ label: "script", text: resolveNames(sql, schema) })
+          }),
+      })
+      await session.commit()
+      return result
+    } catch (error) {
+      await session.rollBack()
+      throw error
+    }
   }
 
   /** Lends a connection of the lane; one answer from a read-only server clears all lanes. */
@@ -130,18 +128,11 @@ async function sendAlone(connection: Connection, command: Command, deadlineAtMs:
 }
 
 async function sendByIndex(connection: Connection, command: Command, deadlineAtMs: number): Promise<Answer> {
-  const [, answer] = await connection.send([begin(INDEX_ONLY), command, COMMIT], deadlineAtMs)
+  const { label } = command
+  // All three bear its name: what fails, fails for the one statement that was asked for.
+  const commands = [{ ...begin(INDEX_ONLY), label }, command, { ...COMMIT, label }]
+  const [, answer] = await connection.send(commands, deadlineAtMs)
   return answer as Answer
-}
-
-function begin(settings: string): Command {
-  return { label: "begin", text: `begin isolation level read committed; ${settings}` }
-}
-
-/** PostgreSQL answers a commit of a failed transaction with a polite ROLLBACK; that is no commit. */
-async function commit(send: (command: Command) => Promise<Answer>): Promise<void> {
-  const { command } = await send(COMMIT)
-  if (command !== "COMMIT") throw rolledBack()
 }
 
 /** Refused for now, and certainly without effect. */

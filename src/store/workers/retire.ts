@@ -5,13 +5,17 @@ import { statement } from "../statement.ts"
  * Ends a lease whose process has given back everything.
  *
  * Guarantee: refuses while a run is still held; such a lease is left to expire and be reaped.
+ * The row stays as a tombstone: a claim that was under way may still come in, and what it took is then reaped
+ * like the runs of any other dead lease. Without the row nobody would ever look for them.
+ * Locks: the lease's row.
  */
 export const retireWorker = statement({
   name: "workers/retire",
   params: { lease: uuid },
   returns: { lease: uuid },
   sql: `
-  delete from {workers}
+  update {workers}
+  set dead = true
   where lease = @lease
     and not exists (select from {runs} where state = 'running' and lease = @lease)
   returning lease

@@ -18,6 +18,7 @@ const OUTERMOST_PURE_RING = 1
 
 /** What a part may use of its own ring. Whoever is not named here uses nothing of it. */
 const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
+  time: ["errors.ts"],
   options: ["time", "errors.ts"],
   schedule: ["job"],
   queue: ["job"],

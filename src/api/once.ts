@@ -1,0 +1,37 @@
+/** Work that is done once, however often it is asked for; after a failure the next call tries again. */
+
+export interface Once<T> {
+  (): Promise<T>
+  readonly isRunning: () => boolean
+  /** Waits for what is running; the result, or `undefined` if there is none. Starts nothing. */
+  readonly settled: () => Promise<{ readonly value: T } | undefined>
+}
+
+export function once<T>(work: () => Promise<T>): Once<T> {
+  let result: Promise<T> | undefined
+  let running = false
+  const call = () => {
+    if (result === undefined) {
+      running = true
+      result = work()
+        .catch((error) => {
+          result = undefined
+          throw error
+        })
+        .finally(() => {
+          running = false
+        })
+    }
+    return result
+  }
+  return Object.assign(call, {
+    isRunning: () => running,
+    settled: async () => {
+      try {
+        return result && { value: await result }
+      } catch {
+        return undefined
+      }
+    },
+  })
+}

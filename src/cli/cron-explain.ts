@@ -1,0 +1,77 @@
+/** `carillon cron explain`: a cron expression in words, with its next and previous times and its traps. Offline. */
+import { previewSchedule } from "../api/preview.ts"
+import type { SchedulePreview } from "../schedule/preview.ts"
+import type { CronSpec } from "../schedule/spec.ts"
+import type { DateValue } from "../time/instant.ts"
+import { type Command, type CommandCall, UsageError } from "./command.ts"
+
+export const cronExplain: Command = {
+  words: "cron explain",
+  summary: "a cron expression in words, its next and previous times, and its traps",
+  argument: "EXPR",
+  options: {
+    tz: { type: "string", help: 'the zone, as in Europe/Oslo; "local" for this machine\'s (UTC)' },
+    from: { type: "string", help: "times after this instant, as in 2026-03-01T00:00Z (now)" },
+    count: { type: "string", help: "how many next and previous times (5)" },
+    dialect: { type: "string", help: "posix, vixie or extended (extended)" },
+    gap: { type: "string", help: "times that a clock change skips: shift, next or skip (shift)" },
+    overlap: { type: "string", help: "times that a clock change repeats: auto, first or both (auto)" },
+    output: { type: "string", short: "o", help: "text or json (text)" },
+  },
+  run: async (call) => {
+    const output = call.values["output"] ?? "text"
+    if (output !== "text" && output !== "json") {
+      throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}.`)
+    }
+    const spec = specOf(call)
+    const preview = previewSchedule(spec)
+    call.terminal.print(output === "json" ? JSON.stringify(preview, null, 2) : describePreview(preview, spec))
+  },
+}
+
+function specOf({ argument, values }: CommandCall): CronSpec & { from?: string; count?: number } {
+  const given = <Key extends string>(key: Key, value: unknown) =>
+    value === undefined ? {} : { [key]: value }
+  const { tz, from, count, dialect, gap, overlap } = values
+  const dst = { ...given("gap", gap), ...given("overlap", overlap) }
+  return {
+    cron: argument ?? "",
+    ...given("timeZone", tz),
+    ...given("from", from),
+    ...given("count", count === undefined ? undefined : Number(count)),
+    ...given("dialect", dialect),
+    ...(Object.keys(dst).length > 0 && { dst }),
+  }
+}
+
+function describePreview(
+  { words, occurrences, previous, warnings }: SchedulePreview,
+  spec: CronSpec,
+): string {
+  const zone = spec.timeZone === "local" ? undefined : spec.timeZone
+  const wall = new Intl.DateTimeFormat("en-GB", {
+    ...(zone !== undefined && { timeZone: zone }),
+    ...(spec.timeZone === undefined && { timeZone: "UTC" }),
+    weekday: "short",
+    year: "numeric",
+    month: "short",
+    day: "2-digit",
+    hour: "2-digit",
+    minute: "2-digit",
+    second: "2-digit",
+    hourCycle: "h23",
+    timeZoneName: "shortOffset",
+  })
+  const line = (at: DateValue) => `  ${at.toISOString()}   ${wall.format(at)}`
+  return [
+    `${words[0]?.toUpperCase()}${words.slice(1)}.`,
+    "",
+    "Next:",
+    ...(occurrences.length > 0 ? occurrences.map(line) : ["  never again"]),
+    "",
+    "Previous:",
+    ...(previous.length > 0 ? previous.map(line) : ["  never before"]),
+    ...(warnings.length > 0 ? ["", "Mind:"] : []),
+    ...warnings.map(({ code, message }) => `  ${code}: ${message}`),
+  ].join("\n")
+}

@@ -1,0 +1,93 @@
+/** A recurrence within limits: from `startAt`, which counts, to `endAt`, which does not, and without excluded days. */
+
+import { CYCLE_DAYS, DAY_MS } from "../time/civil.ts"
+import type { InstantMs } from "../time/instant.ts"
+import type { Recurrence } from "../time/recurrence.ts"
+import type { Zone } from "../time/zone.ts"
+
+export function withinBounds(
+  base: Recurrence,
+  startAt: InstantMs | undefined,
+  endAt: InstantMs | undefined,
+): Recurrence {
+  if (startAt === undefined && endAt === undefined) return base
+  const start = startAt ?? Number.NEGATIVE_INFINITY
+  const end = endAt ?? Number.POSITIVE_INFINITY
+  return {
+    next: (after) => {
+      const found = base.next(Math.max(after, start === Number.NEGATIVE_INFINITY ? after : start - 1))
+      return found !== undefined && found < end ? found : undefined
+    },
+    previous: (before) => {
+      const found = base.previous(Math.min(before, end === Number.POSITIVE_INFINITY ? before : end))
+      return found !== undefined && found >= start ? found : undefined
+    },
+    count: (from, to) =>
+      base.count(Math.max(from, start), Math.max(Math.max(from, start), Math.min(to, end))),
+  }
+}
+
+/** One instant. */
+export function once(at: InstantMs): Recurrence {
+  return {
+    next: (after) => (after < at ? at : undefined),
+    previous: (before) => (before > at ? at : undefined),
+    count: (from, to) => (from <= at && at < to ? 1 : 0),
+  }
+}
+
+/** A search that passes over this many excluded days gives up. */
+const MOST_DAYS = 10_000
+/** So does one that finds nothing within a whole cycle of the calendar. */
+const LONGEST_SEARCH_MS = CYCLE_DAYS * DAY_MS
+
+/** Without the instants at which the date in the zone is excluded. */
+export function withoutDays(base: Recurrence, zone: Zone, isExcluded: (day: number) => boolean): Recurrence {
+  return {
+    next: (after) => {
+      let found = base.next(after)
+      for (let days = 0; found !== undefined && days < MOST_DAYS; days += 1) {
+        const { day, end } = dateSpan(zone, found)
+        if (!isExcluded(day)) return found
+        if (found - after > LONGEST_SEARCH_MS) return undefined
+        found = base.next(end - 1)
+      }
+      return undefined
+    },
+    previous: (before) => {
+      let found = base.previous(before)
+      for (let days = 0; found !== undefined && days < MOST_DAYS; days += 1) {
+        const { day, start } = dateSpan(zone, found)
+        if (!isExcluded(day)) return found
+        if (before - found > LONGEST_SEARCH_MS) return undefined
+        found = base.previous(start)
+      }
+      return undefined
+    },
+    count: (from, to) => {
+      let total = 0
+      for (let at = from; at < to; ) {
+        const { day, end } = dateSpan(zone, at)
+        if (!isExcluded(day)) total += base.count(at, Math.min(to, end))
+        at = end
+      }
+      return total
+    },
+  }
+}
+
+/**
+ * The date in the zone and the span around `at` in which the clock shows it without being changed. A clock that is
+ * set back over midnight shows a date twice, and one that is set forward by a day leaves one out.
+ */
+function dateSpan(zone: Zone, at: InstantMs): { day: number; start: InstantMs; end: InstantMs } {
+  const offset = zone.offsetAt(at)
+  const day = Math.floor((at + offset) / DAY_MS)
+  let start = day * DAY_MS - offset
+  let end = start + DAY_MS
+  for (const change of zone.changesIn(start, end)) {
+    if (change.at <= at) start = change.at
+    else end = Math.min(end, change.at)
+  }
+  return { day, start, end }
+}

@@ -1,0 +1,61 @@
+/** The days that a schedule leaves out, from dates, ranges, named calendars and cron expressions to one question. */
+import { OptionsError } from "../errors.ts"
+import { nearest } from "../options/nearest.ts"
+import { createCronDays } from "../time/cron-days.ts"
+import { parseCron } from "../time/cron-parse.ts"
+import { parseCivilDate } from "./civil-text.ts"
+import type { DateRange, ScheduleSpec } from "./spec.ts"
+
+type Excluding = Extract<ScheduleSpec, { readonly exclude?: unknown }>
+
+/** Whether a day number is excluded; `undefined` when nothing is. */
+export function readExclusions(spec: Excluding): ((day: number) => boolean) | undefined {
+  const { exclude = [], calendars = {} } = spec
+  if (exclude.length === 0) return undefined
+  const tests = exclude.map((item, index) => {
+    if (typeof item !== "string") return inRange(item)
+    const day = parseCivilDate(item)
+    if (day !== undefined) return (other: number) => other === day
+    if (item.trim().includes(" ")) return onCronDays(item)
+    return inCalendar(calendars, item, `exclude[${index}]`)
+  })
+  return (day) => tests.some((test) => test(day))
+}
+
+function inRange({ from, to }: DateRange): (day: number) => boolean {
+  const first = parseCivilDate(from) ?? 0
+  const last = parseCivilDate(to) ?? 0
+  return (day) => day >= first && day <= last
+}
+
+/** Only the days count: an expression that also says hours and minutes would promise more than it keeps. */
+function onCronDays(text: string): (day: number) => boolean {
+  const { minutes, hours, days } = parseCron(text)
+  if (!minutes.full || !hours.full) {
+    const message = `only whole days can be excluded; write ${JSON.stringify(text)} with "*" for minute and hour`
+    throw new OptionsError("schedule", [{ path: "exclude", message }])
+  }
+  const rule = createCronDays(days)
+  // Counting looks at one month; searching for the next one could look at 400 years of them.
+  return (day) => rule.count(day, day + 1) === 1
+}
+
+function inCalendar(
+  calendars: Readonly<Record<string, readonly (string | DateRange)[]>>,
+  name: string,
+  path: string,
+): (day: number) => boolean {
+  const entries = Object.hasOwn(calendars, name) ? calendars[name] : undefined
+  if (entries === undefined) {
+    const meant = nearest(name, Object.keys(calendars))
+    const hint = meant ? `; did you mean "${meant}"?` : ""
+    throw new OptionsError("schedule", [
+      { path, message: `"${name}" is neither a date nor one of the calendars${hint}` },
+    ])
+  }
+  const dates = new Set(
+    entries.flatMap((entry) => (typeof entry === "string" ? [parseCivilDate(entry)] : [])),
+  )
+  const ranges = entries.flatMap((entry) => (typeof entry === "string" ? [] : [inRange(entry)]))
+  return (day) => dates.has(day) || ranges.some((test) => test(day))
+}

@@ -1,0 +1,75 @@
+/** A schedule explained before it is used: when it happens, when it would have happened, in words, with warnings. */
+import { assertOptions, integer, optional, satisfies } from "../options/check.ts"
+import { type DateValue, type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
+import { readSchedule, type Schedule } from "./schedule.ts"
+import { type ScheduleSpec, specCheck } from "./spec.ts"
+import { type ScheduleWarning, scheduleWarnings } from "./warnings.ts"
+import { scheduleWords } from "./words.ts"
+
+export interface PreviewOptions {
+  /** Occurrences after this instant, which does not count itself. @default now */
+  readonly from?: DateValue | string
+  /** How many occurrences to show, and how many previous ones. @default 5 */
+  readonly count?: number
+}
+
+export interface SchedulePreview {
+  /** The next occurrences, the soonest first. */
+  readonly occurrences: DateValue[]
+  /** The previous ones, the latest first. */
+  readonly previous: DateValue[]
+  readonly words: string
+  readonly warnings: ScheduleWarning[]
+}
+
+const MOST_OCCURRENCES = 10_000
+const DEFAULT_COUNT = 5
+
+const previewCheck = specCheck({
+  from: optional(
+    satisfies(
+      'a Date, or an ISO 8601 text with a zone, as in "2026-03-01T00:00Z"',
+      (value) => isDate(value) || (typeof value === "string" && parseInstant(value) !== undefined),
+    ),
+  ),
+  count: optional(integer({ min: 0, max: MOST_OCCURRENCES })),
+})
+
+/** `now` is where the preview begins when the options do not say. */
+export function previewOf(options: ScheduleSpec & PreviewOptions, now: InstantMs): SchedulePreview {
+  assertOptions("previewSchedule", options, previewCheck)
+  const { from, count = DEFAULT_COUNT, ...spec } = options
+  const schedule = readSchedule(spec as ScheduleSpec)
+  const fromMs = typeof from === "string" ? (parseInstant(from) ?? now) : (from?.getTime() ?? now)
+  return {
+    occurrences: following(schedule, fromMs, count),
+    previous: preceding(schedule, fromMs, count),
+    words: scheduleWords(schedule),
+    warnings: scheduleWarnings(schedule, fromMs),
+  }
+}
+
+function following(schedule: Schedule, from: InstantMs, count: number): DateValue[] {
+  const { spec } = schedule
+  // After the end of a run that nobody has seen yet, nothing can be said.
+  if ("afterCompletion" in spec) return []
+  const most = "maxRuns" in spec && spec.maxRuns !== undefined ? Math.min(count, spec.maxRuns) : count
+  const found: DateValue[] = []
+  for (let at = schedule.next(from); at !== undefined && found.length < most; at = schedule.next(at)) {
+    found.push(toDate(at))
+  }
+  return found
+}
+
+/** Up to and including `from`: what is not after it has been. */
+function preceding(schedule: Schedule, from: InstantMs, count: number): DateValue[] {
+  const found: DateValue[] = []
+  for (
+    let at = schedule.previous(from + 1);
+    at !== undefined && found.length < count;
+    at = schedule.previous(at)
+  ) {
+    found.push(toDate(at))
+  }
+  return found
+}

@@ -1,0 +1,202 @@
+/** A schedule, read and ready: when it happens next, when it happened before, and how often in between. */
+import { DEFAULTS } from "../defaults.ts"
+import { CarillonError } from "../errors.ts"
+import { assertOptions } from "../options/check.ts"
+import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/civil.ts"
+import { everyDays, everyMonths } from "../time/civil-interval.ts"
+import { createCronDays } from "../time/cron-days.ts"
+import type { CronExpression } from "../time/cron-expression.ts"
+import { parseCron } from "../time/cron-parse.ts"
+import type { DayRule } from "../time/day-rule.ts"
+import { parseDuration } from "../time/duration.ts"
+import { type DateValue, type InstantMs, parseInstant } from "../time/instant.ts"
+import { createInterval } from "../time/interval.ts"
+import { numberSet } from "../time/number-set.ts"
+import type { Recurrence } from "../time/recurrence.ts"
+import { createWallPattern, type WallPattern } from "../time/wall-pattern.ts"
+import type { Zone } from "../time/zone.ts"
+import { createZoned, type DstPolicy } from "../time/zoned.ts"
+import { once, withinBounds, withoutDays } from "./bounds.ts"
+import { readExclusions } from "./calendar.ts"
+import { parseCivilDate, parseCivilDateTime, parseCivilTime } from "./civil-text.ts"
+import { moveExcludedDays } from "./exclude.ts"
+import {
+  type AfterCompletionSpec,
+  type CivilInterval,
+  type CivilIntervalSpec,
+  type CronSpec,
+  type IntervalSpec,
+  type OnceSpec,
+  type ScheduleSpec,
+  specCheck,
+} from "./spec.ts"
+import { zoneNamed } from "./zones.ts"
+
+export interface Schedule extends Recurrence {
+  readonly spec: ScheduleSpec
+  readonly zone: Zone
+  /** The times on the wall, for schedules that have a zone. */
+  readonly wall: WallPattern | undefined
+  readonly dst: DstPolicy
+  /** What a cron expression says. */
+  readonly cron: CronExpression | undefined
+  /** Whether its limits and its excluded days leave room for something at this instant. */
+  readonly covers: (at: InstantMs) => boolean
+}
+
+/** Reads a spec. Throws an error with every fault, or the one of the cron expression, or `SCHEDULE_NEVER_FIRES`. */
+export function readSchedule(spec: ScheduleSpec): Schedule {
+  assertOptions("schedule", spec, specCheck())
+  const schedule = build(spec)
+  if (!("afterCompletion" in spec) && schedule.next(EARLIEST_MS) === undefined) throw neverFires(spec)
+  return schedule
+}
+
+/** Before everything: schedules begin in 1970. */
+const EARLIEST_MS = -DAY_MS
+
+function build(spec: ScheduleSpec): Schedule {
+  if ("cron" in spec) return buildCron(spec)
+  if ("at" in spec) return buildOnce(spec)
+  if ("afterCompletion" in spec) return buildAfterCompletion(spec)
+  if (typeof spec.every === "object") return buildCivil(spec as CivilIntervalSpec)
+  return buildInterval(spec as IntervalSpec)
+}
+
+function buildCron(spec: CronSpec): Schedule {
+  const cron = parseCron(spec.cron, spec.dialect ?? DEFAULTS.dialect)
+  if (cron.timeZone !== undefined && spec.timeZone !== undefined) {
+    const message = `The cron expression says ${cron.timeZone} and \`timeZone\` says ${spec.timeZone}. Give one of them.`
+    throw new CarillonError("OPTIONS_INVALID", message)
+  }
+  const zone = zoneNamed(cron.timeZone ?? spec.timeZone ?? DEFAULTS.timeZone)
+  return { ...buildZoned(spec, zone, createCronDays(cron.days), cron), cron }
+}
+
+function buildCivil(spec: CivilIntervalSpec): Schedule {
+  const { every } = spec
+  const timeMs = parseCivilTime(every.at ?? "00:00") ?? 0
+  return buildZoned(spec, zoneNamed(spec.timeZone ?? DEFAULTS.timeZone), civilDays(every), timeOfDay(timeMs))
+}
+
+function civilDays(every: CivilInterval): DayRule {
+  const from = parseCivilDate(every.from ?? "1970-01-01") ?? 0
+  if (every.months !== undefined) return everyMonths(every.months, from)
+  return everyDays((every.days ?? 0) + 7 * (every.weeks ?? 0), from)
+}
+
+type Times = Parameters<typeof createWallPattern>[1]
+
+function buildZoned(
+  spec: CronSpec | CivilIntervalSpec | OnceSpec,
+  zone: Zone,
+  days: DayRule,
+  times: Times,
+): Schedule {
+  const { onExcluded = "skip" } = spec
+  const isExcluded = readExclusions(spec)
+  const isMoved = isExcluded !== undefined && onExcluded !== "skip"
+  const wall = createWallPattern(isMoved ? moveExcludedDays(days, isExcluded, onExcluded) : days, times)
+  const dst = dstOf(spec)
+  const zoned = createZoned(wall, zone, dst)
+  // By the date of the instant: a change of the clock may have carried it into a day that is excluded.
+  const kept = isExcluded && !isMoved ? withoutDays(zoned, zone, isExcluded) : zoned
+  const { startAt, endAt } = boundsOf(spec)
+  const covers = (at: InstantMs) => {
+    const isFree = isMoved || !isExcluded?.(Math.floor((at + zone.offsetAt(at)) / DAY_MS))
+    return isFree && at >= (startAt ?? at) && (endAt === undefined || at < endAt)
+  }
+  return { ...withinBounds(kept, startAt, endAt), spec, zone, wall, dst, cron: undefined, covers }
+}
+
+function buildInterval(spec: IntervalSpec): Schedule {
+  const zone = zoneNamed(spec.timeZone ?? DEFAULTS.timeZone)
+  const { startAt, endAt } = boundsOf(spec)
+  const periodMs = parseDuration(spec.every) ?? 0
+  const anchorMs = (spec.anchor === "start" ? (startAt ?? 0) : 0) + (parseDuration(spec.offset) ?? 0)
+  const isExcluded = readExclusions(spec)
+  const interval = createInterval(periodMs, anchorMs)
+  const kept = isExcluded ? withoutDays(interval, zone, isExcluded) : interval
+  return {
+    ...withinBounds(kept, startAt, endAt),
+    spec,
+    zone,
+    ...timeless(),
+  }
+}
+
+function buildOnce(spec: OnceSpec): Schedule {
+  const zone = zoneNamed(spec.timeZone ?? DEFAULTS.timeZone)
+  const instant = momentOf(spec.at)
+  const wallMs = instant === undefined ? (parseCivilDateTime(spec.at) ?? 0) : instant + zone.offsetAt(instant)
+  // An instant that nothing moves stays the instant it is, to the millisecond.
+  if (instant !== undefined && spec.exclude === undefined) {
+    return { ...once(instant), spec, zone, ...timeless() }
+  }
+  const day = Math.floor(wallMs / DAY_MS)
+  const oneDay: DayRule = {
+    next: (from) => (from <= day ? day : undefined),
+    previous: (from) => (from >= day ? day : undefined),
+    count: (from, to) => (from <= day && day < to ? 1 : 0),
+  }
+  return buildZoned(spec, zone, oneDay, timeOfDay(wallMs - day * DAY_MS))
+}
+
+/** Its next occurrence depends on when a run ends, so by itself it has none: `next` counts from such an end. */
+function buildAfterCompletion(spec: AfterCompletionSpec): Schedule {
+  const delayMs = parseDuration(spec.afterCompletion) ?? 0
+  const { startAt, endAt } = boundsOf(spec)
+  const next = (end: InstantMs) => {
+    const due = Math.max(end + delayMs, startAt ?? Number.NEGATIVE_INFINITY)
+    return endAt !== undefined && due >= endAt ? undefined : due
+  }
+  const zone = zoneNamed(DEFAULTS.timeZone)
+  return {
+    next,
+    previous: () => undefined,
+    count: () => 0,
+    spec,
+    zone,
+    ...timeless(),
+  }
+}
+
+/** What has no time of day, and so nothing to do with the clock on a wall. */
+function timeless(): Pick<Schedule, "wall" | "dst" | "cron" | "covers"> {
+  return { wall: undefined, dst: dstOf({}), cron: undefined, covers: () => true }
+}
+
+function timeOfDay(ms: number): Times {
+  return {
+    hours: numberSet([Math.floor(ms / HOUR_MS)], 0, 23),
+    minutes: numberSet([Math.floor(ms / MINUTE_MS) % 60], 0, 59),
+    seconds: numberSet([Math.floor(ms / SECOND_MS) % 60], 0, 59),
+  }
+}
+
+function dstOf({ dst }: { readonly dst?: Partial<DstPolicy> }): DstPolicy {
+  return { gap: dst?.gap ?? "shift", overlap: dst?.overlap ?? "auto" }
+}
+
+function boundsOf(spec: { startAt?: DateValue | string; endAt?: DateValue | string } | OnceSpec): {
+  startAt: InstantMs | undefined
+  endAt: InstantMs | undefined
+} {
+  return {
+    startAt: "startAt" in spec ? momentOf(spec.startAt) : undefined,
+    endAt: "endAt" in spec ? momentOf(spec.endAt) : undefined,
+  }
+}
+
+function momentOf(value: DateValue | string | undefined): InstantMs | undefined {
+  return typeof value === "string" ? parseInstant(value) : value?.getTime()
+}
+
+function neverFires(spec: ScheduleSpec): CarillonError {
+  const what = "cron" in spec ? `Cron expression ${JSON.stringify(spec.cron)}` : "The schedule"
+  return new CarillonError(
+    "SCHEDULE_NEVER_FIRES",
+    `${what} can never fire. Look for a day that does not exist, an \`endAt\` before the first time, ` +
+      "a year that is over, or dates that are all excluded.",
+  )
+}

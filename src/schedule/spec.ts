@@ -1,0 +1,285 @@
+/** When something happens: once, at intervals, or as a cron expression says. What users write, and how it is checked. */
+import {
+  array,
+  type Check,
+  duration,
+  either,
+  expected,
+  integer,
+  isPlainObject,
+  object,
+  oneOf,
+  optional,
+  record,
+  satisfies,
+} from "../options/check.ts"
+import type { Dialect } from "../time/cron-expression.ts"
+import type { Duration } from "../time/duration.ts"
+import { type DateValue, isDate, parseInstant } from "../time/instant.ts"
+import type { DstPolicy } from "../time/zoned.ts"
+import { parseCivilDate, parseCivilDateTime, parseCivilTime } from "./civil-text.ts"
+import type { OnExcluded } from "./exclude.ts"
+
+export type ScheduleSpec = CronSpec | IntervalSpec | CivilIntervalSpec | OnceSpec | AfterCompletionSpec
+
+interface Limits {
+  /** Nothing happens before this; it counts itself. */
+  readonly startAt?: DateValue | string
+  /** Nothing happens from this on. */
+  readonly endAt?: DateValue | string
+  /** How many runs the schedule makes before it is completed. */
+  readonly maxRuns?: number
+  /**
+   * Days on which nothing happens, by the date in the schedule's zone: `"2026-12-25"`, a range of dates, the name of
+   * one of the `calendars`, or a cron expression of which only the days count (`"* * * * 0"`).
+   */
+  readonly exclude?: readonly Exclusion[]
+  /** Lists of days to be named in `exclude`. */
+  readonly calendars?: Readonly<Record<string, readonly (string | DateRange)[]>>
+  /**
+   * What becomes of an occurrence on an excluded day: it is dropped, or moved by whole days to the next or the
+   * previous day that is not excluded.
+   *
+   * @default "skip"
+   */
+  readonly onExcluded?: OnExcluded
+  /** Delays each occurrence by a part of this that is random but always the same; never past the next occurrence. */
+  readonly jitter?: Duration
+  /** Delays all occurrences by the same part of this, which is different for each schedule. */
+  readonly spread?: Duration
+}
+
+interface Zoned {
+  /**
+   * The zone whose clock on the wall is meant, by its IANA name.
+   *
+   * @default "UTC"
+   */
+  readonly timeZone?: string
+  /** What happens when that clock is changed. */
+  readonly dst?: Partial<DstPolicy>
+}
+
+export interface CronSpec extends Limits, Zoned {
+  /** Five fields; in the extended dialect also six (seconds first) or seven (seconds first, year last). */
+  readonly cron: string
+  /**
+   * The grammar that is accepted.
+   *
+   * @default "extended"
+   */
+  readonly dialect?: Dialect
+}
+
+export interface IntervalSpec extends Limits {
+  /** Elapsed time between occurrences, at least a second. A day is 24 hours here; see `{ days: 1 }`. */
+  readonly every: Duration
+  /** Moves all occurrences by this; less than the interval. */
+  readonly offset?: Duration
+  /**
+   * From where intervals are counted: the epoch, so that every process and every deploy agrees, or `startAt`.
+   *
+   * @default "epoch"
+   */
+  readonly anchor?: "epoch" | "start"
+  /** The zone in which `exclude` looks at dates. @default "UTC" */
+  readonly timeZone?: string
+}
+
+export interface CivilIntervalSpec extends Limits, Zoned {
+  readonly every: CivilInterval
+}
+
+/** Days, weeks or months of the calendar, at the same time on the wall. */
+export interface CivilInterval {
+  readonly days?: number
+  readonly weeks?: number
+  readonly months?: number
+  /** @default "00:00" */
+  readonly at?: string
+  /** The date from which is counted; weeks take their weekday from it, months their day. @default "1970-01-01", for days only */
+  readonly from?: string
+}
+
+export interface OnceSpec extends Omit<Limits, "startAt" | "endAt" | "maxRuns">, Zoned {
+  /** An instant, or a wall time without a zone (`"2026-03-29T02:30"`), which is read in `timeZone`. */
+  readonly at: DateValue | string
+}
+
+export interface AfterCompletionSpec extends Pick<Limits, "startAt" | "endAt" | "maxRuns"> {
+  /** How long after the end of a run the next one is due. Overlaps and catching up are impossible by nature. */
+  readonly afterCompletion: Duration
+}
+
+export type Exclusion = string | DateRange
+
+/** Dates from `from` to `to`, both included. */
+export interface DateRange {
+  readonly from: string
+  readonly to: string
+}
+
+const KINDS = ["cron", "every", "at", "afterCompletion"] as const
+
+const text = satisfies("a text", (value) => typeof value === "string")
+const civilDate = satisfies('a date, as in "2026-12-25"', (value) => parseCivilDate(value) !== undefined)
+const civilTime = satisfies(
+  'a time, as in "09:00" or "09:00:30"',
+  (value) => parseCivilTime(value) !== undefined,
+)
+const instant = satisfies(
+  'a Date, or an ISO 8601 text with a zone, as in "2026-03-01T00:00Z"',
+  (value) => isDate(value) || (typeof value === "string" && parseInstant(value) !== undefined),
+)
+const moment = satisfies(
+  'a Date, or an ISO 8601 text, as in "2026-03-01T00:00Z" or, in the zone of the schedule, "2026-03-01T00:00"',
+  (value) =>
+    isDate(value) ||
+    (typeof value === "string" &&
+      (parseInstant(value) !== undefined || parseCivilDateTime(value) !== undefined)),
+)
+const dateRange: Check = (value, path) => [
+  ...object({ from: civilDate, to: civilDate })(value, path),
+  ...(isBackwards(value) ? [expected("a range that does not end before it begins", value, path)] : []),
+]
+const isText = (value: unknown) => typeof value === "string"
+
+const limits = {
+  startAt: optional(instant),
+  endAt: optional(instant),
+  maxRuns: optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
+}
+const exclusions = {
+  exclude: optional(
+    array(
+      either(
+        [
+          { is: isText, check: text },
+          { is: isPlainObject, check: dateRange },
+        ],
+        "a date, a range of dates, a cron expression or the name of a calendar",
+      ),
+    ),
+  ),
+  calendars: optional(
+    record(
+      text,
+      array(
+        either(
+          [
+            { is: isText, check: civilDate },
+            { is: isPlainObject, check: dateRange },
+          ],
+          "a date or a range of dates",
+        ),
+      ),
+    ),
+  ),
+  onExcluded: optional(oneOf("skip", "next-day", "previous-day")),
+  jitter: optional(duration()),
+  spread: optional(duration()),
+}
+const zoned = {
+  timeZone: optional(text),
+  dst: optional(
+    object({
+      gap: optional(oneOf("shift", "next", "skip")),
+      overlap: optional(oneOf("auto", "first", "both")),
+    }),
+  ),
+}
+const count = optional(integer({ min: 1, max: 10_000 }))
+
+const everyCheck = either(
+  [
+    {
+      is: (value) => typeof value === "string" || typeof value === "number",
+      check: duration({ min: 1_000 }),
+    },
+    {
+      is: isPlainObject,
+      check: object({
+        days: count,
+        weeks: count,
+        months: count,
+        at: optional(civilTime),
+        from: optional(civilDate),
+      }),
+    },
+  ],
+  'a duration such as "15m", or { days: 1, at: "09:00" }',
+)
+
+const shapes = {
+  cron: {
+    cron: text,
+    dialect: optional(oneOf("posix", "vixie", "extended")),
+    ...zoned,
+    ...limits,
+    ...exclusions,
+  },
+  every: {
+    every: everyCheck,
+    offset: optional(duration()),
+    anchor: optional(oneOf("epoch", "start")),
+    ...zoned,
+    ...limits,
+    ...exclusions,
+  },
+  at: { at: moment, ...zoned, ...exclusions },
+  afterCompletion: { afterCompletion: duration({ min: 1 }), ...limits },
+} as const
+
+/** Checks a spec; `extra` are the options that the caller knows beside those of a schedule. */
+export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
+  return (value, path) => {
+    if (!isPlainObject(value)) return [expected("an object", value, path)]
+    const given = KINDS.filter((kind) => value[kind] !== undefined)
+    const [kind] = given
+    if (kind === undefined || given.length > 1) {
+      return [expected("exactly one of `cron`, `every`, `at` and `afterCompletion`", value, path)]
+    }
+    return [...object({ ...shapes[kind], ...extra })(value, path), ...findContradictions(value)]
+  }
+}
+
+/** What each option for itself cannot know. */
+function findContradictions(spec: Readonly<Record<string, unknown>>) {
+  const faults = []
+  const { every } = spec
+  if (isPlainObject(every)) {
+    const units = ["days", "weeks", "months"].filter((unit) => every[unit] !== undefined)
+    if (units.length !== 1)
+      faults.push(expected("exactly one of `days`, `weeks` and `months`", every, "every"))
+    if (units[0] !== "days" && every["from"] === undefined) {
+      faults.push(expected("a date to count from: it also says on which day", undefined, "every.from"))
+    }
+    for (const key of ["offset", "anchor"]) {
+      if (spec[key] !== undefined)
+        faults.push(expected("nothing: the calendar has no offset", spec[key], key))
+    }
+  } else if (every !== undefined && spec["dst"] !== undefined) {
+    faults.push(expected("nothing: elapsed time knows no clock changes", spec["dst"], "dst"))
+  }
+  if (spec["anchor"] === "start" && spec["startAt"] === undefined) {
+    faults.push(expected("a `startAt` to count from", undefined, "startAt"))
+  }
+  if (
+    every !== undefined &&
+    !isPlainObject(every) &&
+    spec["onExcluded"] !== undefined &&
+    spec["onExcluded"] !== "skip"
+  ) {
+    faults.push(
+      expected('"skip": elapsed intervals have no time of day to keep', spec["onExcluded"], "onExcluded"),
+    )
+  }
+  return faults
+}
+
+function isBackwards(value: unknown): boolean {
+  if (!isPlainObject(value)) return false
+  const from = parseCivilDate(value["from"])
+  const to = parseCivilDate(value["to"])
+  return from !== undefined && to !== undefined && to < from
+}

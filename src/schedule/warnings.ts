@@ -1,0 +1,155 @@
+/** What a schedule may do that its author did not mean. */
+import { DAY_MS } from "../time/civil.ts"
+import { parseDuration } from "../time/duration.ts"
+import { type DateValue, formatInstant, type InstantMs, toDate } from "../time/instant.ts"
+import type { NumberSet } from "../time/number-set.ts"
+import type { WallPattern } from "../time/wall-pattern.ts"
+import type { Change, Zone } from "../time/zone.ts"
+import { cronWords } from "./cron-words.ts"
+import type { Schedule } from "./schedule.ts"
+import { isAbbreviation } from "./zones.ts"
+
+export type WarningCode =
+  /** A clock set forward: the occurrence happens later than its reading says. */
+  | "dst-shifted"
+  /** A clock set forward: the occurrence does not happen. */
+  | "dst-skipped"
+  /** A clock set back: the occurrence happens twice. */
+  | "dst-doubled"
+  /** A clock set back: the reading comes twice, the occurrence once. */
+  | "dst-once"
+  /** Day of month and day of week are both given: either is enough. */
+  | "either-or-days"
+  /** The step does not divide its field, so the last interval is shorter. */
+  | "uneven-step"
+  /** The zone is an abbreviation. */
+  | "zone-abbreviation"
+  /** An interval of whole days of elapsed time, which wanders over the clock when the clock is changed. */
+  | "civil-interval"
+
+export interface ScheduleWarning {
+  readonly code: WarningCode
+  readonly message: string
+  readonly at?: DateValue
+}
+
+const YEAR_MS = 366 * DAY_MS
+
+/** The warnings of a schedule, the instants being those of the year after `from`. */
+export function scheduleWarnings(schedule: Schedule, from: InstantMs): ScheduleWarning[] {
+  return [
+    ...cronWarnings(schedule),
+    ...intervalWarnings(schedule),
+    ...zoneWarnings(schedule),
+    ...dstWarnings(schedule, from),
+  ]
+}
+
+function cronWarnings({ cron }: Schedule): ScheduleWarning[] {
+  if (cron === undefined) return []
+  const warnings: ScheduleWarning[] = []
+  const { days } = cron
+  if (days.monthDayRestricted && days.weekdayRestricted && !days.both) {
+    const message = `Day of month and day of week are both given, so either is enough: ${cronWords(cron)}. Put a "+" before the weekdays to ask for both.`
+    warnings.push({ code: "either-or-days", message })
+  }
+  const fields = {
+    second: cron.seconds,
+    minute: cron.minutes,
+    hour: cron.hours,
+    "day of month": days.monthDays,
+    month: days.months,
+    "day of week": days.weekdays,
+  }
+  for (const [name, set] of Object.entries(fields)) {
+    const step = unevenStep(set)
+    // Two values may be a list that happens to look like a step.
+    if (step === undefined || (set.size === 2 && !cron.text.includes(`*/${step}`))) continue
+    const last = set.values[set.values.length - 1]
+    const message = `A step of ${step} does not divide the ${name} field: after ${last} it begins again at ${set.min}.`
+    warnings.push({ code: "uneven-step", message })
+  }
+  return warnings
+}
+
+/** The step of a set that runs from the smallest value to the end of its field and leaves a rest. */
+function unevenStep({ values, min, max }: NumberSet): number | undefined {
+  const [first, second] = values
+  if (first !== min || second === undefined) return undefined
+  const step = second - first
+  const last = values[values.length - 1] ?? max
+  const isStepped = values.every((value, index) => value === min + index * step)
+  return step > 1 && isStepped && last + step > max && (max - min + 1) % step !== 0 ? step : undefined
+}
+
+function intervalWarnings({ spec }: Schedule): ScheduleWarning[] {
+  if (!("every" in spec) || typeof spec.every === "object") return []
+  const days = (parseDuration(spec.every) ?? 0) / DAY_MS
+  if (days < 1 || !Number.isInteger(days)) return []
+  const message = `${days === 1 ? "A day" : `${days} days`} of elapsed time: after a clock change this happens an hour earlier or later on the wall. For the same time every day write { days: ${days}, at: "09:00" } with a timeZone.`
+  return [{ code: "civil-interval", message }]
+}
+
+function zoneWarnings({ spec, cron }: Schedule): ScheduleWarning[] {
+  const name = cron?.timeZone ?? ("timeZone" in spec ? spec.timeZone : undefined)
+  if (name === undefined || !isAbbreviation(name)) return []
+  const message = `"${name}" is an abbreviation, kept for old programs; it may ignore clock changes. Use a city, as in "America/New_York".`
+  return [{ code: "zone-abbreviation", message }]
+}
+
+function dstWarnings(schedule: Schedule, from: InstantMs): ScheduleWarning[] {
+  const { wall, zone } = schedule
+  if (wall === undefined) return []
+  return zone
+    .changesIn(from + 1, from + YEAR_MS)
+    .flatMap((change) =>
+      change.size > 0 ? gapWarning(schedule, wall, change) : overlapWarning(schedule, wall, change),
+    )
+    .filter(({ at }) => at === undefined || schedule.covers(at.getTime()))
+}
+
+function gapWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change): ScheduleWarning[] {
+  const before = readingBefore(zone, change)
+  const reading = wall.next(before)
+  // A schedule of every hour goes on an hour of elapsed time later anyway: nothing that anyone would notice.
+  if (reading === undefined || reading >= before + change.size || (dst.gap === "shift" && wall.everyHour))
+    return []
+  const base = `On ${dateOf(reading)} the clock of ${zone.id} is set forward and ${timeOf(reading)} does not exist`
+  if (dst.gap === "skip")
+    return [{ code: "dst-skipped", message: `${base}: nothing happens then.`, at: toDate(change.at) }]
+  const at = dst.gap === "next" ? change.at : change.at + (reading - before)
+  const shownAt = timeOf(at + zone.offsetAt(at))
+  return [{ code: "dst-shifted", message: `${base}: it happens at ${shownAt}.`, at: toDate(at) }]
+}
+
+function overlapWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change): ScheduleWarning[] {
+  const before = readingBefore(zone, change)
+  const reading = wall.next(before + change.size)
+  if (reading === undefined || reading >= before) return []
+  const second = change.at + (reading - before - change.size)
+  const base = `On ${dateOf(reading)} the clock of ${zone.id} is set back and ${timeOf(reading)} comes twice`
+  const twice = dst.overlap === "both" || (dst.overlap === "auto" && wall.everyHour)
+  if (twice && wall.everyHour) return []
+  if (twice) return [{ code: "dst-doubled", message: `${base}: it happens both times.`, at: toDate(second) }]
+  return [
+    {
+      code: "dst-once",
+      message: `${base}: it happens the first time only.`,
+      at: toDate(second + change.size),
+    },
+  ]
+}
+
+/** What the clock would have read at the moment of the change, had it not been changed. */
+function readingBefore(zone: Zone, { at, size }: Change): number {
+  return at + zone.offsetAt(at) - size
+}
+
+function dateOf(wall: number): string {
+  return formatInstant(wall).slice(0, 10)
+}
+
+function timeOf(wall: number): string {
+  const text = formatInstant(wall).slice(11, 19)
+  return text.endsWith(":00") ? text.slice(0, 5) : text
+}

@@ -1,0 +1,64 @@
+/** One transaction on one connection: begun with its first command, and committed only if nothing in it failed. */
+import { rolledBack } from "../database-error.ts"
+import type { Answer, Command, Connection } from "./connection.ts"
+
+export interface Session {
+  readonly send: (command: Command) => Promise<Answer>
+  /** Does a part of the work; after one that failed there is no commit, even if the error was swallowed. */
+  readonly attempt: <T>(part: () => Promise<T>) => Promise<T>
+  readonly commit: () => Promise<void>
+  readonly rollBack: () => Promise<void>
+  /** What is being waited for, to be named when it takes too long. */
+  readonly doing: () => string
+}
+
+export interface SessionParts {
+  readonly connection: Connection
+  readonly deadlineMs: number
+  readonly deadlineAtMs: number
+}
+
+export const COMMIT: Command = { label: "commit", text: "commit" }
+const ROLLBACK: Command = { label: "rollback", text: "rollback" }
+
+/** Read committed, whatever the default of the database or the user is: every statement is written for it. */
+export function begin(settings: string): Command {
+  return { label: "begin", text: `begin isolation level read committed; ${settings}` }
+}
+
+export function openTransaction({ connection, deadlineMs, deadlineAtMs }: SessionParts): Session {
+  // Sent together with the first command: opening a transaction costs no round trip.
+  let prefix = [begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`)]
+  let failed = false
+  let doing = "transaction"
+
+  async function send(command: Command): Promise<Answer> {
+    const commands = [...prefix.map((first) => ({ ...first, label: command.label })), command]
+    prefix = []
+    doing = command.label
+    const answers = await connection.send(commands, deadlineAtMs)
+    doing = "transaction"
+    return answers[commands.length - 1] as Answer
+  }
+
+  return {
+    send,
+    attempt: (part) =>
+      part().catch((error) => {
+        failed = true
+        throw error
+      }),
+    commit: async () => {
+      if (prefix.length > 0) return
+      if (failed) throw rolledBack()
+      // PostgreSQL answers a commit of a failed transaction with a polite ROLLBACK; that is no commit.
+      const { command } = await send(COMMIT)
+      if (command !== "COMMIT") throw rolledBack()
+    },
+    rollBack: async () => {
+      if (prefix.length > 0 || !connection.usable()) return
+      await connection.send([ROLLBACK], deadlineAtMs).catch(() => connection.destroy())
+    },
+    doing: () => doing,
+  }
+}

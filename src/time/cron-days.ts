@@ -1,0 +1,150 @@
+/** The days that a cron expression matches, found month by month as masks of bits. */
+import { CYCLE_YEARS, civilDate, dayNumber, daysInMonth, weekdayOf } from "./civil.ts"
+import type { CronDays, MonthDayRule, WeekdayRule } from "./cron-expression.ts"
+import type { DayRule } from "./day-rule.ts"
+
+/**
+ * The days of an expression. A search that finds nothing within 400 years has proved that there is nothing: the
+ * calendar then repeats. `onStep` is called for every month that is looked at, for tests that count.
+ */
+export function createCronDays(days: CronDays, onStep?: () => void): DayRule {
+  const { months, years } = days
+  const weekdayMasks = Array.from({ length: 7 }, (_, first) => weekdayMask(days, first))
+  const plainMask = days.monthDays.values.reduce((mask, day) => mask | bit(day), 0)
+
+  /** Bit 0 is the first of the month. */
+  function monthMask(year: number, month: number): number {
+    onStep?.()
+    const length = daysInMonth(year, month)
+    const first = weekdayOf(dayNumber(year, month, 1))
+    const inMonth = length === 31 ? 0x7fff_ffff : bit(length + 1) - 1
+    const shape = { length, first }
+    if (!days.monthDayRestricted && !days.weekdayRestricted) return inMonth
+    let byDay = plainMask
+    for (const rule of days.monthDayRules) byDay |= monthDayBit(rule, shape)
+    let byWeekday = weekdayMasks[first] ?? 0
+    for (const rule of days.weekdayRules) byWeekday |= weekdayBit(rule, shape)
+    if (!days.weekdayRestricted) return byDay & inMonth
+    if (!days.monthDayRestricted) return byWeekday & inMonth
+    return (days.both ? byDay & byWeekday : byDay | byWeekday) & inMonth
+  }
+
+  function nextYear(year: number): number {
+    if (years === undefined) return year
+    return year > years.max ? -1 : years.atLeast(Math.max(year, years.min))
+  }
+
+  function previousYear(year: number): number {
+    if (years === undefined) return year
+    return year < years.min ? -1 : years.atMost(year)
+  }
+
+  return {
+    next: (day) => {
+      const from = civilDate(day)
+      const lastYear = from.year + CYCLE_YEARS
+      for (let year = nextYear(from.year); year >= 0 && year <= lastYear; year = nextYear(year + 1)) {
+        const sameYear = year === from.year
+        for (
+          let month = months.atLeast(sameYear ? from.month : 1);
+          month > 0;
+          month = months.atLeast(month + 1)
+        ) {
+          if (year === lastYear && month > from.month) return undefined
+          const mask = monthMask(year, month)
+          const rest = sameYear && month === from.month ? mask & -bit(from.day) : mask
+          if (rest !== 0) return dayNumber(year, month, lowestBit(rest) + 1)
+        }
+      }
+      return undefined
+    },
+    previous: (day) => {
+      const from = civilDate(day)
+      const firstYear = from.year - CYCLE_YEARS
+      for (
+        let year = previousYear(from.year);
+        year >= 0 && year >= firstYear;
+        year = previousYear(year - 1)
+      ) {
+        const sameYear = year === from.year
+        for (
+          let month = months.atMost(sameYear ? from.month : 12);
+          month > 0;
+          month = months.atMost(month - 1)
+        ) {
+          if (year === firstYear && month < from.month) return undefined
+          const mask = monthMask(year, month)
+          const rest = sameYear && month === from.month ? mask & (2 * bit(from.day) - 1) : mask
+          if (rest !== 0) return dayNumber(year, month, highestBit(rest) + 1)
+        }
+      }
+      return undefined
+    },
+    count: (fromDay, toDay) => {
+      let total = 0
+      for (let day = fromDay; day < toDay; ) {
+        const { year, month, day: first } = civilDate(day)
+        const length = daysInMonth(year, month)
+        const last = Math.min(length, first + (toDay - day) - 1)
+        if (months.has(month) && (years === undefined || nextYear(year) === year)) {
+          total += countBits(monthMask(year, month) & -bit(first) & (2 * bit(last) - 1))
+        }
+        day += length - first + 1
+      }
+      return total
+    },
+  }
+}
+
+interface MonthShape {
+  readonly length: number
+  /** The weekday of the first. */
+  readonly first: number
+}
+
+/** Every day of a long month, beginning on `first`, whose weekday matches. */
+function weekdayMask(days: CronDays, first: number): number {
+  let mask = 0
+  for (let day = 1; day <= 31; day += 1) if (days.weekdays.has((first + day - 1) % 7)) mask |= bit(day)
+  return mask
+}
+
+function monthDayBit(rule: MonthDayRule, month: MonthShape): number {
+  const day = rule.kind === "nearest-weekday" ? rule.day : month.length - rule.before
+  if (day < 1 || day > month.length) return 0
+  return bit(rule.kind === "last" ? day : nearestWeekday(day, month))
+}
+
+/** Saturday goes back, Sunday forward, unless that would leave the month. */
+function nearestWeekday(day: number, { length, first }: MonthShape): number {
+  const weekday = (first + day - 1) % 7
+  if (weekday === 6) return day > 1 ? day - 1 : day + 2
+  if (weekday === 0) return day < length ? day + 1 : day - 2
+  return day
+}
+
+function weekdayBit(rule: WeekdayRule, { length, first }: MonthShape): number {
+  const earliest = 1 + ((rule.weekday - first + 7) % 7)
+  if (rule.kind === "nth")
+    return earliest + 7 * (rule.nth - 1) <= length ? bit(earliest + 7 * (rule.nth - 1)) : 0
+  return bit(earliest + 7 * Math.floor((length - earliest) / 7))
+}
+
+/** The bit of a day of the month. The 32nd has none, so that everything stays a small positive number. */
+function bit(day: number): number {
+  return day > 31 ? 0 : 1 << (day - 1)
+}
+
+function lowestBit(mask: number): number {
+  return 31 - Math.clz32(mask & -mask)
+}
+
+function highestBit(mask: number): number {
+  return 31 - Math.clz32(mask)
+}
+
+function countBits(mask: number): number {
+  let count = 0
+  for (let rest = mask; rest !== 0; rest &= rest - 1) count += 1
+  return count
+}

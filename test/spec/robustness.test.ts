@@ -1,0 +1,183 @@
+/** What users, handlers and listeners may do to a process without breaking it. */
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
+import { createCarillon, defineJob } from "../../src/index.ts"
+import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+
+const noop = defineJob({ name: "noop", run: async () => "done" })
+
+/** A value that throws whenever someone looks at it. */
+function untouchable(): unknown {
+  const { proxy, revoke } = Proxy.revocable({}, {})
+  revoke()
+  return proxy
+}
+
+let kit: TestKit
+beforeAll(async () => {
+  kit = await createTestKit()
+})
+afterAll(() => kit.close())
+
+describe("a handler", () => {
+  it("may throw what cannot be looked at: the attempt has failed, like any other", async () => {
+    const job = defineJob({
+      name: "hostile",
+      retry: { attempts: 1 },
+      run: async () => {
+        throw untouchable()
+      },
+    })
+    await using app = await kit.app({ jobs: [job] })
+    const run = await app.enqueue(job)
+    await app.drain()
+    await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
+  })
+
+  it("may enqueue, and may wait for what it enqueued", async () => {
+    await using app = await kit.app({ jobs: [noop], pools: { default: 2 } })
+    const parent = defineJob({ name: "parent", run: async () => (await app.enqueue(noop)).id })
+    await using family = await kit.app({ jobs: [parent] })
+    const run = await family.enqueue(parent)
+    await family.drain()
+    await app.drain()
+    expect(await app.result((await run.result()) as string)).toBe("done")
+  })
+})
+
+describe("a listener", () => {
+  it("may throw, or reject, and the runs go on", async () => {
+    await using app = await kit.app({ jobs: [noop] })
+    app.subscribe(() => {
+      throw untouchable()
+    })
+    app.subscribe(async () => {
+      throw new Error("later")
+    })
+    const run = await app.enqueue(noop)
+    await app.drain()
+    expect(await run.result()).toBe("done")
+  })
+
+  it("may be a logger that is broken itself", async () => {
+    const fail = () => {
+      throw new Error("the disk of the log is full")
+    }
+    await using app = await kit.app({
+      jobs: [noop],
+      logger: { debug: fail, info: fail, warn: fail, error: fail },
+    })
+    const run = await app.enqueue(noop)
+    await app.drain()
+    expect(await run.result()).toBe("done")
+  })
+})
+
+describe("whoever waits for a result", () => {
+  it("hears of a stop, before it and after it", async () => {
+    await using app = await kit.app({ jobs: [noop] })
+    const run = await app.enqueue(noop, undefined, { delay: "1h" })
+    const before = expect(run.result()).rejects.toMatchObject({ code: "CLOSED" })
+    await app.stop()
+    await before
+    await expect(run.result()).rejects.toMatchObject({ code: "CLOSED" })
+  })
+
+  it("may write the id in capitals", async () => {
+    await using app = await kit.app({ jobs: [noop] })
+    const run = await app.enqueue(noop)
+    await app.drain()
+    expect(await app.result(run.id.toUpperCase())).toBe("done")
+  })
+
+  it("is told although someone else gave up waiting for the same run", async () => {
+    await using app = await kit.app({ jobs: [noop] })
+    const run = await app.enqueue(noop)
+    const impatient = new AbortController()
+    const first = expect(run.result({ signal: impatient.signal })).rejects.toThrow("enough")
+    const second = run.result()
+    impatient.abort(new Error("enough"))
+    await first
+    await app.drain()
+    expect(await second).toBe("done")
+  })
+})
+
+describe("a stop", () => {
+  it("lets calls that came before it finish", async () => {
+    await using app = await kit.app({ jobs: [noop] })
+    const enqueued = app.enqueue(noop)
+    await app.stop()
+    const { id } = await enqueued
+    await app.restart()
+    await app.drain()
+    expect(await app.result(id)).toBe("done")
+  })
+
+  it("hurries when it is asked again with less patience", async () => {
+    const endless = defineJob({ name: "endless", run: () => new Promise<void>(() => {}) })
+    await using app = await kit.app({ jobs: [endless] })
+    await app.enqueue(endless)
+    await app.tick()
+    const patient = app.stop({ grace: "1h" })
+    await app.stop({ grace: 0 })
+    await patient
+  })
+
+  it("before any start does nothing, as often as it is asked", async () => {
+    const carillon = createCarillon({ database: "memory", jobs: [noop] })
+    await carillon.stop()
+    await carillon.stop()
+    await expect(carillon.start()).rejects.toMatchObject({ code: "CLOSED" })
+  })
+})
+
+describe("the test kit", () => {
+  it("ends a drain that would go on for ever, and says who goes on", async () => {
+    await using app = await kit.app({ jobs: [], at: "2026-01-01T00:00Z" })
+    const again = defineJob({
+      name: "again",
+      retry: { attempts: 1_000, base: 0 },
+      run: async () => Promise.reject(new Error("no")),
+    })
+    await using loop = await kit.app({ jobs: [again], at: "2026-01-01T00:00Z" })
+    await loop.enqueue(again)
+    await loop.drain()
+    expect(loop.events.filter(({ type }) => type === "attempt.started")).toHaveLength(1_000)
+    expect(app.events.filter(({ type }) => type === "attempt.started")).toHaveLength(0)
+  })
+
+  it("lets a test go on after a crash: nothing hangs, and the dead do not answer", async () => {
+    await using app = await kit.app({ jobs: [noop], at: "2026-01-01T00:00Z" })
+    await app.enqueue(noop, undefined, { delay: "1m" })
+    app.crashAt("claim.taken")
+    await app.clock.advance("1h")
+    await expect(app.attempts("01900000-0000-7000-8000-000000000000")).rejects.toThrow("restart()")
+    await app.restart()
+    await app.clock.advance("61s")
+    await app.until("attempt.finished")
+  })
+
+  it("can be closed twice", async () => {
+    const app = await kit.app()
+    await Promise.all([app.close(), app.close()])
+    await app.close()
+  })
+
+  it("keeps two drains at once within the slots", async () => {
+    const most = vi.fn()
+    let running = 0
+    const job = defineJob({
+      name: "single",
+      run: async () => {
+        running += 1
+        most(running)
+        await Promise.resolve()
+        running -= 1
+      },
+    })
+    await using app = await kit.app({ jobs: [job], pools: { default: 1 } })
+    await Promise.all([1, 2, 3].map(() => app.enqueue(job)))
+    await Promise.all([app.drain(), app.drain()])
+    expect(Math.max(...most.mock.calls.flat())).toBe(1)
+  })
+})

@@ -1,0 +1,210 @@
+import { describe, expect, it } from "vitest"
+import { listAttemptsOfRun } from "../../src/store/attempts/list-of-run.ts"
+import type { Database } from "../../src/store/database.ts"
+import { reapRuns } from "../../src/store/runs/reap.ts"
+import { forgetWorkers } from "../../src/store/workers/forget.ts"
+import { markDeadWorkers } from "../../src/store/workers/mark-dead.ts"
+import { renewLease } from "../../src/store/workers/renew.ts"
+import { retireWorker } from "../../src/store/workers/retire.ts"
+import { describeEngines } from "../support/engines.ts"
+import {
+  claim,
+  claimNewRun,
+  finish,
+  host,
+  insert,
+  openLease,
+  type Runner,
+  retry,
+  runOf,
+  withStoppedClock,
+} from "../support/runs.ts"
+import { hold, rowsOf, untilBlocked } from "../support/sql.ts"
+
+const EXPIRY = "2026-03-01T09:01:00Z"
+const AFTER_EXPIRY = "2026-03-01T09:01:00.001Z"
+
+async function renew(on: Runner, lease: string): Promise<number> {
+  return (await on.run(renewLease, { lease, leaseMs: 60_000 })).length
+}
+
+async function markDead(on: Runner, own = host.newId()): Promise<string[]> {
+  return (await on.run(markDeadWorkers, { own })).map(({ lease }) => lease)
+}
+
+async function reap(database: Database, leases: string[], limit = 10): Promise<string[]> {
+  return (await database.run(reapRuns, { leases, limit })).map(({ id }) => id)
+}
+
+describeEngines("a lease", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  describe("that is renewed", () => {
+    it("lives on for its full length from then", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      await clock.set("2026-03-01T09:00:50Z")
+      expect(await renew(database, lease)).toBe(1)
+      await clock.set("2026-03-01T09:01:50Z")
+      expect(await markDead(database)).toEqual([])
+      await clock.set("2026-03-01T09:01:50.001Z")
+      expect(await markDead(database)).toEqual([lease])
+    })
+
+    it("too late, but before anyone marked it dead, lives on", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      await clock.set(AFTER_EXPIRY)
+      expect(await renew(database, lease)).toBe(1)
+      expect(await markDead(database)).toEqual([])
+    })
+
+    it("after its death stays dead", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      await clock.set(AFTER_EXPIRY)
+      await markDead(database)
+      expect(await renew(database, lease)).toBe(0)
+      expect(await markDead(database)).toEqual([lease])
+    })
+  })
+
+  describe("that expires", () => {
+    it("is marked dead by others only, not by its owner, and not before", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      await clock.set(EXPIRY)
+      expect(await markDead(database)).toEqual([])
+      await clock.set(AFTER_EXPIRY)
+      expect(await markDead(database, lease)).toEqual([])
+      expect(await markDead(database)).toEqual([lease])
+    })
+
+    itWithConnections("while it is being renewed is not marked dead", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      await clock.set(AFTER_EXPIRY)
+      const renewing = await hold(database, async (tx) => expect(await renew(tx, lease)).toBe(1))
+      expect(await markDead(database)).toEqual([])
+      await renewing.release()
+      expect(await markDead(database)).toEqual([])
+    })
+
+    itWithConnections("while it is being marked dead is not renewed", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      await clock.set(AFTER_EXPIRY)
+      const marking = await hold(database, async (tx) => expect(await markDead(tx)).toEqual([lease]))
+      const renewing = renew(database, lease)
+      await untilBlocked(await engine.open(database.schema))
+      await marking.release()
+      expect(await renewing).toBe(0)
+    })
+
+    itWithConnections("is either renewed or marked dead when both come at once, never both", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      for (let round = 0; round < 20; round += 1) {
+        await clock.set("2026-03-01T09:00Z")
+        const lease = await openLease(database)
+        await clock.set(AFTER_EXPIRY)
+        const [renewed, dead] = await Promise.all([renew(database, lease), markDead(database)])
+        expect([renewed, dead.includes(lease)]).toEqual(renewed ? [1, false] : [0, true])
+      }
+    })
+  })
+
+  describe("that is dead", () => {
+    it("loses its runs: each is ready again, charged, and history says that it was lost", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      await clock.set(AFTER_EXPIRY)
+      await markDead(database)
+      expect(await reap(database, [claimed.lease])).toEqual([claimed.id])
+      expect(await runOf(database, claimed.id)).toMatchObject({
+        state: "ready",
+        attempt: 1,
+        lease: null,
+        claim: null,
+      })
+      expect(await database.run(listAttemptsOfRun, { run: claimed.id })).toMatchObject([
+        { outcome: "lost", attempt: 1, claim: claimed.claim, lease: claimed.lease, run_state: null },
+      ])
+    })
+
+    it("is of no use to its former owner: what it held cannot be settled", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      await clock.set(AFTER_EXPIRY)
+      await markDead(database)
+      await reap(database, [claimed.lease])
+      const other = await claim(database, await openLease(database))
+      expect(other.ids).toEqual([claimed.id])
+      expect(await finish(database, claimed)).toEqual([])
+      expect(await retry(database, claimed)).toEqual([])
+      expect(await finish(database, other)).toEqual([claimed.id])
+    })
+
+    it("takes nothing from the living", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const dead = await claimNewRun(database)
+      await clock.set("2026-03-01T09:00:30Z")
+      const alive = await claimNewRun(database)
+      await clock.set(AFTER_EXPIRY)
+      const leases = await markDead(database)
+      expect(leases).toEqual([dead.lease])
+      expect(await reap(database, leases)).toEqual([dead.id])
+      expect(await runOf(database, alive.id)).toMatchObject({ state: "running", lease: alive.lease })
+    })
+
+    it("is reaped in batches", async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, {}, {}, {}, {}, {})
+      const { lease } = await claim(database, await openLease(database))
+      const batches = []
+      for (let round = 0; round < 4; round += 1) batches.push((await reap(database, [lease], 2)).length)
+      expect(batches).toEqual([2, 2, 1, 0])
+    })
+
+    it("is remembered for a while, and longer when it holds runs", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const [empty, holding] = [await openLease(database), await claimNewRun(database)]
+      await clock.set(AFTER_EXPIRY)
+      await markDead(database)
+      await database.run(forgetWorkers, { afterMs: 86_400_000 })
+      expect(await rowsOf(database, "select lease from {workers}")).toHaveLength(2)
+      await clock.set("2026-03-02T09:01:00.001Z")
+      await database.run(forgetWorkers, { afterMs: 86_400_000 })
+      expect(await rowsOf(database, "select lease from {workers}")).toEqual([{ lease: holding.lease }])
+      expect(empty).not.toBe(holding.lease)
+    })
+  })
+
+  describe("that is given up", () => {
+    it("is over at once", async () => {
+      const { database } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      expect(await database.run(retireWorker, { lease })).toEqual([{ lease }])
+      await insert(database, {})
+      expect((await claim(database, lease)).ids).toEqual([])
+      expect(await renew(database, lease)).toBe(0)
+    })
+
+    it("is kept while it holds a run", async () => {
+      const { database } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      expect(await database.run(retireWorker, { lease: claimed.lease })).toEqual([])
+      expect(await finish(database, claimed)).toEqual([claimed.id])
+      expect(await database.run(retireWorker, { lease: claimed.lease })).toHaveLength(1)
+    })
+
+    itWithConnections("while a last claim is under way does not take the run with it", async () => {
+      const { database } = await withStoppedClock(engine)
+      const [id] = await insert(database, {})
+      const lease = await openLease(database)
+      const claiming = await hold(database, async (tx) => expect((await claim(tx, lease)).ids).toEqual([id]))
+      await database.run(retireWorker, { lease })
+      await claiming.release()
+      expect(await reap(database, await markDead(database))).toEqual([id])
+    })
+  })
+})

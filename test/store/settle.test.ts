@@ -1,0 +1,270 @@
+import { describe, expect, it } from "vitest"
+import { findEnd } from "../../src/store/attempts/find-end.ts"
+import { findSettled } from "../../src/store/attempts/find-settled.ts"
+import { listAttemptsOfRun } from "../../src/store/attempts/list-of-run.ts"
+import { reapRuns } from "../../src/store/runs/reap.ts"
+import { describeEngines } from "../support/engines.ts"
+import {
+  type Claimed,
+  claim,
+  claimNewRun,
+  everythingAbout,
+  finish,
+  host,
+  insert,
+  openLease,
+  type Runner,
+  retry,
+  runOf,
+  withStoppedClock,
+} from "../support/runs.ts"
+import { rowsOf } from "../support/sql.ts"
+
+const DEAD = { state: "dead", outcome: "failed", error: "no luck" }
+
+describeEngines("settling", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  describe("is refused, and changes nothing,", () => {
+    const settlements: [string, (on: Runner, claimed: Claimed) => Promise<string[]>][] = [
+      ["to a success", (on, claimed) => finish(on, claimed)],
+      ["to a burial", (on, claimed) => finish(on, claimed, DEAD)],
+      ["to a retry", (on, claimed) => retry(on, claimed)],
+      ["to a release", (on, claimed) => retry(on, claimed, { charged: false, outcome: "released" })],
+    ]
+    describe.each(settlements)("%s", (_, settle) => {
+      it("under another lease", async () => {
+        const { database } = await withStoppedClock(engine)
+        const claimed = await claimNewRun(database)
+        const before = await everythingAbout(database, claimed.id)
+        expect(await settle(database, { ...claimed, lease: await openLease(database) })).toEqual([])
+        expect(await everythingAbout(database, claimed.id)).toEqual(before)
+      })
+
+      it("with another claim", async () => {
+        const { database } = await withStoppedClock(engine)
+        const claimed = await claimNewRun(database)
+        const before = await everythingAbout(database, claimed.id)
+        expect(await settle(database, { ...claimed, claim: claimed.claim + 1n })).toEqual([])
+        expect(await everythingAbout(database, claimed.id)).toEqual(before)
+      })
+
+      it("a second time", async () => {
+        const { database } = await withStoppedClock(engine)
+        const claimed = await claimNewRun(database)
+        expect(await settle(database, claimed)).toEqual([claimed.id])
+        const before = await everythingAbout(database, claimed.id)
+        expect(await settle(database, claimed)).toEqual([])
+        expect(await everythingAbout(database, claimed.id)).toEqual(before)
+      })
+
+      it("with an older claim of the same lease", async () => {
+        const { database } = await withStoppedClock(engine)
+        const first = await claimNewRun(database)
+        await retry(database, first, { charged: false, outcome: "released" })
+        const second = await claim(database, first.lease)
+        expect(second.ids).toEqual([first.id])
+        const before = await everythingAbout(database, first.id)
+        expect(await settle(database, first)).toEqual([])
+        expect(await everythingAbout(database, first.id)).toEqual(before)
+      })
+    })
+
+    it("for those of a batch that are no longer ours; the others are settled", async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, {}, {}, {})
+      const claimed = await claim(database, await openLease(database))
+      const [lost = "", ...kept] = claimed.ids
+      await retry(database, { ...claimed, ids: [lost] })
+      expect((await finish(database, claimed)).toSorted()).toEqual(kept.toSorted())
+      expect(await runOf(database, lost)).toMatchObject({ state: "ready" })
+    })
+  })
+
+  describe("to an end", () => {
+    it("moves the run into history, with its input and its result as they were written", async () => {
+      const { database } = await withStoppedClock(engine)
+      const input = '{ "b":1, "a":"\\u0000" }'
+      const claimed = await claimNewRun(database, { input })
+      const result = '["\\ud800",  1]'
+      expect(await finish(database, claimed, { result })).toEqual([claimed.id])
+      expect(await runOf(database, claimed.id)).toBeUndefined()
+      expect(await rowsOf(database, "select input::text, result::text from {attempts}")).toEqual([
+        { input, result },
+      ])
+      expect(await database.run(listAttemptsOfRun, { run: claimed.id })).toMatchObject([
+        {
+          claim: claimed.claim,
+          lease: claimed.lease,
+          attempt: 1,
+          job: "greet",
+          pool: "default",
+          outcome: "succeeded",
+          run_state: "succeeded",
+          due_at: Date.parse("2026-03-01T09:00Z"),
+          started_at: Date.parse("2026-03-01T08:59:59Z"),
+          finished_at: Date.parse("2026-03-01T09:00Z"),
+        },
+      ])
+      expect(await rowsOf(database, "select run from {dead_letters}")).toEqual([])
+    })
+
+    it("keeps a dead run as a dead letter too, with what a person needs to judge it", async () => {
+      const { database } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database, { input: '{"to":"ada"}', priority: 4 })
+      expect(await finish(database, claimed, DEAD)).toEqual([claimed.id])
+      expect(await everythingAbout(database, claimed.id)).toMatchObject({
+        attempts: [{ run_state: "dead", outcome: "failed", error_message: "no luck" }],
+        letters: [
+          { priority: 4, attempts: 1, input: { to: "ada" }, error_code: "E", error_message: "no luck" },
+        ],
+      })
+    })
+
+    it("does not count an attempt whose handler was never started", async () => {
+      const { database } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      await retry(database, claimed)
+      const again = await claim(database, claimed.lease)
+      await finish(database, again, { ...DEAD, startedAgoMs: null })
+      expect(await everythingAbout(database, claimed.id)).toMatchObject({
+        attempts: [{ outcome: "failed" }, { run_state: "dead", started_at: null }],
+        letters: [{ attempts: 1 }],
+      })
+    })
+
+    it("is all or nothing: what history cannot take stays a live run", async () => {
+      const { database } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      const before = await everythingAbout(database, claimed.id)
+      await expect(finish(database, claimed, { outcome: "nonsense" })).rejects.toMatchObject({
+        sqlState: "23514",
+      })
+      expect(await everythingAbout(database, claimed.id)).toEqual(before)
+    })
+
+    it("takes a thousand at once", async () => {
+      const { database } = await withStoppedClock(engine)
+      const ids = await insert(database, ...Array(1_000).fill({}))
+      const claimed = await claim(database, await openLease(database), { limit: 1_000 })
+      expect((await finish(database, claimed, { result: "1" })).toSorted()).toEqual(ids)
+      expect(await rowsOf(database, "select count(*)::int as n from {attempts}")).toEqual([{ n: 1_000 }])
+      expect(await rowsOf(database, "select count(*)::int as n from {runs}")).toEqual([{ n: 0 }])
+    })
+
+    itWithConnections("does not deadlock when two settle the same runs in opposite order", async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, ...Array(200).fill({}))
+      const claimed = await claim(database, await openLease(database), { limit: 200 })
+      const reversed = { ...claimed, ids: claimed.ids.toReversed() }
+      const ended = await Promise.all([finish(database, claimed), finish(database, reversed)])
+      expect(ended.flat().toSorted()).toEqual(claimed.ids.toSorted())
+    })
+  })
+
+  describe("to another attempt", () => {
+    it("counts a failure and makes the run wait", async () => {
+      const { database } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      expect(await retry(database, claimed, { delayMs: 10_000 })).toEqual([claimed.id])
+      expect(await everythingAbout(database, claimed.id)).toMatchObject({
+        run: {
+          state: "waiting",
+          attempt: 1,
+          due_at: "2026-03-01T09:00:10+00:00",
+          lease: null,
+          claim: null,
+        },
+        attempts: [{ attempt: 1, outcome: "failed", run_state: null, input: null, error_message: "no luck" }],
+      })
+    })
+
+    it("without a delay is ready at once, behind those that were ready before, and due as before", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      await clock.set("2026-03-01T09:10Z")
+      const [other] = await insert(database, {})
+      await clock.set("2026-03-01T09:20Z")
+      await retry(database, claimed)
+      expect(await runOf(database, claimed.id)).toMatchObject({ due_at: "2026-03-01T09:00:00+00:00" })
+      expect((await claim(database, await openLease(database, 3_600_000))).ids).toEqual([other, claimed.id])
+    })
+
+    it("after no time at all still waits to be promoted: it is due now", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      await clock.set("2026-03-01T09:10Z")
+      await retry(database, claimed, { delayMs: 0 })
+      expect(await runOf(database, claimed.id)).toMatchObject({
+        state: "waiting",
+        due_at: "2026-03-01T09:10:00+00:00",
+      })
+    })
+
+    it("does not count a release: the next attempt has the same number", async () => {
+      const { database } = await withStoppedClock(engine)
+      const claimed = await claimNewRun(database)
+      await retry(database, claimed, { charged: false, outcome: "released" })
+      expect(await runOf(database, claimed.id)).toMatchObject({ attempt: 0 })
+      await finish(database, await claim(database, claimed.lease))
+      const attempts = await database.run(listAttemptsOfRun, { run: claimed.id })
+      expect(attempts.map(({ attempt, outcome }) => [attempt, outcome]).toSorted()).toEqual([
+        [1, "released"],
+        [1, "succeeded"],
+      ])
+    })
+  })
+
+  describe("can be looked up:", () => {
+    it("the end of those that have one, null for the living, nothing for the unknown", async () => {
+      const { database } = await withStoppedClock(engine)
+      const ended = await claimNewRun(database)
+      await finish(database, ended, { result: "[1]" })
+      const retried = await claimNewRun(database)
+      await retry(database, retried)
+      const found = await database.run(findEnd, { ids: [ended.id, retried.id, host.newId()] })
+      expect(found).toHaveLength(2)
+      expect(found).toContainEqual(
+        expect.objectContaining({ id: ended.id, run_state: "succeeded", result: "[1]" }),
+      )
+      expect(found).toContainEqual(expect.objectContaining({ id: retried.id, run_state: null, result: null }))
+    })
+
+    itWithConnections(
+      "every run is found, on one side and not on both, while it is being settled",
+      async () => {
+        const { database } = await withStoppedClock(engine)
+        const ids = await insert(database, ...Array(100).fill({}))
+        const claimed = await claim(database, await openLease(database), { limit: 100 })
+        let settling = true
+        const settled = (async () => {
+          for (const id of claimed.ids) await finish(database, { ...claimed, ids: [id] })
+          settling = false
+        })()
+        while (settling) {
+          const found = await database.run(findEnd, { ids })
+          expect(found.map(({ id }) => id).toSorted()).toEqual(ids)
+        }
+        await settled
+      },
+    )
+
+    it("whether a settle whose answer was lost took effect, by run and claim", async () => {
+      const { database } = await withStoppedClock(engine)
+      const settled = await claimNewRun(database)
+      await retry(database, settled)
+      const unsettled = await claimNewRun(database)
+      const ids = [settled.id, unsettled.id]
+      const claims = [settled.claim, unsettled.claim]
+      expect(await database.run(findSettled, { ids, claims })).toEqual([{ id: settled.id }])
+      expect(await database.run(findSettled, { ids, claims: claims.toReversed() })).toEqual([])
+    })
+
+    it("a run that was taken away is not taken for settled", async () => {
+      const { database } = await withStoppedClock(engine)
+      const { id, claim: claimId, lease } = await claimNewRun(database)
+      expect(await database.run(reapRuns, { leases: [lease], limit: 1 })).toHaveLength(1)
+      expect(await database.run(findSettled, { ids: [id], claims: [claimId] })).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,61 @@
+/** How PostgreSQL has executed a statement that a connection had prepared: the plan that production would get. */
+import { createHash } from "node:crypto"
+import { json } from "../../src/store/codec.ts"
+import type { Database } from "../../src/store/database.ts"
+import { type Statement, statement } from "../../src/store/statement.ts"
+
+/** One node of a plan, with those below it. */
+export interface PlanNode {
+  readonly type: string
+  /** The table that it reads or writes. */
+  readonly table: string | undefined
+  readonly index: string | undefined
+  /** How many rows it has looked at, filtered ones included. */
+  readonly rows: number
+  readonly below: readonly PlanNode[]
+}
+
+/** Executes what was prepared under the statement's name, on the only connection, and says how. */
+export async function executedPlan<P, R>(
+  database: Database,
+  { name, plan, bind }: Statement<P, R>,
+  params: P,
+): Promise<PlanNode[]> {
+  const values = bind(params).map((value) => (value === null ? "null" : `'${value.replaceAll("'", "''")}'`))
+  const given = values.length > 0 ? `(${values.join(", ")})` : ""
+  const sql = `explain (analyze, costs off, timing off, format json) execute "${name}" ${given}`
+  const explain = statement({
+    name: `test/${createHash("sha256").update(sql).digest("hex").slice(0, 32)}`,
+    params: {},
+    returns: { "QUERY PLAN": json },
+    plan,
+    sql,
+  })
+  const [row] = await database.run(explain, {})
+  return flatten(nodeOf(JSON.parse(row?.["QUERY PLAN"] ?? "[]")[0].Plan))
+}
+
+function nodeOf(raw: RawNode): PlanNode {
+  return {
+    type: raw["Node Type"],
+    table: raw["Relation Name"],
+    index: raw["Index Name"],
+    rows: ((raw["Actual Rows"] ?? 0) + (raw["Rows Removed by Filter"] ?? 0)) * (raw["Actual Loops"] ?? 1),
+    below: (raw.Plans ?? []).map(nodeOf),
+  }
+}
+
+/** As PostgreSQL writes it. */
+interface RawNode {
+  readonly "Node Type": string
+  readonly "Relation Name"?: string
+  readonly "Index Name"?: string
+  readonly "Actual Rows"?: number
+  readonly "Actual Loops"?: number
+  readonly "Rows Removed by Filter"?: number
+  readonly Plans?: readonly RawNode[]
+}
+
+function flatten(node: PlanNode): PlanNode[] {
+  return [node, ...node.below.flatMap(flatten)]
+}
