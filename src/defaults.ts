@@ -106,3 +106,19 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   vitalConnections:
     "How many more it keeps for renewing its lease and settling, so that nothing else can starve them.",
 }
+
+/** Decided, and without effect until the part of Carillon that they govern is there. */
+export const RESERVED_DEFAULTS: readonly DefaultName[] = [
+  "maxBlockLeases",
+  "timeoutWarningFactor",
+  "logBytes",
+  "historyMs",
+  "firesMs",
+  "auditMs",
+  "statsMs",
+  "misfire",
+  "overlap",
+  "overlapWithMisfireAll",
+  "settleDelayMs",
+  "prefetchAgeMs",
+]

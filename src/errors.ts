@@ -36,7 +36,7 @@ export const ERROR_TABLE = {
   },
   RUN_NOT_FOUND: {
     means: "No run with this id is waiting, running or in history.",
-    todo: "Check the id and the schema; history is kept for a limited time.",
+    todo: "Check the id, and that this process looks at the right database and schema.",
     retryable: false,
   },
   RUN_DEAD: {

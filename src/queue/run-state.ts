@@ -1,4 +1,4 @@
-/** The whole life of a run, as one table. The diagram in the docs and the guards in SQL are checked against it. */
+/** The whole life of a run, as one table. What becomes of an attempt is tested against it, and the diagram in the docs is made from it. */
 
 export type RunState = "waiting" | "parked" | "ready" | "running" | FinalState
 export type FinalState = "succeeded" | "dead" | "cancelled" | "expired" | "discarded"

@@ -20,7 +20,7 @@ const SIZES = [
 ]
 
 export async function renderDefaults({ load, read }) {
-  const { DEFAULTS, DEFAULT_MEANINGS } = await load("defaults")
+  const { DEFAULTS, DEFAULT_MEANINGS, RESERVED_DEFAULTS } = await load("defaults")
   const options = await readOptions(read)
   const setBy = (name) => {
     const found = options.flatMap((group) => group.options).find((option) => option.governs === name)
@@ -30,16 +30,20 @@ export async function renderDefaults({ load, read }) {
     "# Defaults",
     "What Carillon does when it is not told otherwise. Where an option is named, it changes the default; its " +
       "own description says when to. The others are fixed for now.",
-    table(
-      ["Default", "Value", "Option", "Meaning"],
-      Object.entries(DEFAULTS).map(([name, value]) => [
-        code(name),
-        readable(name, value),
-        setBy(name),
-        DEFAULT_MEANINGS[name],
-      ]),
-    ),
+    tableOf((name) => !RESERVED_DEFAULTS.includes(name)),
+    "## Reserved",
+    "Decided, and without effect until the part of Carillon that they govern is there.",
+    tableOf((name) => RESERVED_DEFAULTS.includes(name)),
   )
+
+  function tableOf(isIn) {
+    return table(
+      ["Default", "Value", "Option", "Meaning"],
+      Object.entries(DEFAULTS)
+        .filter(([name]) => isIn(name))
+        .map(([name, value]) => [code(name), readable(name, value), setBy(name), DEFAULT_MEANINGS[name]]),
+    )
+  }
 }
 
 function readable(name, value) {
