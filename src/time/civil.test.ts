@@ -2,8 +2,8 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { CYCLE_DAYS, CYCLE_YEARS, civilDate, dayNumber, daysInMonth, weekdayOf } from "./civil.ts"
 
-/** Days of the years 0 to 4000. */
-const anyDay = fc.integer({ min: -719_528, max: 741_443 })
+/** Days of the years 100 to 4000: the platform takes a year below 100 for one of the last century. */
+const anyDay = fc.integer({ min: -683_003, max: 741_443 })
 
 describe("the calendar", () => {
   it("agrees with the platform's on every date", () => {
