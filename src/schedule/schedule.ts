@@ -44,9 +44,11 @@ export interface Schedule extends Recurrence {
   readonly covers: (at: InstantMs) => boolean
 }
 
+const scheduleCheck = specCheck()
+
 /** Reads a spec. Throws an error with every fault, or the one of the cron expression, or `SCHEDULE_NEVER_FIRES`. */
 export function readSchedule(spec: ScheduleSpec): Schedule {
-  assertOptions("schedule", spec, specCheck())
+  assertOptions("schedule", spec, scheduleCheck)
   const schedule = build(spec)
   if (!("afterCompletion" in spec) && schedule.next(EARLIEST_MS) === undefined) throw neverFires(spec)
   return schedule

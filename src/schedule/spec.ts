@@ -232,6 +232,12 @@ const shapes = {
 
 /** Checks a spec; `extra` are the options that the caller knows beside those of a schedule. */
 export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
+  const checks = {
+    cron: object({ ...shapes.cron, ...extra }),
+    every: object({ ...shapes.every, ...extra }),
+    at: object({ ...shapes.at, ...extra }),
+    afterCompletion: object({ ...shapes.afterCompletion, ...extra }),
+  }
   return (value, path) => {
     if (!isPlainObject(value)) return [expected("an object", value, path)]
     const given = KINDS.filter((kind) => value[kind] !== undefined)
@@ -239,7 +245,7 @@ export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
     if (kind === undefined || given.length > 1) {
       return [expected("exactly one of `cron`, `every`, `at` and `afterCompletion`", value, path)]
     }
-    return [...object({ ...shapes[kind], ...extra })(value, path), ...findContradictions(value)]
+    return [...checks[kind](value, path), ...findContradictions(value)]
   }
 }
 

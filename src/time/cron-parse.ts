@@ -128,7 +128,18 @@ function arrange(source: Source, fields: FieldText[]): Fields {
   return [...withSecond, ...(withSecond.length === 6 ? [undefined] : [])] as Fields
 }
 
+/** Most fields are a star, so what that means is kept. */
+const STARS: ReadonlyMap<FieldSpec, NumberSet> = new Map(
+  [SECOND, MINUTE, HOUR, MONTH].map((spec) => [spec, numberSet(valuesOf(spec), spec.min, spec.max)]),
+)
+
+function valuesOf({ min, max }: FieldSpec): number[] {
+  return Array.from({ length: max - min + 1 }, (_, index) => min + index)
+}
+
 function readSet(source: Source, spec: FieldSpec, field: FieldText): NumberSet {
+  const star = field.text === "*" ? STARS.get(spec) : undefined
+  if (star !== undefined) return star
   const values = splitList(source, field).flatMap((item) => readItem(source, spec, item))
   return numberSet(values, spec.min, spec.max)
 }

