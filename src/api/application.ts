@@ -53,6 +53,7 @@ export function createApplication(
   const connect = once(async (): Promise<Runtime> => {
     const opened = await openDatabase(host)
     url = opened.url
+    if (url !== undefined) events.emit({ type: "embedded.started", url })
     return { ...host, database: opened.database }
   })
 

@@ -59,7 +59,7 @@ export interface CarillonOptions {
    * @default "60s"
    */
   readonly lease?: Duration
-  /** Receives what is worth telling. @default warnings and errors go to the terminal */
+  /** Receives what is worth telling. @default what matters to operators goes to the terminal, on stderr */
   readonly logger?: Logger
 }
 

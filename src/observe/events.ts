@@ -2,6 +2,8 @@
 import type { FinalState } from "../queue/run-state.ts"
 
 export type CarillonEvent =
+  /** The embedded server runs, and can be reached here. */
+  | { readonly type: "embedded.started"; readonly url: string }
   /** This process brought the schema up to date. */
   | { readonly type: "schema.migrated"; readonly schema: string; readonly versions: readonly number[] }
   /** This process has a lease and is about to claim runs. */

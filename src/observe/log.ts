@@ -10,10 +10,10 @@ export interface Logger {
   readonly error: (message: string) => void
 }
 
-/** Warnings and errors to the terminal, nothing else. */
+/** To the terminal, whatever is not of interest to developers alone. */
 export function createTerminalLogger(host: Host): Logger {
   const write = (level: string) => (message: string) => host.print("err", `carillon ${level}: ${message}`)
-  return { debug: () => {}, info: () => {}, warn: write("warn"), error: write("error") }
+  return { debug: () => {}, info: write("info"), warn: write("warn"), error: write("error") }
 }
 
 /** Writes an event as one line at the level it deserves. */
@@ -30,12 +30,14 @@ interface Line {
 
 function lineOf(event: CarillonEvent): Line {
   switch (event.type) {
+    case "embedded.started":
+      return { level: "info", text: `embedded PostgreSQL started: ${event.url}` }
     case "schema.migrated":
-      return { level: "info", text: `schema "${event.schema}" migrated to version ${event.versions.at(-1)}` }
+      return { level: "debug", text: `schema "${event.schema}" migrated to version ${event.versions.at(-1)}` }
     case "worker.started":
-      return { level: "info", text: `worker started for ${event.pools.join(", ")}` }
+      return { level: "debug", text: `worker started for ${event.pools.join(", ")}` }
     case "worker.stopped":
-      return { level: "info", text: `worker stopped, ${event.unfinished} attempts unfinished` }
+      return { level: "debug", text: `worker stopped, ${event.unfinished} attempts unfinished` }
     case "lease.lost":
       return {
         level: "error",
