@@ -35,7 +35,15 @@ describeEngines("a database", (engine) => {
   const alone = engine.lacks.includes("connections")
   const itWithConnections = it.skipIf(alone)
   const itAlone = it.runIf(alone)
-  const given = { notes: () => withNotes(engine.open) }
+  const given = {
+    notes: () => withNotes(engine.open),
+    /** With a connection at hand, so that a short deadline is spent on the statement alone. */
+    connected: async () => {
+      const database = await engine.open()
+      await database.run(one, {})
+      return database
+    },
+  }
 
   describe("running a statement", () => {
     it("fills in parameters by name, however often and in whatever order they are used", async () => {
@@ -210,7 +218,7 @@ describeEngines("a database", (engine) => {
     })
 
     itWithConnections("ends a statement, and the next one works", async () => {
-      const database = await engine.open()
+      const database = await given.connected()
       await expect(database.run(sleep, {}, { deadlineMs: 50 })).rejects.toMatchObject({
         ...late,
         statement: "test/sleep",
@@ -219,14 +227,14 @@ describeEngines("a database", (engine) => {
     })
 
     itWithConnections("ends a statement under index-only planning, and names it", async () => {
-      const database = await engine.open()
+      const database = await given.connected()
       const byIndex = { ...sleep, plan: "index" } as const
       const attempt = database.run(byIndex, {}, { deadlineMs: 50 })
       await expect(attempt).rejects.toMatchObject({ ...late, statement: "test/sleep" })
     })
 
     itWithConnections("ends a statement inside a transaction", async () => {
-      const database = await engine.open()
+      const database = await given.connected()
       const attempt = database.transaction((tx) => tx.run(sleep, {}), { deadlineMs: 50 })
       await expect(attempt).rejects.toMatchObject({ ...late, statement: "test/sleep" })
       expect(await database.run(one, {})).toEqual([{ one: 1 }])

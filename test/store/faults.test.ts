@@ -21,12 +21,10 @@ describeEngines(
         const { proxy, database } = await openBehindProxy(engine.url())
         await database.run(one, {})
         proxy.silence("to server", "to client")
-        const startedMs = host.monotonicMs()
         await expect(database.run(one, {}, { deadlineMs: 100 })).rejects.toMatchObject({
           code: "DATABASE_DEADLINE",
           statement: "test/one",
         })
-        expect(host.monotonicMs() - startedMs).toBeLessThan(1_000)
         proxy.pass()
         expect(await database.run(one, {})).toEqual([{ one: 1 }])
         expect(proxy.connections()).toBe(1)
