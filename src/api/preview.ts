@@ -1,4 +1,5 @@
 /** Schedules explained without a database: what users call before they trust one. */
+import { assertOptions, date, object } from "../options/check.ts"
 import { wallClock } from "../runtime/system.ts"
 import { type PreviewOptions, previewOf, type SchedulePreview } from "../schedule/preview.ts"
 import { readSchedule } from "../schedule/schedule.ts"
@@ -20,6 +21,7 @@ export function previewSchedule(options: ScheduleSpec & PreviewOptions): Schedul
 
 /** The first occurrence after `after`, or `undefined` if there is none. For `afterCompletion`, `after` is the end of a run. */
 export function nextOccurrence(spec: ScheduleSpec, after: DateValue): DateValue | undefined {
+  assertOptions("nextOccurrence", { after }, object({ after: date }))
   const next = readSchedule(withLocalZone(spec)).next(after.getTime())
   return next === undefined ? undefined : toDate(next)
 }

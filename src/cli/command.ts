@@ -39,9 +39,10 @@ export function databaseOptionsOf({ host, values }: CommandCall): {
   schema?: string
   dataDir?: string
 } {
-  const database = textOf(values, "database") ?? host.facts.env["CARILLON_DATABASE_URL"]
-  const schema = textOf(values, "schema")
-  const dataDir = textOf(values, "data-dir")
+  const text = (value: string | boolean | undefined) => (typeof value === "string" ? value : undefined)
+  const database = text(values["database"]) ?? host.facts.env["CARILLON_DATABASE_URL"]
+  const schema = text(values["schema"])
+  const dataDir = text(values["data-dir"])
   if (database === "")
     throw new UsageError("CARILLON_DATABASE_URL is empty. Unset it, or give it an address.")
   return {
@@ -58,13 +59,6 @@ export function chosenDatabaseOf(call: CommandCall) {
   throw new UsageError(
     "Which database? Give --database or CARILLON_DATABASE_URL, or --data-dir for the embedded server.",
   )
-}
-
-/** An option that was given has a value: `--database "$UNSET"` is a mistake and not a wish for the default. */
-function textOf(values: CommandCall["values"], name: string): string | undefined {
-  const value = values[name]
-  if (value === "") throw new UsageError(`--${name} was given without a value.`)
-  return typeof value === "string" ? value : undefined
 }
 
 /** The call itself is wrong; the message says how. */

@@ -1,7 +1,9 @@
 /** `carillon cron explain`: a cron expression in words, with its next and previous times and its traps. Offline. */
 import { previewSchedule } from "../api/preview.ts"
+import { DEFAULTS } from "../defaults.ts"
 import type { SchedulePreview } from "../schedule/preview.ts"
 import type { CronSpec } from "../schedule/spec.ts"
+import { parseCron } from "../time/cron-parse.ts"
 import type { DateValue } from "../time/instant.ts"
 import { type Command, type CommandCall, UsageError } from "./command.ts"
 
@@ -48,10 +50,9 @@ function describePreview(
   { words, occurrences, previous, warnings }: SchedulePreview,
   spec: CronSpec,
 ): string {
-  const zone = spec.timeZone === "local" ? undefined : spec.timeZone
+  const zone = parseCron(spec.cron, spec.dialect).timeZone ?? spec.timeZone ?? DEFAULTS.timeZone
   const wall = new Intl.DateTimeFormat("en-GB", {
-    ...(zone !== undefined && { timeZone: zone }),
-    ...(spec.timeZone === undefined && { timeZone: "UTC" }),
+    ...(zone !== "local" && { timeZone: zone }),
     weekday: "short",
     year: "numeric",
     month: "short",

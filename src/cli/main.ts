@@ -49,6 +49,9 @@ function readCall(command: Command, args: readonly string[]): Pick<CommandCall, 
         : "An argument is missing."
     throw new UsageError(`${problem}\n\n${commandHelp(command)}`)
   }
+  // `--database "$UNSET"` is a mistake, and not a wish for the default.
+  const empty = Object.keys(values).find((name) => values[name as keyof typeof values] === "")
+  if (empty !== undefined) throw new UsageError(`--${empty} was given without a value.`)
   return { argument: positionals[0], values: values as CommandCall["values"] }
 }
 

@@ -8,15 +8,15 @@ import type { DateRange, ScheduleSpec } from "./spec.ts"
 
 type Excluding = Extract<ScheduleSpec, { readonly exclude?: unknown }>
 
-/** Whether a day number is excluded; `undefined` when nothing is. */
-export function readExclusions(spec: Excluding): ((day: number) => boolean) | undefined {
+/** Whether a day number is excluded; `undefined` when nothing is. `onStep` is for tests that count, as in the days of cron. */
+export function readExclusions(spec: Excluding, onStep?: () => void): ((day: number) => boolean) | undefined {
   const { exclude = [], calendars = {} } = spec
   if (exclude.length === 0) return undefined
   const tests = exclude.map((item, index) => {
     if (typeof item !== "string") return inRange(item)
     const day = parseCivilDate(item)
     if (day !== undefined) return (other: number) => other === day
-    if (item.trim().includes(" ")) return onCronDays(item)
+    if (item.trim().includes(" ")) return onCronDays(item, onStep)
     return inCalendar(calendars, item, `exclude[${index}]`)
   })
   return (day) => tests.some((test) => test(day))
@@ -29,13 +29,13 @@ function inRange({ from, to }: DateRange): (day: number) => boolean {
 }
 
 /** Only the days count: an expression that also says hours and minutes would promise more than it keeps. */
-function onCronDays(text: string): (day: number) => boolean {
+function onCronDays(text: string, onStep?: () => void): (day: number) => boolean {
   const { minutes, hours, days } = parseCron(text)
   if (!minutes.full || !hours.full) {
     const message = `only whole days can be excluded; write ${JSON.stringify(text)} with "*" for minute and hour`
     throw new OptionsError("schedule", [{ path: "exclude", message }])
   }
-  const rule = createCronDays(days)
+  const rule = createCronDays(days, onStep)
   // Counting looks at one month; searching for the next one could look at 400 years of them.
   return (day) => rule.count(day, day + 1) === 1
 }

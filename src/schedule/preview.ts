@@ -7,7 +7,7 @@ import { type ScheduleWarning, scheduleWarnings } from "./warnings.ts"
 import { scheduleWords } from "./words.ts"
 
 export interface PreviewOptions {
-  /** Occurrences after this instant, which does not count itself. @default now */
+  /** Next occurrences are after this instant, previous ones before it; it does not count itself. @default now */
   readonly from?: DateValue | string
   /** How many occurrences to show, and how many previous ones. @default 5 */
   readonly count?: number
@@ -61,11 +61,10 @@ function following(schedule: Schedule, from: InstantMs, count: number): DateValu
   return found
 }
 
-/** Up to and including `from`: what is not after it has been. */
 function preceding(schedule: Schedule, from: InstantMs, count: number): DateValue[] {
   const found: DateValue[] = []
   for (
-    let at = schedule.previous(from + 1);
+    let at = schedule.previous(from);
     at !== undefined && found.length < count;
     at = schedule.previous(at)
   ) {

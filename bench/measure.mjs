@@ -1,0 +1,70 @@
+/** Small tools for measuring: enough repetitions, interleaved rounds, medians. */
+
+const ROUNDS = 5
+
+export function median(values) {
+  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)]
+}
+
+/** How often per second `action` can be done, as seen in `forMs` milliseconds. */
+export function rateOf(action, forMs) {
+  const start = performance.now()
+  let done = 0
+  let elapsed = 0
+  do {
+    action()
+    done += 1
+    elapsed = performance.now() - start
+  } while (elapsed < forMs)
+  return (done * 1_000) / elapsed
+}
+
+/**
+ * The median rates of several contenders. They take turns, so that a slow moment of the machine hits all of them, and
+ * run once before that counts.
+ */
+export function contest(contenders, forMs) {
+  const names = Object.keys(contenders)
+  for (const name of names) rateOf(contenders[name], forMs)
+  const rates = Object.fromEntries(names.map((name) => [name, []]))
+  for (let round = 0; round < ROUNDS; round += 1) {
+    for (const name of names) rates[name].push(rateOf(contenders[name], forMs))
+  }
+  return Object.fromEntries(names.map((name) => [name, median(rates[name])]))
+}
+
+/** The first, the median and the slowest but one in a hundred of some single calls, in milliseconds. */
+export function timesOf(action, calls) {
+  const times = Array.from({ length: calls }, () => {
+    const start = performance.now()
+    action()
+    return performance.now() - start
+  })
+  const sorted = [...times].sort((a, b) => a - b)
+  return {
+    firstMs: round(times[0]),
+    medianMs: round(median(times)),
+    p99Ms: round(sorted[Math.floor((calls - 1) * 0.99)]),
+  }
+}
+
+export function round(value) {
+  return Number(value.toPrecision(3))
+}
+
+/** A table for people. */
+export function table(head, rows) {
+  const all = [head, ...rows].map((row) => row.map(String))
+  const widths = head.map((_, column) => Math.max(...all.map((row) => row[column].length)))
+  return all
+    .map((row) =>
+      row
+        .map((cell, column) => (column === 0 ? cell.padEnd(widths[column]) : cell.padStart(widths[column])))
+        .join("  "),
+    )
+    .join("\n")
+}
+
+export function thousands(value) {
+  return Math.round(value).toLocaleString("en-US")
+}
