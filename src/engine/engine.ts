@@ -1,5 +1,4 @@
 /** One process at work: its loops, started together and stopped in order. */
-import { AttemptAborted } from "../errors.ts"
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -9,6 +8,7 @@ import { createPromoter } from "./promoter.ts"
 import { createReaper, type Reaper } from "./reaper.ts"
 import { createResults, type Results } from "./results.ts"
 import { createSettler } from "./settler.ts"
+import { shutDown } from "./shutdown.ts"
 import { createUpkeep } from "./upkeep.ts"
 import { createWakeups, type Wakeups } from "./wakeups.ts"
 import { abortLost, createWorker, type Worker } from "./worker.ts"
@@ -34,9 +34,6 @@ export interface Engine {
   /** No new claims, then time to finish, then an abort, then everything that is left goes back. */
   readonly stop: (graceMs: number) => Promise<void>
 }
-
-/** How long a stop waits, after its grace, for the last writes; then the lease is left to expire. */
-const LAST_WRITES_MS = 5_000
 
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
   const claiming = new AbortController()
@@ -83,7 +80,6 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const upkeep = createUpkeep(runtime)
 
   let opening: Promise<void> | undefined
-  let isOpen = false
 
   /** After a failure the next call tries again. */
   function open(): Promise<void> {
@@ -97,7 +93,6 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   async function openOnce(): Promise<void> {
     await upkeep.tick(living.signal)
     await lease.open()
-    isOpen = true
     events.emit({ type: "worker.started", lease: lease.id(), pools: [...config.pools.keys()] })
   }
 
@@ -124,49 +119,13 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   }
 
   async function stopOnce(): Promise<void> {
-    claiming.abort()
-    await untilAborted(graceOver.signal, Promise.all(claimLoops))
-    await untilAborted(graceOver.signal, Promise.all(workers.map((worker) => worker.handled())))
-    graceOver.abort()
-    const unfinished = workers.flatMap((worker) => worker.running())
-    for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))
-    const lastCall = new AbortController()
-    void runtime.sleep(LAST_WRITES_MS, lastCall.signal).then(() => lastCall.abort())
-    const work = Promise.all([...claimLoops, ...workers.map((worker) => worker.settled())])
-    const isWritten = await untilAborted(lastCall.signal, work)
-    living.abort()
-    await untilAborted(lastCall.signal, Promise.all(lifeLoops))
-    // Without this the lease expires by itself, later.
-    if (isOpen && isWritten)
-      await untilAborted(
-        lastCall.signal,
-        lease.retire().catch(() => {}),
-      )
-    lastCall.abort()
+    const parts = { runtime, workers, lease, claiming, claimLoops, living, lifeLoops }
+    const unfinished = await shutDown(parts, graceOver)
     settler.close()
     results.close()
     wakeups.close()
-    if (isOpen) events.emit({ type: "worker.stopped", lease: lease.id(), unfinished: unfinished.length })
+    if (opening !== undefined) events.emit({ type: "worker.stopped", lease: lease.id(), unfinished })
   }
 
   return { results, wakeups, workers, promoter, reaper, lease, open, start, stop }
-}
-
-/** Whether `work` ended before the signal. */
-async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
-  const aborted = new Promise<boolean>((resolve) => {
-    if (signal.aborted) resolve(false)
-    signal.addEventListener("abort", () => resolve(false), { once: true })
-  })
-  const done = work.then(() => true)
-  // What has ended already has ended in time.
-  return Promise.race([done, aborted.then((late) => Promise.race([done, Promise.resolve(late)]))])
-}
-
-function stopReason(run: string): AttemptAborted {
-  return new AttemptAborted(
-    "STOPPING",
-    run,
-    "The process is stopping and its grace is over. The run goes back to the queue without being charged.",
-  )
 }

@@ -79,6 +79,7 @@ export function createLease({ runtime, pools, leaseMs, renewEveryMs, onLost }: L
     id: () => id,
     open,
     retire: async () => {
+      if (!isOpen) return
       await database.run(retireWorker, { lease: id }, { lane: "vital", deadlineMs: RETIRE_MS })
     },
     reachableForMs: () => (reachableSinceMs === undefined ? 0 : runtime.monotonicMs() - reachableSinceMs),

@@ -1,0 +1,67 @@
+/**
+ * The end of a process at work, in order: no new claims; time to finish; an abort; what is left goes back; the lease is
+ * given up. Every step has a bound, so that a database that does not answer cannot hold it up.
+ */
+import { AttemptAborted } from "../errors.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import type { Lease } from "./lease.ts"
+import type { Worker } from "./worker.ts"
+
+export interface ShutdownParts {
+  readonly runtime: Runtime
+  readonly workers: readonly Worker[]
+  readonly lease: Lease
+  /** Ends the loops that claim. */
+  readonly claiming: AbortController
+  readonly claimLoops: readonly Promise<void>[]
+  /** Ends the loop that renews the lease. */
+  readonly living: AbortController
+  readonly lifeLoops: readonly Promise<void>[]
+}
+
+/** How long it waits, after the grace, for the last writes; then the lease is left to expire. */
+const LAST_WRITES_MS = 5_000
+
+/** Stops, and returns how many handlers had to be aborted. Aborting `graceOver` makes it hurry. */
+export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
+  const { runtime, workers, lease, claiming, claimLoops, living, lifeLoops } = parts
+  claiming.abort()
+  await untilAborted(graceOver.signal, Promise.all(claimLoops))
+  await untilAborted(graceOver.signal, Promise.all(workers.map((worker) => worker.handled())))
+  graceOver.abort()
+  const unfinished = workers.flatMap((worker) => worker.running())
+  for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))
+  const lastCall = new AbortController()
+  void runtime.sleep(LAST_WRITES_MS, lastCall.signal).then(() => lastCall.abort())
+  const writes = Promise.all([...claimLoops, ...workers.map((worker) => worker.settled())])
+  const isWritten = await untilAborted(lastCall.signal, writes)
+  living.abort()
+  await untilAborted(lastCall.signal, Promise.all(lifeLoops))
+  if (isWritten) await untilAborted(lastCall.signal, giveUp(lease))
+  lastCall.abort()
+  return unfinished.length
+}
+
+/** If this fails, the lease expires by itself, later. */
+async function giveUp(lease: Lease): Promise<void> {
+  await lease.retire().catch(() => {})
+}
+
+/** Whether `work` ended before the signal. */
+async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
+  const done = work.then(() => true)
+  const late = new Promise<boolean>((resolve) => {
+    signal.addEventListener("abort", () => resolve(false), { once: true })
+    // What has ended already has ended in time.
+    if (signal.aborted) void Promise.race([done, Promise.resolve(false)]).then(resolve)
+  })
+  return Promise.race([done, late])
+}
+
+function stopReason(run: string): AttemptAborted {
+  return new AttemptAborted(
+    "STOPPING",
+    run,
+    "The process is stopping and its grace is over. The run goes back to the queue without being charged.",
+  )
+}
