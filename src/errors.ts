@@ -128,7 +128,7 @@ export const ERROR_TABLE = {
   TRANSACTION_NESTED: {
     means:
       "A call was made inside an open transaction on an engine that has only one connection. It would wait for ever.",
-    todo: "Pass the transaction along as `{ tx }`, or make the call after the transaction has ended.",
+    todo: "Make the call after the transaction has ended.",
     retryable: false,
   },
   EMBEDDED_UNSUPPORTED: {
@@ -148,7 +148,7 @@ export const ERROR_TABLE = {
   },
   TIME_ZONE_UNKNOWN: {
     means: "A time zone is not in the IANA database of this Node.",
-    todo: "Use a name such as `Europe/Oslo`. Abbreviations and offsets are not names.",
+    todo: "Use a name such as `Europe/Oslo`. Offsets such as `+02:00` are not names.",
     retryable: false,
   },
   CRON_SYNTAX: {
@@ -301,4 +301,31 @@ export class DatabaseError extends CarillonError {
     this.statement = options.statement
     this.sqlState = options.sqlState
   }
+}
+
+/** A cron expression cannot be read. */
+export class CronError extends CarillonError {
+  override readonly name = "CronError"
+  /** The character at which the trouble begins, counted from 0. */
+  readonly position: number
+  /** What to write instead. */
+  readonly hint: string
+
+  constructor(
+    code: Extract<ErrorCode, `CRON_${string}`>,
+    fault: { text: string; position: number; problem: string; hint: string },
+  ) {
+    const { text, position, problem, hint } = fault
+    const place = `Cron expression ${JSON.stringify(clip(text))}, character ${position + 1}`
+    super(code, `${place}: ${clip(problem)}. ${hint}`)
+    this.position = position
+    this.hint = hint
+  }
+}
+
+const SHOWN_LENGTH = 80
+
+/** Whoever sends a thousand digits need not get them back. */
+function clip(text: string): string {
+  return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }

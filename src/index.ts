@@ -7,6 +7,7 @@ export type { RunHandle } from "./api/run-handle.ts"
 export {
   AttemptAborted,
   CarillonError,
+  CronError,
   DatabaseError,
   type ErrorCode,
   type Fault,
@@ -40,7 +41,6 @@ export type {
   ScheduleSpec,
 } from "./schedule/spec.ts"
 export type { ScheduleWarning, WarningCode } from "./schedule/warnings.ts"
-export { CronError } from "./time/cron-error.ts"
 export type { Dialect } from "./time/cron-expression.ts"
 export type { Duration } from "./time/duration.ts"
 export type { DstPolicy } from "./time/zoned.ts"

@@ -40,7 +40,7 @@ const RETRY_CAP_MS = 10_000
 export function createApplication(
   host: Host,
   options: ResolvedOptions,
-  openDatabase: (host: Host) => Promise<OpenedDatabase>,
+  openDatabase: (onUnreachable: (error: unknown) => void) => Promise<OpenedDatabase>,
 ): Application {
   const logger = options.logger ?? createTerminalLogger(host)
   const events = createEvents((error) => logger.error(`a listener failed: ${recordError(error).message}`))
@@ -51,7 +51,7 @@ export function createApplication(
   let stopped: Promise<void> | undefined
 
   const connect = once(async (): Promise<Runtime> => {
-    const opened = await openDatabase(host)
+    const opened = await openDatabase((error) => events.emit({ type: "database.unreachable", error }))
     url = opened.url
     if (url !== undefined) events.emit({ type: "embedded.started", url })
     return { ...host, database: opened.database }
@@ -67,18 +67,26 @@ export function createApplication(
   })
 
   const start = once(async (): Promise<void> => {
+    tellUnserved()
     for (let failures = 1; ; failures += 1) {
       try {
         const { engine } = await open()
         return await engine.start()
       } catch (error) {
-        if (!canWait(error) || stopping.signal.aborted) throw error
+        if (stopping.signal.aborted) throw closedError(error)
+        if (!canWait(error)) throw error
         events.emit({ type: "loop.failed", loop: "start", error, failures })
         const longestMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** failures)
         await host.sleep(host.random() * longestMs, stopping.signal)
       }
     }
   })
+
+  function tellUnserved(): void {
+    const unserved = [...options.jobs.values()].filter(({ pool }) => !options.pools.has(pool))
+    if (unserved.length === 0) return
+    events.emit({ type: "pools.unserved", jobs: unserved.map(({ name, pool }) => `${name} (${pool})`) })
+  }
 
   /** After `stop()` nothing is opened any more. */
   function unlessStopped<T>(work: () => Promise<T>): () => Promise<T> {
@@ -131,9 +139,7 @@ function canWait(error: unknown): boolean {
   return error instanceof DatabaseError && error.retryable && !/^(28|3D)/.test(error.sqlState ?? "")
 }
 
-function closedError(): CarillonError {
-  return new CarillonError(
-    "CLOSED",
-    "This Carillon has been stopped. Create a new one, or make the call before `stop()`.",
-  )
+function closedError(cause?: unknown): CarillonError {
+  const message = "This Carillon has been stopped. Create a new one, or make the call before `stop()`."
+  return new CarillonError("CLOSED", message, { cause })
 }

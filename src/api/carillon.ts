@@ -75,7 +75,7 @@ export function createCarillonOn(host: Host, options: CarillonOptions): Carillon
   const resolved = resolveOptions(options)
   return publish(
     host,
-    createApplication(host, resolved, (within) => openDatabase(within, resolved)),
+    createApplication(host, resolved, (onUnreachable) => openDatabase(host, resolved, onUnreachable)),
   )
 }
 

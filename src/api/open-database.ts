@@ -13,12 +13,17 @@ export interface OpenedDatabase {
   readonly url: string | undefined
 }
 
-export async function openDatabase(host: Host, options: ResolvedOptions): Promise<OpenedDatabase> {
+export async function openDatabase(
+  host: Host,
+  options: ResolvedOptions,
+  onUnreachable: (error: unknown) => void,
+): Promise<OpenedDatabase> {
   const { database: address, schema } = options
   if (address === "memory") return { database: await openPglite(host, { schema }), url: undefined }
-  if (address !== undefined) return { database: openServer(host, { url: address, schema }), url: undefined }
+  if (address !== undefined)
+    return { database: openServer(host, { url: address, schema, onUnreachable }), url: undefined }
   const server = await startEmbedded(host, { dataDir: options.dataDir ?? DEFAULTS.dataDir })
-  const database = openServer(host, { url: server.url, schema, engine: "embedded" })
+  const database = openServer(host, { url: server.url, schema, engine: "embedded", onUnreachable })
   const close = async () => {
     await database.close()
     await server.stop()

@@ -47,7 +47,8 @@ export interface CarillonOptions {
   /** The jobs that this process can execute, as `defineJob` made them. */
   readonly jobs?: readonly AnyJob[]
   /**
-   * The pools that this process serves, each with the number of runs it executes at once.
+   * The pools that this process serves, each with the number of runs it executes at once. Jobs of other pools are
+   * left to other processes.
    *
    * @default every pool that one of the `jobs` names, with 10 slots each
    */

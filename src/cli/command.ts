@@ -27,10 +27,10 @@ export interface CommandCall {
 export const DATABASE_OPTIONS = {
   database: {
     type: "string",
-    help: "postgres://...; without it CARILLON_DATABASE_URL, without that the embedded server",
+    help: "the server, as in postgres://user:password@host/database (CARILLON_DATABASE_URL)",
   },
   schema: { type: "string", help: "the schema of Carillon's tables (carillon)" },
-  "data-dir": { type: "string", help: "the folder of the embedded server (.carillon)" },
+  "data-dir": { type: "string", help: "instead of a server: the folder of the embedded one (.carillon)" },
 } as const satisfies Record<string, CommandOption>
 
 /** What `createCarillon` needs, from the options above and the environment. */

@@ -48,7 +48,7 @@ function specOf({ argument, values }: CommandCall): CronSpec & { from?: string; 
 
 function describePreview(
   { words, occurrences, previous, warnings }: SchedulePreview,
-  spec: CronSpec,
+  spec: CronSpec & { count?: number },
 ): string {
   const zone = parseCron(spec.cron, spec.dialect).timeZone ?? spec.timeZone ?? DEFAULTS.timeZone
   const wall = new Intl.DateTimeFormat("en-GB", {
@@ -66,12 +66,12 @@ function describePreview(
   const line = (at: DateValue) => `  ${at.toISOString()}   ${wall.format(at)}`
   return [
     `${words[0]?.toUpperCase()}${words.slice(1)}.`,
-    "",
-    "Next:",
-    ...(occurrences.length > 0 ? occurrences.map(line) : ["  never again"]),
-    "",
-    "Previous:",
-    ...(previous.length > 0 ? previous.map(line) : ["  never before"]),
+    ...(spec.count === 0
+      ? []
+      : ["", "Next:", ...(occurrences.length > 0 ? occurrences.map(line) : ["  never again"])]),
+    ...(spec.count === 0
+      ? []
+      : ["", "Previous:", ...(previous.length > 0 ? previous.map(line) : ["  never before"])]),
     ...(warnings.length > 0 ? ["", "Mind:"] : []),
     ...warnings.map(({ code, message }) => `  ${code}: ${message}`),
   ].join("\n")

@@ -38,14 +38,17 @@ export function createReaper({ runtime, events, lease, leaseMs, everyMs, onReady
     if (dead.length === 0) return 0
     await runtime.crashPoint("reap.marked")
     const leases = dead.map((row) => row.lease)
+    // Most dead leases are those of processes that stopped in order and hold nothing.
+    const robbed = new Set<string>()
     let total = 0
     for (let taken = BATCH; taken === BATCH; ) {
       const rows = await database.run(reapRuns, { leases, limit: BATCH })
       taken = rows.length
       total += taken
+      for (const row of rows) robbed.add(row.lease)
       for (const pool of new Set(rows.map((row) => row.pool))) onReady(pool)
     }
-    if (total > 0) events.emit({ type: "lease.reaped", leases, runs: total })
+    if (total > 0) events.emit({ type: "lease.reaped", leases: [...robbed], runs: total })
     await database.run(forgetWorkers, { afterMs: TOMBSTONE_MS })
     return total
   }

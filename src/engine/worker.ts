@@ -31,6 +31,9 @@ export interface WorkerParts {
   readonly settler: Settler
 }
 
+/** How long a handler may take to end after it was told to, before that is worth a word. */
+const OVERRUN_MS = 1_000
+
 export function createWorker({ runtime, events, pool, slots, jobs, lease, settler }: WorkerParts): Worker {
   const bell = createBell(runtime)
   const claimer = createClaimer({ runtime, pool, jobs, lease })
@@ -72,9 +75,17 @@ export function createWorker({ runtime, events, pool, slots, jobs, lease, settle
     const { run } = attempt
     const outcome = await attempt.outcome
     await runtime.crashPoint("attempt.ended")
-    if (!attempt.over()) events.emit({ type: "attempt.overran", ...factsOf(run), because: outcome.kind })
+    if (!attempt.over()) void reportOverrun(attempt, outcome.kind)
     if (outcome.kind === "lost") events.emit({ type: "attempt.fenced", ...factsOf(run) })
     else await settler.settle(run, attempt.startedAtMs, outcome)
+  }
+
+  /** A handler that obeys its signal needs a moment to end; one that does not will not have ended after it. */
+  async function reportOverrun(attempt: RunningAttempt, because: string): Promise<void> {
+    const ended = new AbortController()
+    void attempt.ended.then(() => ended.abort())
+    await runtime.sleep(OVERRUN_MS, ended.signal)
+    if (!attempt.over()) events.emit({ type: "attempt.overran", ...factsOf(attempt.run), because })
   }
 
   function track(settling: Promise<void>): void {

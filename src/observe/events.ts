@@ -2,6 +2,10 @@
 import type { FinalState } from "../queue/run-state.ts"
 
 export type CarillonEvent =
+  /** A connection could not be opened; told once, until one can be opened again. */
+  | { readonly type: "database.unreachable"; readonly error: unknown }
+  /** Jobs that were declared but whose pools are not among `pools`: other processes have to execute them. */
+  | { readonly type: "pools.unserved"; readonly jobs: readonly string[] }
   /** The embedded server runs, and can be reached here. */
   | { readonly type: "embedded.started"; readonly url: string }
   /** This process brought the schema up to date. */
@@ -31,6 +35,24 @@ export type CarillonEvent =
       readonly error: unknown
       readonly failures: number
     }
+
+/** Every type of event there is. */
+export const EVENT_TYPES = [
+  "database.unreachable",
+  "pools.unserved",
+  "embedded.started",
+  "schema.migrated",
+  "worker.started",
+  "worker.stopped",
+  "lease.lost",
+  "lease.reaped",
+  "run.enqueued",
+  "attempt.started",
+  "attempt.finished",
+  "attempt.fenced",
+  "attempt.overran",
+  "loop.failed",
+] as const satisfies readonly CarillonEvent["type"][]
 
 export interface AttemptFacts {
   readonly run: string

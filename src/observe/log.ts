@@ -30,6 +30,16 @@ interface Line {
 
 function lineOf(event: CarillonEvent): Line {
   switch (event.type) {
+    case "database.unreachable":
+      return {
+        level: "warn",
+        text: `the database cannot be reached, trying again and again: ${messageOf(event.error)}`,
+      }
+    case "pools.unserved":
+      return {
+        level: "info",
+        text: `jobs left to other processes, because their pools are not served here: ${event.jobs.join(", ")}`,
+      }
     case "embedded.started":
       return { level: "info", text: `embedded PostgreSQL started: ${event.url}` }
     case "schema.migrated":
@@ -37,14 +47,17 @@ function lineOf(event: CarillonEvent): Line {
     case "worker.started":
       return { level: "debug", text: `worker started for ${event.pools.join(", ")}` }
     case "worker.stopped":
-      return { level: "debug", text: `worker stopped, ${event.unfinished} attempts unfinished` }
+      return { level: "debug", text: `worker stopped, ${counted(event.unfinished, "attempt")} unfinished` }
     case "lease.lost":
       return {
         level: "error",
-        text: `lease lost with ${event.runs} runs under way; their results will be discarded`,
+        text: `lease lost with ${counted(event.runs, "run")} under way; the results will be discarded`,
       }
     case "lease.reaped":
-      return { level: "warn", text: `${event.runs} runs taken back from ${event.leases.length} dead workers` }
+      return {
+        level: "warn",
+        text: `${counted(event.runs, "run")} taken back from ${counted(event.leases.length, "dead worker")}`,
+      }
     case "run.enqueued":
       return { level: "debug", text: `${event.job} ${event.run} enqueued` }
     case "attempt.started":
@@ -79,6 +92,10 @@ function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }
 
 function nameOf(event: { readonly job: string; readonly run: string; readonly attempt: number }): string {
   return `${event.job} ${event.run} attempt ${event.attempt}`
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`
 }
 
 function messageOf(error: unknown): string {

@@ -1,5 +1,6 @@
 /** A user's crontab as schedules, with a note about everything that had to be changed or left out. */
 import { CarillonError } from "../errors.ts"
+import { assertOptions, object, satisfies } from "../options/check.ts"
 import { parseCron } from "../time/cron-parse.ts"
 import { readSchedule } from "./schedule.ts"
 import type { CronSpec } from "./spec.ts"
@@ -37,8 +38,13 @@ export interface CrontabNote {
   readonly message: string
 }
 
-/** Reads a crontab as `crontab -l` prints it. Never throws: what cannot be read is noted. */
+/** Reads a crontab as `crontab -l` prints it. What cannot be read is noted. */
 export function importCrontab(text: string): ImportedCrontab {
+  assertOptions(
+    "importCrontab",
+    { text },
+    object({ text: satisfies("a text", (value) => typeof value === "string") }),
+  )
   const entries: CrontabEntry[] = []
   const notes: CrontabNote[] = []
   let timeZone: string | undefined

@@ -243,6 +243,12 @@ export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
     const given = KINDS.filter((kind) => value[kind] !== undefined)
     const [kind] = given
     if (kind === undefined || given.length > 1) {
+      const known = { ...shapes.cron, ...shapes.every, ...shapes.at, ...shapes.afterCompletion, ...extra }
+      const misspelt = object(Object.fromEntries(Object.keys(known).map((key) => [key, () => []])))(
+        value,
+        path,
+      )
+      if (misspelt.length > 0) return misspelt
       return [expected("exactly one of `cron`, `every`, `at` and `afterCompletion`", value, path)]
     }
     return [...checks[kind](value, path), ...findContradictions(value)]

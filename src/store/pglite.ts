@@ -67,7 +67,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     throw new CarillonError(
       "TRANSACTION_NESTED",
       `${label} was called inside an open transaction without being given it. ` +
-        "PGlite has one connection, so this would wait for ever: pass `{ tx }`, or call it afterwards.",
+        "PGlite has one connection, so this would wait for ever: call it after the transaction.",
     )
   }
 

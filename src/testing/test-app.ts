@@ -8,8 +8,10 @@ import { type Application, createApplication } from "../api/application.ts"
 import { type Carillon, publish } from "../api/carillon.ts"
 import type { CarillonOptions, StopOptions } from "../api/options.ts"
 import { resolveOptions } from "../api/options.ts"
-import type { CarillonEvent } from "../observe/events.ts"
-import type { CrashPoint } from "../runtime/crash-points.ts"
+import { OptionsError } from "../errors.ts"
+import { type CarillonEvent, EVENT_TYPES } from "../observe/events.ts"
+import { nearest } from "../options/nearest.ts"
+import { CRASH_POINTS, type CrashPoint } from "../runtime/crash-points.ts"
 import type { Database } from "../store/database.ts"
 import { nextDue } from "../store/runs/next-due.ts"
 import { reapRuns } from "../store/runs/reap.ts"
@@ -155,7 +157,15 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
 
   return {
     events,
-    enqueue: (job, ...args) => life.carillon.enqueue(job, ...args),
+    enqueue: async (job, ...args) => {
+      const run = await living().enqueue(job, ...args)
+      // The handle outlives the process that enqueued the run, as the run itself does.
+      return {
+        ...run,
+        result: async (resultOptions) =>
+          living().result(run.id, resultOptions) as ReturnType<typeof run.result>,
+      }
+    },
     result: async (runId, options) => living().result(runId, options),
     attempts: async (runId) => living().attempts(runId),
     subscribe: (listener) => life.carillon.subscribe(listener),
@@ -170,7 +180,8 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
       await database.run(reapRuns, { leases: dead.map(({ lease }) => lease), limit: 1_000 })
     },
     until: (type, matches = () => true) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
+        if (!EVENT_TYPES.includes(type)) return reject(unknownWord(type, EVENT_TYPES))
         const look = (event: CarillonEvent) => {
           if (event.type !== type || !matches(event as Parameters<typeof matches>[0])) return false
           watchers.delete(look)
@@ -179,7 +190,10 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
         }
         if (!events.some(look)) watchers.add(look)
       }),
-    crashAt: (point, time) => life.host.crashAt(point, time),
+    crashAt: (point, time) => {
+      if (!CRASH_POINTS.includes(point)) throw unknownWord(point, CRASH_POINTS)
+      life.host.crashAt(point, time)
+    },
     crashed: () => life.host.crashed,
     restart: async () => {
       life.host.kill()
@@ -193,6 +207,15 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
 /** More rounds than any test means. */
 const MOST_ROUNDS = 10_000
 const MOST_STEPS = 100_000
+
+/** A test that waits for what does not exist would wait for ever, or pass for nothing. */
+function unknownWord(word: string, words: readonly string[]): OptionsError {
+  const meant = nearest(word, words)
+  const hint = meant ? `did you mean "${meant}"?` : `there are ${words.join(", ")}`
+  return new OptionsError("the test kit", [
+    { path: "(argument)", message: `"${word}" does not exist; ${hint}` },
+  ])
+}
 
 function nameOf(event: CarillonEvent | undefined): string {
   return event && "job" in event ? event.job : "something"

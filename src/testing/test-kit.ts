@@ -1,4 +1,5 @@
 /** One database for many tests, each with a schema of its own, so that they can all run at once. */
+import { assertOptions, type Check, isPlainObject, object, optional, satisfies } from "../options/check.ts"
 import { createSystemHost } from "../runtime/system.ts"
 import type { Database } from "../store/database.ts"
 import { DROP_SCHEMA } from "../store/drop-schema.ts"
@@ -8,6 +9,16 @@ import { openServer } from "../store/server/server.ts"
 import type { DateValue } from "../time/instant.ts"
 import { takeClock } from "./clock.ts"
 import { createTestApp, type TestApp, type TestAppOptions } from "./test-app.ts"
+
+const kitCheck = object({
+  database: optional(satisfies('a URL or "memory"', (value) => typeof value === "string")),
+})
+
+/** What a kit decides for its apps. The rest is checked where it is used. */
+const appCheck: Check = (value, path) =>
+  ["database", "schema", "dataDir"]
+    .filter((key) => isPlainObject(value) && value[key] !== undefined)
+    .map((key) => ({ path: `${path}${key}`, message: "is the kit's to choose; leave it out" }))
 
 export interface TestKitOptions {
   /**
@@ -45,6 +56,7 @@ export interface TestKit {
  * })
  */
 export async function createTestKit(options: TestKitOptions = {}): Promise<TestKit> {
+  assertOptions("createTestKit", options, kitCheck)
   const { database: address = "memory" } = options
   const host = createSystemHost()
   const instance = address === "memory" ? await createPglite() : undefined
@@ -60,6 +72,7 @@ export async function createTestKit(options: TestKitOptions = {}): Promise<TestK
 
   return {
     app: async ({ at, ...appOptions } = {}) => {
+      assertOptions("kit.app", appOptions, appCheck)
       const database = await openSchema(`test_${host.newId().replaceAll("-", "")}`)
       await migrate({ ...host, database })
       const clock = await takeClock(database, at)

@@ -1,6 +1,6 @@
 /** Reads one field of a cron expression, character by character, and says exactly where it stops making sense. */
 
-import { CronError, type CronErrorCode } from "./cron-error.ts"
+import { CronError } from "../errors.ts"
 import type { Dialect } from "./cron-expression.ts"
 import type { FieldSpec } from "./cron-fields.ts"
 
@@ -18,7 +18,7 @@ export interface Source {
 
 export function cronFault(
   source: Source,
-  code: CronErrorCode,
+  code: ConstructorParameters<typeof CronError>[0],
   position: number,
   problem: string,
   hint: string,

@@ -1,5 +1,5 @@
 /** A whole Carillon behind a network that loses answers: nothing is lost, nothing is told that is not so, nothing hangs. */
-import { describe, expect, inject, it, onTestFinished } from "vitest"
+import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
@@ -100,6 +100,21 @@ describe("when an answer is lost", () => {
   })
 })
 
+describe("when nobody answers", () => {
+  it("that is told once, at once, and again only after a connection", async () => {
+    const { proxy, carillon, job, events } = await behindFaultyNetwork()
+    const told = () => events.filter(({ type }) => type === "database.unreachable").length
+    proxy.refuse()
+    const starting = carillon.start()
+    await vi.waitUntil(() => told() === 1, { timeout: 10_000 })
+    proxy.pass()
+    await starting
+    const run = await carillon.enqueue(job)
+    expect(await run.result()).toBe("done")
+    expect(told()).toBe(1)
+  })
+})
+
 describe("when the network is silent", () => {
   it("a stop ends all the same, with work unwritten and wake-ups unsent", async () => {
     const { proxy, carillon, job, holdHandlers } = await behindFaultyNetwork()
@@ -118,7 +133,7 @@ describe("when the network is silent", () => {
     proxy.silence("to server", "to client")
     const starting = carillon.start().catch((error: unknown) => error)
     await carillon.stop({ grace: 0 })
-    expect(await starting).toMatchObject({ retryable: expect.any(Boolean) })
+    expect(await starting).toMatchObject({ code: "CLOSED" })
   })
 })
 

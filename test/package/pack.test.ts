@@ -42,7 +42,10 @@ afterAll(() => rm(folder, { recursive: true, force: true }))
 
 it("holds what runs and what explains it, and nothing else", () => {
   const unexpected = files.filter(
-    (path) => !/^(dist\/|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$|SECURITY\.md$)/.test(path),
+    (path) =>
+      !/^((dist|docs)\/|[A-Z]+\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$|SECURITY\.md$)/.test(
+        path,
+      ),
   )
   expect(unexpected).toEqual([])
   expect(files).toEqual(expect.arrayContaining(["LICENSE", "README.md", "dist/index.js", "dist/index.d.ts"]))

@@ -49,6 +49,20 @@ describe("an attempt", () => {
     ])
   })
 
+  it("that obeys its timeout is not reported, however it ends", async () => {
+    const job = defineJob({
+      name: "polite",
+      timeout: "20ms",
+      retry: { attempts: 1 },
+      run: async (_: undefined, { signal }) => aborted(signal),
+    })
+    await using app = await kit.app({ jobs: [job] })
+    const run = await app.enqueue(job)
+    await app.drain()
+    await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
+    expect(app.events.filter(({ type }) => type === "attempt.overran")).toEqual([])
+  })
+
   it("that ignores its timeout is reported, keeps its slot, and cannot change the outcome", async () => {
     const { opened, open } = gate()
     let late = ""

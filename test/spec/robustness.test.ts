@@ -131,6 +131,28 @@ describe("a stop", () => {
   })
 })
 
+describe("a process", () => {
+  it("says which of its jobs it leaves to others", async () => {
+    const mail = defineJob({ name: "mail", pool: "mail", run: async () => {} })
+    await using app = await kit.app({ jobs: [noop, mail], pools: { mail: 1 } })
+    await app.start()
+    expect(await app.until("pools.unserved")).toMatchObject({ jobs: ["noop (default)"] })
+  })
+
+  it("takes back only from those who held something", async () => {
+    await using app = await kit.app({ jobs: [noop], lease: "60s" })
+    await app.stop()
+    await app.restart()
+    app.crashAt("claim.taken")
+    await app.enqueue(noop)
+    await app.drain()
+    await app.restart()
+    await app.clock.advance("61s")
+    const { leases } = await app.until("lease.reaped")
+    expect(leases).toHaveLength(1)
+  })
+})
+
 describe("the test kit", () => {
   it("ends a drain that would go on for ever, and says who goes on", async () => {
     await using app = await kit.app({ jobs: [], at: "2026-01-01T00:00Z" })
@@ -155,6 +177,26 @@ describe("the test kit", () => {
     await app.restart()
     await app.clock.advance("61s")
     await app.until("attempt.finished")
+  })
+
+  it("refuses words that do not exist, instead of waiting for them", async () => {
+    await using app = await kit.app()
+    expect(() => app.crashAt("attempt.end" as "attempt.ended")).toThrow('did you mean "attempt.ended"?')
+    await expect(app.until("atempt.finished" as "attempt.finished")).rejects.toThrow(
+      'did you mean "attempt.finished"?',
+    )
+    await expect(createTestKit({ databse: "x" } as object)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    await expect(kit.app({ schema: "mine" } as object)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+  })
+
+  it("lets a handle outlive the process that enqueued", async () => {
+    await using app = await kit.app({ jobs: [noop], lease: "60s" })
+    const run = await app.enqueue(noop)
+    app.crashAt("claim.taken")
+    await app.drain()
+    await app.restart()
+    await app.clock.advance("61s")
+    expect(await run.result()).toBe("done")
   })
 
   it("can be closed twice", async () => {

@@ -45,6 +45,16 @@ describe("previewSchedule", () => {
     expect(previous).toEqual([new Date("2025-12-31T12:00Z")])
   })
 
+  it("answers a misspelt kind with the one that was meant", () => {
+    const misspelt = { crn: "* * * * *", timezone: "UTC" } as unknown as { cron: string }
+    expect(faultOf(() => previewSchedule(misspelt))).toMatchObject({
+      faults: [
+        { path: "crn", message: 'unknown option; did you mean "cron"?' },
+        { path: "timezone", message: 'unknown option; did you mean "timeZone"?' },
+      ],
+    })
+  })
+
   it("is not asked about a moment that is none", () => {
     const never = new Date(Number.NaN)
     expect(faultOf(() => nextOccurrence({ every: "1m" }, never))).toMatchObject({ code: "OPTIONS_INVALID" })

@@ -19,9 +19,10 @@ export async function renderErrors({ load, read }) {
     "```ts\n" +
       'import { CarillonError } from "carillon"\n\n' +
       "try {\n  await carillon.enqueue(sendEmail, input)\n} catch (error) {\n" +
-      "  if (error instanceof CarillonError && error.retryable) return tryAgainLater()\n  throw error\n}\n```",
+      '  if (error instanceof CarillonError && error.code === "DATABASE_UNAVAILABLE") return tryAgainLater()\n  throw error\n}\n```',
     "## Codes",
-    `**Retry** says whether the same call may succeed when it is made again: ${code("error.retryable")}.`,
+    `**Retry** says whether the same call may succeed when it is made again: ${code("error.retryable")}. ` +
+      "Where the outcome is unknown, it may then have happened twice.",
     table(
       ["Code", "Meaning", "What to do", "Retry", "Class"],
       codes.map((one) => {

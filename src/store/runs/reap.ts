@@ -1,4 +1,4 @@
-import { instant, int, list, text, uuid } from "../codec.ts"
+import { int, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -14,7 +14,7 @@ import { statement } from "../statement.ts"
 export const reapRuns = statement({
   name: "runs/reap",
   params: { leases: list(uuid), limit: int },
-  returns: { id: uuid, pool: text, attempt: int, enqueued_at: instant },
+  returns: { id: uuid, lease: uuid, pool: text },
   plan: "index",
   sql: `
   with lost as materialized (
@@ -39,7 +39,7 @@ export const reapRuns = statement({
     select id, claim, attempt + 1, job, pool, lease, enqueued_at, due_at, {now}, 'lost'
     from lost
   )
-  select id, pool, attempt, enqueued_at
+  select id, lease, pool
   from lost
 `,
 })

@@ -79,9 +79,11 @@ export async function connect(host: Host, { url, deadlineAtMs, signal }: Dial): 
   })
   // Without a listener the driver's error event would end the process; the queries in flight report it.
   client.on("error", () => {})
-  const timer = host.after(deadlineAtMs - host.monotonicMs(), () =>
-    socket.destroy(new Error("no answer in time")),
-  )
+  let isLate = false
+  const timer = host.after(deadlineAtMs - host.monotonicMs(), () => {
+    isLate = true
+    socket.destroy()
+  })
   const giveUp = () => socket.destroy(new Error("closed while connecting"))
   signal.addEventListener("abort", giveUp, { once: true })
   try {
@@ -96,7 +98,8 @@ export async function connect(host: Host, { url, deadlineAtMs, signal }: Dial): 
     return wrap(host, { client, socket, direct })
   } catch (error) {
     socket.destroy()
-    throw error
+    // The driver would only say that the connection ended, which it did because we ended it.
+    throw isLate ? new Error("no answer from the server in time", { cause: error }) : error
   } finally {
     timer.cancel()
     signal.removeEventListener("abort", giveUp)

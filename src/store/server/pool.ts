@@ -23,11 +23,20 @@ interface Waiter {
 
 const REDIAL_BASE_MS = 50
 const REDIAL_CAP_MS = 5_000
+const DIAL_MS = 10_000
 
 /** Wrong password, no such user or database: time does not heal these. */
 const PERMANENT = /^(28|3D)/
 
-export function createPool(host: Host, options: { url: string; max: number }): Pool {
+export interface PoolOptions {
+  readonly url: string
+  readonly max: number
+  /** Called with the first failure to open a connection, and again only after one could be opened. */
+  readonly onUnreachable?: ((error: unknown) => void) | undefined
+}
+
+export function createPool(host: Host, options: PoolOptions): Pool {
+  let isUnreachable = false
   const idle: Connection[] = []
   const waiting: Waiter[] = []
   /** Every connection, with the number of evictions before it was made. */
@@ -67,11 +76,16 @@ export function createPool(host: Host, options: { url: string; max: number }): P
     for (let failures = 0; ; failures += 1) {
       const evictionsBefore = evictions
       try {
-        const connection = await connect(host, { url, deadlineAtMs, signal })
+        // A server that says nothing at all must not use up the whole deadline: another try may find it awake.
+        const dialUntilMs = Math.min(deadlineAtMs, host.monotonicMs() + DIAL_MS)
+        const connection = await connect(host, { url, deadlineAtMs: dialUntilMs, signal })
+        isUnreachable = false
         live.set(connection, evictionsBefore)
         connection.onEnd(() => forget(connection))
         return connection
       } catch (error) {
+        if (!isUnreachable && !signal.aborted) options.onUnreachable?.(error)
+        isUnreachable = true
         const restMs = host.random() * Math.min(REDIAL_CAP_MS, REDIAL_BASE_MS * 2 ** failures)
         const hopeless = signal.aborted || PERMANENT.test(sqlStateOf(error) ?? "")
         if (hopeless || host.monotonicMs() + restMs >= deadlineAtMs) {

@@ -17,6 +17,8 @@ export interface ServerOptions {
   readonly engine?: "server" | "embedded"
   readonly workConnections?: number
   readonly vitalConnections?: number
+  /** Called when connections cannot be opened any more, once until they can. */
+  readonly onUnreachable?: (error: unknown) => void
 }
 
 const REPEAT_BASE_MS = 20
@@ -25,7 +27,11 @@ const REPEAT_CAP_MS = 1_000
 export function openServer(host: Host, options: ServerOptions): Database {
   const { url, schema } = options
   const pools: Record<Lane, Pool> = {
-    work: createPool(host, { url, max: options.workConnections ?? DEFAULTS.workConnections }),
+    work: createPool(host, {
+      url,
+      max: options.workConnections ?? DEFAULTS.workConnections,
+      onUnreachable: options.onUnreachable,
+    }),
     vital: createPool(host, { url, max: options.vitalConnections ?? DEFAULTS.vitalConnections }),
   }
   const notifications = createNotifications(host, url)
