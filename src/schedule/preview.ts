@@ -2,7 +2,8 @@
 import { assertOptions, integer, optional, satisfies } from "../options/check.ts"
 import { type DateValue, type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
 import { readSchedule, type Schedule } from "./schedule.ts"
-import { type ScheduleSpec, specCheck } from "./spec.ts"
+import type { ScheduleSpec } from "./spec.ts"
+import { specCheck } from "./spec-check.ts"
 import { type ScheduleWarning, scheduleWarnings } from "./warnings.ts"
 import { scheduleWords } from "./words.ts"
 

@@ -20,16 +20,16 @@ import { once, withinBounds, withoutDays } from "./bounds.ts"
 import { readExclusions } from "./calendar.ts"
 import { parseCivilDate, parseCivilDateTime, parseCivilTime } from "./civil-text.ts"
 import { moveExcludedDays } from "./exclude.ts"
-import {
-  type AfterCompletionSpec,
-  type CivilInterval,
-  type CivilIntervalSpec,
-  type CronSpec,
-  type IntervalSpec,
-  type OnceSpec,
-  type ScheduleSpec,
-  specCheck,
+import type {
+  AfterCompletionSpec,
+  CivilInterval,
+  CivilIntervalSpec,
+  CronSpec,
+  IntervalSpec,
+  OnceSpec,
+  ScheduleSpec,
 } from "./spec.ts"
+import { specCheck } from "./spec-check.ts"
 import { zoneNamed } from "./zones.ts"
 
 export interface Schedule extends Recurrence {
