@@ -3,7 +3,7 @@
 import { CYCLE_DAYS, DAY_MS } from "../time/civil.ts"
 import type { InstantMs } from "../time/instant.ts"
 import type { Recurrence } from "../time/recurrence.ts"
-import type { Zone } from "../time/zone.ts"
+import { LARGEST_SHIFT_MS, type Zone } from "../time/zone.ts"
 
 export function withinBounds(
   base: Recurrence,
@@ -43,14 +43,23 @@ const LONGEST_SEARCH_MS = CYCLE_DAYS * DAY_MS
 
 /** Without the instants at which the date in the zone is excluded. */
 export function withoutDays(base: Recurrence, zone: Zone, isExcluded: (day: number) => boolean): Recurrence {
+  /** The next day on one side that is not excluded. */
+  function nextFree(day: number, side: 1 | -1): number | undefined {
+    for (let step = 1; step <= MOST_DAYS; step += 1)
+      if (!isExcluded(day + step * side)) return day + step * side
+    return undefined
+  }
+
   return {
     next: (after) => {
       let found = base.next(after)
       for (let days = 0; found !== undefined && days < MOST_DAYS; days += 1) {
         const { day, end } = dateSpan(zone, found)
         if (!isExcluded(day)) return found
-        if (found - after > LONGEST_SEARCH_MS) return undefined
-        found = base.next(end - 1)
+        const free = nextFree(day, 1)
+        if (free === undefined || found - after > LONGEST_SEARCH_MS) return undefined
+        // The stretch is passed over by dates alone: the zone need not be asked about each of its days.
+        found = base.next(Math.max(end, free * DAY_MS - LARGEST_SHIFT_MS) - 1)
       }
       return undefined
     },
@@ -59,8 +68,9 @@ export function withoutDays(base: Recurrence, zone: Zone, isExcluded: (day: numb
       for (let days = 0; found !== undefined && days < MOST_DAYS; days += 1) {
         const { day, start } = dateSpan(zone, found)
         if (!isExcluded(day)) return found
-        if (before - found > LONGEST_SEARCH_MS) return undefined
-        found = base.previous(start)
+        const free = nextFree(day, -1)
+        if (free === undefined || before - found > LONGEST_SEARCH_MS) return undefined
+        found = base.previous(Math.min(start, (free + 1) * DAY_MS + LARGEST_SHIFT_MS))
       }
       return undefined
     },

@@ -36,8 +36,8 @@ function onCronDays(text: string, onStep?: () => void): (day: number) => boolean
     throw new OptionsError("schedule", [{ path: "exclude", message }])
   }
   const rule = createCronDays(days, onStep)
-  // Counting looks at one month; searching for the next one could look at 400 years of them.
-  return (day) => rule.count(day, day + 1) === 1
+  // Looks at one month; searching for the next one could look at 400 years of them.
+  return rule.has
 }
 
 function inCalendar(

@@ -7,7 +7,7 @@ import type { DayRule } from "./day-rule.ts"
  * The days of an expression. A search that finds nothing within 400 years has proved that there is nothing: the
  * calendar then repeats. `onStep` is called for every month that is looked at, for tests that count.
  */
-export function createCronDays(days: CronDays, onStep?: () => void): DayRule {
+export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule {
   const { months, years } = days
   const weekdayMasks = Array.from({ length: 7 }, (_, first) => weekdayMask(days, first))
   const plainMask = days.monthDays.values.reduce((mask, day) => mask | bit(day), 0)
@@ -28,6 +28,16 @@ export function createCronDays(days: CronDays, onStep?: () => void): DayRule {
     if (!days.monthDayRestricted) return byWeekday & inMonth
     return (days.both ? byDay & byWeekday : byDay | byWeekday) & inMonth
   }
+
+  /** The month of a day, as `has` remembers it: whoever asks about one day will ask about the next. */
+  function see(day: number): SeenMonth {
+    const { year, month, day: dayOfMonth } = civilDate(day)
+    const isIn = months.has(month) && (years === undefined || nextYear(year) === year)
+    const mask = isIn ? monthMask(year, month) : 0
+    return { first: day - dayOfMonth + 1, length: daysInMonth(year, month), mask }
+  }
+
+  let lastSeen: SeenMonth = { first: 0, length: 0, mask: 0 }
 
   function nextYear(year: number): number {
     if (years === undefined) return year
@@ -80,6 +90,10 @@ export function createCronDays(days: CronDays, onStep?: () => void): DayRule {
       }
       return undefined
     },
+    has: (day) => {
+      if (day < lastSeen.first || day >= lastSeen.first + lastSeen.length) lastSeen = see(day)
+      return (lastSeen.mask & bit(day - lastSeen.first + 1)) !== 0
+    },
     count: (fromDay, toDay) => {
       let total = 0
       for (let day = fromDay; day < toDay; ) {
@@ -94,6 +108,18 @@ export function createCronDays(days: CronDays, onStep?: () => void): DayRule {
       return total
     },
   }
+}
+
+/** The days of a cron expression, which can also be asked about one after the other. */
+export interface CronDayRule extends DayRule {
+  readonly has: (day: number) => boolean
+}
+
+interface SeenMonth {
+  /** The day number of its first day. */
+  readonly first: number
+  readonly length: number
+  readonly mask: number
 }
 
 interface MonthShape {
