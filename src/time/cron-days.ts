@@ -5,18 +5,39 @@ import type { DayRule } from "./day-rule.ts"
 
 /**
  * The days of an expression. A search that finds nothing within 400 years has proved that there is nothing: the
- * calendar then repeats. `onStep` is called for every month that is looked at, for tests that count.
+ * calendar then repeats. `onStep` is called for every month or shape of one that is looked at, for
+ * tests that count.
  */
 export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule {
   const { months, years } = days
   const weekdayMasks = Array.from({ length: 7 }, (_, first) => weekdayMask(days, first))
   const plainMask = days.monthDays.values.reduce((mask, day) => mask | bit(day), 0)
 
+  /** Which days match depends on nothing but the length of a month and its first weekday: 28 cases, -1 if not yet seen. */
+  const masks = new Int32Array(4 * 7).fill(-1)
+
   /** Bit 0 is the first of the month. */
   function monthMask(year: number, month: number): number {
+    return maskOf(daysInMonth(year, month), weekdayOf(dayNumber(year, month, 1)))
+  }
+
+  function maskOf(length: number, first: number): number {
     onStep?.()
-    const length = daysInMonth(year, month)
-    const first = weekdayOf(dayNumber(year, month, 1))
+    const shape = (length - 28) * 7 + first
+    const known = masks[shape] ?? -1
+    if (known >= 0) return known
+    const mask = shapeMask(length, first)
+    masks[shape] = mask
+    return mask
+  }
+
+  /** No month of any shape has such a day: what would take 400 years of months to find out is seen in 28 of them. */
+  function isImpossible(): boolean {
+    const lengths = months.values.flatMap((month) => (month === 2 ? [28, 29] : [daysInMonth(2001, month)]))
+    return [...new Set(lengths)].every((length) => WEEKDAYS.every((first) => maskOf(length, first) === 0))
+  }
+
+  function shapeMask(length: number, first: number): number {
     const inMonth = length === 31 ? 0x7fff_ffff : bit(length + 1) - 1
     const shape = { length, first }
     if (!days.monthDayRestricted && !days.weekdayRestricted) return inMonth
@@ -37,6 +58,7 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
     return { first: day - dayOfMonth + 1, length: daysInMonth(year, month), mask }
   }
 
+  const impossible = isImpossible()
   let lastSeen: SeenMonth = { first: 0, length: 0, mask: 0 }
 
   function nextYear(year: number): number {
@@ -51,6 +73,7 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
 
   return {
     next: (day) => {
+      if (impossible) return undefined
       const from = civilDate(day)
       const lastYear = from.year + CYCLE_YEARS
       for (let year = nextYear(from.year); year >= 0 && year <= lastYear; year = nextYear(year + 1)) {
@@ -69,6 +92,7 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
       return undefined
     },
     previous: (day) => {
+      if (impossible) return undefined
       const from = civilDate(day)
       const firstYear = from.year - CYCLE_YEARS
       for (
@@ -109,6 +133,8 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
     },
   }
 }
+
+const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const
 
 /** The days of a cron expression, which can also be asked about one after the other. */
 export interface CronDayRule extends DayRule {

@@ -157,9 +157,24 @@ describe("what never fires", () => {
     const days = createCronDays(parseCron("0 0 29 2 *").days, () => {
       steps += 1
     })
+    // Reading looks at shapes of months until one can match.
+    expect(steps).toBeLessThanOrEqual(28)
+    steps = 0
     days.next(Date.UTC(2096, 2, 1) / 86_400_000)
     expect(steps).toBeLessThanOrEqual(8)
   })
+
+  it.each(["0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 1 * +1#5", "0 0 1-7 * +1#2"])(
+    "is seen from the 28 shapes that months have, without a search: %s",
+    (cron) => {
+      let steps = 0
+      const days = createCronDays(parseCron(cron).days, () => {
+        steps += 1
+      })
+      expect([days.next(0), days.previous(0)]).toEqual([undefined, undefined])
+      expect(steps).toBeLessThanOrEqual(28)
+    },
+  )
 
   it("needs the rarest dates to be looked for: the fifth Monday on a leap day is found", () => {
     expect(takeDates({ cron: "0 0 29 2 +1" }, "2026-01-01T00:00Z", 2)).toEqual(["2044-02-29", "2072-02-29"])
