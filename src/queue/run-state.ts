@@ -38,8 +38,3 @@ export const RUN_LIFE = {
   expired: {},
   discarded: {},
 } as const satisfies Record<RunState, Partial<Record<RunEvent, RunState>>>
-
-/** The states in which `event` may happen. */
-export function statesBefore(event: RunEvent): RunState[] {
-  return (Object.keys(RUN_LIFE) as RunState[]).filter((state) => event in RUN_LIFE[state])
-}

@@ -155,17 +155,27 @@ describe("a process", () => {
 
 describe("the test kit", () => {
   it("ends a drain that would go on for ever, and says who goes on", async () => {
-    await using app = await kit.app({ jobs: [], at: "2026-01-01T00:00Z" })
     const again = defineJob({
       name: "again",
-      retry: { attempts: 1_000, base: 0 },
+      run: async () => {
+        await app.enqueue(again)
+      },
+    })
+    await using app = await kit.app({ jobs: [again] })
+    await app.enqueue(again)
+    await expect(app.drain({ rounds: 20 })).rejects.toThrow("again goes on and on")
+  })
+
+  it("drains a run through as many attempts as it has", async () => {
+    const stubborn = defineJob({
+      name: "stubborn",
+      retry: { attempts: 100, base: 0 },
       run: async () => Promise.reject(new Error("no")),
     })
-    await using loop = await kit.app({ jobs: [again], at: "2026-01-01T00:00Z" })
-    await loop.enqueue(again)
-    await loop.drain()
-    expect(loop.events.filter(({ type }) => type === "attempt.started")).toHaveLength(1_000)
-    expect(app.events.filter(({ type }) => type === "attempt.started")).toHaveLength(0)
+    await using app = await kit.app({ jobs: [stubborn] })
+    const run = await app.enqueue(stubborn)
+    await app.drain()
+    expect(await app.attempts(run.id)).toHaveLength(100)
   })
 
   it("lets a test go on after a crash: nothing hangs, and the dead do not answer", async () => {

@@ -1,0 +1,15 @@
+/** Opens the database that a command was told to use, for the time of what it does there. */
+import { type Carillon, createCarillonOn } from "../api/carillon.ts"
+import { type CommandCall, chosenDatabaseOf } from "./command.ts"
+
+export async function withDatabase(
+  call: CommandCall,
+  use: (carillon: Carillon) => Promise<string>,
+): Promise<void> {
+  const carillon = createCarillonOn(call.host, chosenDatabaseOf(call))
+  try {
+    call.terminal.print(await use(carillon))
+  } finally {
+    await carillon.stop()
+  }
+}

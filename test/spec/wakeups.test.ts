@@ -1,0 +1,71 @@
+/** Whoever could go on is woken, and does not have to look by itself. The bells are rested on for an hour: unrung, they hang. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { createEngine } from "../../src/engine/engine.ts"
+import { type AnyJob, defineJob } from "../../src/job/define.ts"
+import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import type { Database } from "../../src/store/database.ts"
+import { migrate } from "../../src/store/migrate.ts"
+import { openPglite } from "../../src/store/pglite.ts"
+import { insertRuns } from "../../src/store/runs/insert.ts"
+
+const HOUR_MS = 3_600_000
+const host = createSystemHost()
+const { signal } = new AbortController()
+
+describe("a run that goes back", () => {
+  let database: Database
+  beforeAll(async () => {
+    database = await openPglite(host, { schema: "wakeups" })
+    await migrate({ ...host, database })
+  })
+  afterAll(() => database.close())
+
+  /** An engine whose loops do not run, with one run of the job that nobody has been told about. */
+  async function given(job: AnyJob) {
+    const events: CarillonEvent[] = []
+    const channel = createEvents(() => {})
+    channel.subscribe((event) => {
+      events.push(event)
+    })
+    const engine = createEngine({ ...host, database }, channel, {
+      jobs: new Map([[job.name, job]]),
+      pools: new Map([[job.pool, 1]]),
+      leaseMs: 60_000,
+      renewEveryMs: 15_000,
+    })
+    await engine.open()
+    await database.run(insertRuns, {
+      ids: [host.newId()],
+      jobs: [job.name],
+      pools: [job.pool],
+      priorities: [0],
+      delaysMs: [0],
+      runAt: [null],
+      inputs: ["null"],
+    })
+    const [worker] = engine.workers
+    if (!worker) throw new Error("one pool, one worker")
+    return { engine, worker, events }
+  }
+
+  it("after a failure wakes the one who makes it ready again", async () => {
+    const job = defineJob({ name: "fails", pool: "a", run: async () => Promise.reject(new Error("no")) })
+    const { engine, worker, events } = await given(job)
+    await worker.tick(signal)
+    await worker.settled()
+    expect(events.at(-1)).toMatchObject({ type: "attempt.finished", runState: "waiting" })
+    await engine.promoter.bell.rest(HOUR_MS, signal)
+    await engine.stop(0)
+  })
+
+  it("unstarted wakes the workers of its pool", async () => {
+    const job = defineJob({ name: "unstarted", pool: "b", run: async () => {} })
+    const { engine, worker, events } = await given(job)
+    await worker.tick(AbortSignal.abort())
+    await worker.settled()
+    expect(events.at(-1)).toMatchObject({ type: "attempt.finished", outcome: "released", runState: "ready" })
+    await worker.bell.rest(HOUR_MS, signal)
+    await engine.stop(0)
+  })
+})
