@@ -14,7 +14,11 @@ export default defineConfig({
   test: {
     projects: [
       pure("architecture", ["test/architecture.test.ts"]),
-      pure("unit", ["src/**/*.test.ts", "test/{docs,planted,lint}.test.ts", "test/time/**/*.test.ts"]),
+      pure("unit", [
+        "src/**/*.test.ts",
+        "test/{docs,planted,lint}.test.ts",
+        "test/{time,history}/**/*.test.ts",
+      ]),
       withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"]),
     ],
   },

@@ -25,6 +25,11 @@ export const DEFAULTS = {
   timeoutWarningFactor: 10,
   graceMs: 30_000,
 
+  onLost: "retry",
+  settle: "batched",
+  history: "standard",
+  concurrency: null,
+
   pollMs: 1_000,
   idlePollMs: 5_000,
   tickMs: 1_000,
@@ -37,7 +42,9 @@ export const DEFAULTS = {
   resultBytes: MIB,
   logBytes: 256 * 1_024,
 
+  historyShortMs: DAY_MS,
   historyMs: 7 * DAY_MS,
+  historyLongMs: 90 * DAY_MS,
   firesMs: 90 * DAY_MS,
   deadLettersMs: null,
   auditMs: 365 * DAY_MS,
@@ -49,7 +56,7 @@ export const DEFAULTS = {
   timeZone: "UTC",
   dialect: "extended",
 
-  settleRuns: 128,
+  settleRuns: 500,
   settleDelayMs: 5,
   prefetchAgeMs: 1_000,
 
@@ -58,6 +65,7 @@ export const DEFAULTS = {
   deadlineMs: 30_000,
   workConnections: 8,
   vitalConnections: 2,
+  handlerConnections: 10,
 } as const
 
 export type DefaultName = keyof typeof DEFAULTS
@@ -77,6 +85,10 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   timeoutWarningFactor:
     "A job without a timeout is warned about when it takes this many times its usual duration.",
   graceMs: "How long `stop()` lets handlers finish before it aborts them and gives their runs back.",
+  onLost: "What becomes of a run whose worker was lost while it was running.",
+  settle: "When the end of an attempt is written down: together with others, within milliseconds.",
+  history: "The class of history of a job that names none.",
+  concurrency: "How many runs of a job are executed at once, in all processes together.",
   pollMs: "How often a worker looks for runs when nothing wakes it.",
   idlePollMs: "The slowest that this becomes while nothing is found.",
   tickMs: "The longest that the scheduler sleeps between looks at what is due.",
@@ -86,7 +98,9 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   inputBytes: "The largest input, as JSON.",
   resultBytes: "The largest result, as JSON.",
   logBytes: "How much of an attempt's log is kept.",
+  historyShortMs: "How long finished attempts are kept whose history is of the class `short`.",
   historyMs: "How long finished attempts are kept.",
+  historyLongMs: "How long finished attempts are kept whose history is of the class `long`.",
   firesMs: "How long the record of fired occurrences is kept.",
   deadLettersMs: "How long dead letters are kept: until someone replays or discards them.",
   auditMs: "How long the audit record is kept.",
@@ -105,16 +119,15 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   workConnections: "How many connections a process holds at the most for claims, enqueues and reads.",
   vitalConnections:
     "How many more it keeps for renewing its lease and settling, so that nothing else can starve them.",
+  handlerConnections:
+    "How many transactions of handlers (`ctx.transaction`) a process holds open at the most.",
 }
 
 /** Decided, and without effect until the part of Carillon that they govern is there. */
 export const RESERVED_DEFAULTS: readonly DefaultName[] = [
-  "maxBlockLeases",
   "timeoutWarningFactor",
   "logBytes",
-  "historyMs",
   "firesMs",
-  "auditMs",
   "statsMs",
   "misfire",
   "overlap",

@@ -44,6 +44,36 @@ export const ERROR_TABLE = {
     todo: "Read `cause` for the last error and fix it; the run is kept as a dead letter.",
     retryable: false,
   },
+  RUN_CANCELLED: {
+    means: "The run was cancelled, by its own handler or by someone else, so it has no result.",
+    todo: "Read the message or the audit record for who did it and why.",
+    retryable: false,
+  },
+  RUN_EXPIRED: {
+    means: "The run was not started within its `startWithin`, so it was not started at all.",
+    todo: "Add workers or slots, or allow more time.",
+    retryable: false,
+  },
+  RUN_BURIED: {
+    means: "The handler gave its run up for good with `Bury`.",
+    todo: "Read the message; the run is kept as a dead letter.",
+    retryable: false,
+  },
+  RETRY_ASKED: {
+    means: "The handler asked for another attempt with `Retry`. It counts as a failed one.",
+    todo: "Nothing, unless it was the last: then the run is kept as a dead letter.",
+    retryable: true,
+  },
+  TRANSACTION_REPEATED: {
+    means: "A handler asked for a second `ctx.transaction` after the first had completed its run.",
+    todo: "Do everything that belongs together in one transaction.",
+    retryable: false,
+  },
+  TRANSACTION_OVER: {
+    means: "The transaction of a handler was used after it had ended.",
+    todo: "Use `tx` inside the function that was given it, and await what it does.",
+    retryable: false,
+  },
   ATTEMPT_TIMEOUT: {
     means: "The handler did not end within the timeout of its job.",
     todo: "Raise `timeout`, or make the handler end when `ctx.signal` aborts.",
@@ -80,7 +110,7 @@ export const ERROR_TABLE = {
   OUTCOME_UNKNOWN: {
     means:
       "The connection ended after the call was sent and before its answer came, so nobody knows whether it took effect.",
-    todo: "Look before you repeat: an `enqueue` that is made again makes another run if the first one took effect.",
+    todo: "Repeat an `enqueue` with a `key` and `keyFor`: if the first one took effect, the second finds its run.",
     retryable: true,
   },
   DATABASE_BUSY: {
@@ -267,7 +297,12 @@ export class RunError extends CarillonError {
   override readonly name = "RunError"
   readonly runId: string
 
-  constructor(code: "RUN_NOT_FOUND" | "RUN_DEAD", runId: string, message: string, options?: ErrorOptions) {
+  constructor(
+    code: "RUN_NOT_FOUND" | "RUN_DEAD" | "RUN_CANCELLED" | "RUN_EXPIRED",
+    runId: string,
+    message: string,
+    options?: ErrorOptions,
+  ) {
     super(code, message, options)
     this.runId = runId
   }
@@ -278,7 +313,11 @@ export class AttemptAborted extends CarillonError {
   override readonly name = "AttemptAborted"
   readonly runId: string
 
-  constructor(code: "ATTEMPT_TIMEOUT" | "LEASE_LOST" | "STOPPING", runId: string, message: string) {
+  constructor(
+    code: "ATTEMPT_TIMEOUT" | "LEASE_LOST" | "STOPPING" | "RUN_CANCELLED",
+    runId: string,
+    message: string,
+  ) {
     super(code, message)
     this.runId = runId
   }

@@ -1,9 +1,21 @@
 /** The public names of Carillon. Nothing that is not exported here may be relied upon. */
-export type { AttemptRecord } from "./api/attempt-record.ts"
+
+export type { ByWhom } from "./api/actor.ts"
+export type { AttemptLogLine, AttemptRecord } from "./api/attempt-record.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
-export type { CarillonOptions, EnqueueOptions, StopOptions } from "./api/options.ts"
+export type {
+  CallerTransaction,
+  EnqueueItem,
+  EnqueueOptions,
+  PostgresClient,
+  RunOptions,
+} from "./api/enqueue-options.ts"
+export type { HistoryOptions, HistoryPage } from "./api/history.ts"
+export type { CarillonOptions, StopOptions } from "./api/options.ts"
+export type { Pause, PauseTarget } from "./api/pauses.ts"
 export { nextOccurrence, previewSchedule } from "./api/preview.ts"
 export type { RunHandle } from "./api/run-handle.ts"
+export type { Cancelled, RunRecord } from "./api/runs.ts"
 export {
   AttemptAborted,
   CarillonError,
@@ -16,11 +28,28 @@ export {
   PayloadError,
   RunError,
 } from "./errors.ts"
-export type { JobContext } from "./job/context.ts"
+export type { HandlerTransaction, JobContext, QueryResult } from "./job/context.ts"
 export { type AnyJob, defineJob, type Job } from "./job/define.ts"
-export type { JobSettings, RetryOptions, RetryPolicy } from "./job/options.ts"
+export type {
+  Failure,
+  HistoryClass,
+  JobSettings,
+  RetryOptions,
+  RetryPolicy,
+  RetryWait,
+  RunRetryOptions,
+} from "./job/options.ts"
+export type { JobChange } from "./job/reconcile.ts"
 export type { StandardSchema } from "./job/standard-schema.ts"
-export type { AttemptEnd, AttemptFacts, CarillonEvent, EventListener } from "./observe/events.ts"
+export { Bury, Cancel, Retry, Snooze, type Verdict } from "./job/verdict.ts"
+export type {
+  AttemptEnd,
+  AttemptFacts,
+  CarillonEvent,
+  EventListener,
+  LossReason,
+  UnhandledJob,
+} from "./observe/events.ts"
 export type { Logger } from "./observe/log.ts"
 export {
   type CrontabEntry,

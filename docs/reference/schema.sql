@@ -9,11 +9,11 @@ RETURN clock_timestamp();
 
 CREATE TABLE carillon.attempts (
   run uuid NOT NULL,
-  claim bigint NOT NULL,
+  claim bigint,
   attempt integer NOT NULL,
   job text NOT NULL,
   pool text NOT NULL,
-  lease uuid NOT NULL,
+  lease uuid,
   enqueued_at timestamp with time zone NOT NULL,
   due_at timestamp with time zone NOT NULL,
   started_at timestamp with time zone,
@@ -25,12 +25,36 @@ CREATE TABLE carillon.attempts (
   error_code text,
   error_message text,
   error_stack text,
+  history text DEFAULT 'standard'::text NOT NULL,
+  tenant text DEFAULT ''::text NOT NULL,
+  generation integer DEFAULT 1 NOT NULL,
+  charged boolean DEFAULT true NOT NULL,
+  cause text,
+  worker text,
+  version text,
+  schedule text,
+  occurrence timestamp with time zone,
+  logs json,
   CONSTRAINT attempts_last_has_input CHECK (((run_state IS NULL) = (input IS NULL))),
-  CONSTRAINT attempts_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'timed_out'::text, 'released'::text, 'lost'::text]))),
+  CONSTRAINT attempts_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'timed_out'::text, 'released'::text, 'lost'::text, 'cancelled'::text, 'expired'::text, 'snoozed'::text]))),
   CONSTRAINT attempts_run_state CHECK ((run_state = ANY (ARRAY['succeeded'::text, 'dead'::text, 'cancelled'::text, 'expired'::text, 'discarded'::text])))
-) PARTITION BY RANGE (finished_at);
-CREATE INDEX attempts_job ON ONLY carillon.attempts USING btree (job, finished_at);
-CREATE INDEX attempts_run ON ONLY carillon.attempts USING btree (run);
+) PARTITION BY LIST (history);
+CREATE INDEX attempts_by_job ON ONLY carillon.attempts USING btree (job, finished_at);
+CREATE INDEX attempts_by_occurrence ON ONLY carillon.attempts USING btree (schedule, occurrence) WHERE (schedule IS NOT NULL);
+CREATE INDEX attempts_by_run ON ONLY carillon.attempts USING btree (run);
+CREATE INDEX attempts_by_tenant ON ONLY carillon.attempts USING btree (tenant, finished_at) WHERE (tenant <> ''::text);
+
+CREATE TABLE carillon.audit (
+  at timestamp with time zone NOT NULL,
+  actor text NOT NULL,
+  action text NOT NULL,
+  subject text NOT NULL,
+  reason text NOT NULL,
+  before json,
+  after json
+);
+CREATE INDEX audit_at ON carillon.audit USING btree (at);
+CREATE INDEX audit_subject ON carillon.audit USING btree (subject, at);
 
 CREATE TABLE carillon.dead_letters (
   run uuid NOT NULL,
@@ -44,9 +68,47 @@ CREATE TABLE carillon.dead_letters (
   error_code text,
   error_message text,
   error_stack text,
+  tenant text DEFAULT ''::text NOT NULL,
+  generation integer DEFAULT 1 NOT NULL,
+  claims integer DEFAULT 0 NOT NULL,
+  bury_when_lost boolean DEFAULT false NOT NULL,
+  tags text[],
+  timeout_ms bigint,
+  retry json,
+  history text DEFAULT 'standard'::text NOT NULL,
+  fingerprint text,
+  schedule text,
+  occurrence timestamp with time zone,
+  limits json,
   CONSTRAINT dead_letters_pkey PRIMARY KEY (run)
 );
+CREATE INDEX dead_letters_fingerprint ON carillon.dead_letters USING btree (job, fingerprint);
 CREATE INDEX dead_letters_job ON carillon.dead_letters USING btree (job, died_at);
+
+CREATE TABLE carillon.jobs (
+  name text NOT NULL,
+  settings json NOT NULL,
+  version text,
+  declared_at timestamp with time zone NOT NULL,
+  CONSTRAINT jobs_pkey PRIMARY KEY (name)
+);
+
+CREATE TABLE carillon.keys (
+  tenant text NOT NULL,
+  job text NOT NULL,
+  key text NOT NULL,
+  run uuid NOT NULL,
+  expires_at timestamp with time zone,
+  CONSTRAINT keys_pkey PRIMARY KEY (tenant, job, key)
+) WITH (fillfactor=70);
+CREATE INDEX keys_expiring ON carillon.keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+
+CREATE TABLE carillon.limits (
+  name text NOT NULL,
+  cap integer NOT NULL,
+  CONSTRAINT limits_pkey PRIMARY KEY (name),
+  CONSTRAINT limits_cap CHECK ((cap >= 0))
+);
 
 CREATE TABLE carillon.migrations (
   version integer NOT NULL,
@@ -55,6 +117,28 @@ CREATE TABLE carillon.migrations (
   applied_at timestamp with time zone DEFAULT clock_timestamp() NOT NULL,
   CONSTRAINT migrations_pkey PRIMARY KEY (version)
 );
+
+CREATE TABLE carillon.pauses (
+  kind text NOT NULL,
+  name text NOT NULL,
+  paused_at timestamp with time zone NOT NULL,
+  actor text NOT NULL,
+  reason text NOT NULL,
+  CONSTRAINT pauses_pkey PRIMARY KEY (kind, name),
+  CONSTRAINT pauses_kind CHECK ((kind = ANY (ARRAY['job'::text, 'pool'::text])))
+);
+
+CREATE TABLE carillon.run_limits (
+  run uuid NOT NULL,
+  key text NOT NULL,
+  limit_name text NOT NULL,
+  admitted boolean,
+  priority integer NOT NULL,
+  rank bigint NOT NULL,
+  CONSTRAINT run_limits_pkey PRIMARY KEY (run, key)
+) WITH (fillfactor=70);
+CREATE INDEX run_limits_admitted ON carillon.run_limits USING btree (key) WHERE admitted;
+CREATE INDEX run_limits_parked ON carillon.run_limits USING btree (key, priority DESC, rank) WHERE (NOT admitted);
 
 CREATE TABLE carillon.runs (
   id uuid NOT NULL,
@@ -69,12 +153,36 @@ CREATE TABLE carillon.runs (
   input json NOT NULL,
   lease uuid,
   claim bigint,
+  tenant text DEFAULT ''::text NOT NULL,
+  generation integer DEFAULT 1 NOT NULL,
+  claims integer DEFAULT 0 NOT NULL,
+  solo boolean DEFAULT false NOT NULL,
+  suspect boolean DEFAULT false NOT NULL,
+  started boolean DEFAULT false NOT NULL,
+  bury_when_lost boolean DEFAULT false NOT NULL,
+  cancelling boolean DEFAULT false NOT NULL,
+  limited boolean DEFAULT false NOT NULL,
+  parked_for text,
+  cause text,
+  start_by timestamp with time zone,
+  key text,
+  tags text[],
+  timeout_ms bigint,
+  retry json,
+  history text DEFAULT 'standard'::text NOT NULL,
+  last_error json,
+  progress json,
+  schedule text,
+  occurrence timestamp with time zone,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
+  CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
+  CONSTRAINT runs_parked_for CHECK ((((state = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text])))),
   CONSTRAINT runs_running_is_fenced CHECK (((state = 'running'::text) = ((lease IS NOT NULL) AND (claim IS NOT NULL)))),
   CONSTRAINT runs_state CHECK ((state = ANY (ARRAY['waiting'::text, 'parked'::text, 'ready'::text, 'running'::text])))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX runs_leased ON carillon.runs USING btree (lease) WHERE (state = 'running'::text);
-CREATE INDEX runs_ready ON carillon.runs USING btree (pool, priority DESC, rank) WHERE (state = 'ready'::text);
+CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((state = 'parked'::text) AND (parked_for <> 'limit'::text));
+CREATE INDEX runs_ready ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (state = 'ready'::text);
 CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (state = 'waiting'::text);
 
 CREATE TABLE carillon.workers (
@@ -85,5 +193,7 @@ CREATE TABLE carillon.workers (
   started_at timestamp with time zone NOT NULL,
   expires_at timestamp with time zone NOT NULL,
   dead boolean DEFAULT false NOT NULL,
+  jobs text[] DEFAULT '{}'::text[] NOT NULL,
+  version text,
   CONSTRAINT workers_pkey PRIMARY KEY (lease)
 ) WITH (fillfactor=50);

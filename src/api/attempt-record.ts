@@ -1,44 +1,109 @@
 /** One attempt as history tells it, in public words. */
-import type { listAttemptsOfRun } from "../store/attempts/list-of-run.ts"
-import type { Statement } from "../store/statement.ts"
-import { type DateValue, toDate } from "../time/instant.ts"
+import { attemptIdOf, claimNameOf } from "../engine/claimed-run.ts"
+import type { AttemptRow } from "../store/attempts/by-run.ts"
+import { type DateValue, formatInstant, toDate } from "../time/instant.ts"
 
 export interface AttemptRecord {
+  /** Names this attempt among all others; its handler knew it as `ctx.attemptId`. */
+  readonly id: string
   readonly runId: string
-  /** Counted from 1; attempts that were not charged share the number of the one that follows. */
+  /** 1, and one more with each replay of the run after its death. */
+  readonly generation: number
+  /** Counted from 1 in each generation; attempts that were not charged share the number of the one that follows. */
   readonly attempt: number
+  /** Whether it counts against the attempts that the run may have. */
+  readonly charged: boolean
+  /** Why there was another attempt. Absent for the first. */
+  readonly cause?: string
   readonly job: string
   readonly pool: string
-  /** The lease of the process that made it. */
-  readonly lease: string
+  /** On whose behalf. */
+  readonly tenant?: string
+  /** The schedule that the run comes from, and the planned instant that it stands for. */
+  readonly schedule?: string
+  readonly occurrence?: DateValue
+  /** The same for every attempt and every replay of the run, as outside systems were given it. */
+  readonly idempotencyKey: string
+  /** The lease of the process that made it. Absent, like `worker`, when no process ever had the run. */
+  readonly lease?: string
+  /** The process that made it. */
+  readonly worker?: string
+  /** The version of the code that made it. */
+  readonly version?: string
   readonly enqueuedAt: DateValue
   readonly dueAt: DateValue
-  /** Absent when the process died without telling. */
+  /** Absent when the handler did not run, or when the process died without telling. */
   readonly startedAt?: DateValue
   readonly finishedAt: DateValue
-  readonly outcome: "succeeded" | "failed" | "timed_out" | "released" | "lost"
+  /** From start to end, where both are known. */
+  readonly durationMs?: number
+  readonly outcome:
+    | "succeeded"
+    | "failed"
+    | "timed_out"
+    | "released"
+    | "lost"
+    | "cancelled"
+    | "expired"
+    | "snoozed"
   /** The final state of the run, if this was its last attempt. */
   readonly runState?: "succeeded" | "dead" | "cancelled" | "expired" | "discarded"
   readonly error?: { readonly code: string | null; readonly message: string; readonly stack: string | null }
+  /** What the handler wrote with `ctx.log`, the oldest first. Absent when it wrote nothing. */
+  readonly logs?: readonly AttemptLogLine[]
 }
 
-type Row = typeof listAttemptsOfRun extends Statement<infer _, infer R> ? R : never
+/** One line of a handler, so many milliseconds after its first; or, at the end, how many were too much to keep. */
+export type AttemptLogLine =
+  | { readonly afterMs: number; readonly message: string; readonly data?: unknown }
+  | { readonly dropped: number }
 
-export function attemptRecord(row: Row): AttemptRecord {
+export function attemptRecord(row: AttemptRow): AttemptRecord {
   const { error_code: code, error_message: message, error_stack: stack } = row
-  return {
+  const known = <T, R>(value: T | null, tell: (value: T) => R): R | undefined =>
+    value === null ? undefined : tell(value)
+  return withoutGaps({
+    id:
+      row.claim === null
+        ? `${row.run}.-`
+        : attemptIdOf({ id: row.run, claimName: claimNameOf({ claim: row.claim }) }),
     runId: row.run,
+    generation: row.generation,
     attempt: row.attempt,
+    charged: row.charged,
+    cause: row.cause ?? undefined,
     job: row.job,
     pool: row.pool,
-    lease: row.lease,
+    tenant: row.tenant === "" ? undefined : row.tenant,
+    schedule: row.schedule ?? undefined,
+    occurrence: known(row.occurrence, toDate),
+    idempotencyKey: idempotencyKeyOf(row),
+    lease: row.lease ?? undefined,
+    worker: row.worker ?? undefined,
+    version: row.version ?? undefined,
     enqueuedAt: toDate(row.enqueued_at),
     dueAt: toDate(row.due_at),
-    ...(row.started_at !== null && { startedAt: toDate(row.started_at) }),
+    startedAt: known(row.started_at, toDate),
     finishedAt: toDate(row.finished_at),
+    durationMs: known(row.started_at, (startedAt) => row.finished_at - startedAt),
     // The table's constraints allow these words and no others.
     outcome: row.outcome as AttemptRecord["outcome"],
-    ...(row.run_state !== null && { runState: row.run_state as NonNullable<AttemptRecord["runState"]> }),
-    ...(message !== null && { error: { code, message, stack } }),
-  }
+    runState: known(row.run_state, (state) => state as NonNullable<AttemptRecord["runState"]>),
+    error: known(message, (text) => ({ code, message: text, stack })),
+    logs: known(row.logs, (text) => JSON.parse(text) as readonly AttemptLogLine[]),
+  })
+}
+
+function idempotencyKeyOf({ run, schedule, occurrence }: AttemptRow): string {
+  if (schedule === null || occurrence === null) return `run:${run}`
+  return `schedule:${schedule}:occurrence:${formatInstant(occurrence)}`
+}
+
+type Gapless<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {
+  [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
+}
+
+/** What is not known is not there, rather than there and undefined. */
+function withoutGaps<T extends object>(record: T): Gapless<T> {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Gapless<T>
 }

@@ -1,27 +1,40 @@
-/** What users hold: enqueue, wait, start, stop. Creating one does no I/O. */
+/** What users hold: enqueue, wait, steer, start, stop. Creating one does no I/O. */
 import { DEFAULTS } from "../defaults.ts"
+import type { NewRun } from "../engine/new-run.ts"
+import { InputError, PayloadError } from "../errors.ts"
 import type { Job } from "../job/define.ts"
 import { encodePayload } from "../job/payload.ts"
 import type { EventListener } from "../observe/events.ts"
 import type { Host } from "../runtime/host.ts"
 import { createSystemHost } from "../runtime/system.ts"
-import { listAttemptsOfRun } from "../store/attempts/list-of-run.ts"
+import { listAttempts } from "../store/attempts/by-run.ts"
 import { planMigrations } from "../store/migrate.ts"
-import { insertRuns } from "../store/runs/insert.ts"
-import { type Application, createApplication } from "./application.ts"
+import type { ByWhom } from "./actor.ts"
+import { type Application, createApplication, type Opened } from "./application.ts"
 import { type AttemptRecord, attemptRecord } from "./attempt-record.ts"
+import { enqueueRuns, enqueueRunsIn } from "./enqueue.ts"
+import {
+  type CallerTransaction,
+  type EnqueueItem,
+  type EnqueueOptions,
+  type ResolvedRun,
+  resolveEnqueue,
+  resolveItems,
+  resolveManyOptions,
+} from "./enqueue-options.ts"
+import { type HistoryOptions, type HistoryPage, listHistory } from "./history.ts"
 import { openDatabase } from "./open-database.ts"
 import {
   assertJob,
   type CarillonOptions,
-  type EnqueueOptions,
-  resolveEnqueue,
   resolveOptions,
   resolveStop,
   runIdOf,
   type StopOptions,
 } from "./options.ts"
+import { listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
+import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs.ts"
 
 /** The arguments after the job: an input that may be left out where the job takes none, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
@@ -41,10 +54,40 @@ export interface Carillon {
     job: Job<Input, Output>,
     ...args: EnqueueArgs<NoInfer<Input>>
   ) => Promise<RunHandle<Output>>
+  /**
+   * Writes up to 50,000 runs of `job`, all of them or none, and answers for each in its order.
+   *
+   * @example await carillon.enqueueMany(sendEmail, users.map((user) => ({ input: { to: user.email } })))
+   */
+  readonly enqueueMany: <Input, Output>(
+    job: Job<Input, Output>,
+    items: readonly EnqueueItem<NoInfer<Input>>[],
+    options?: CallerTransaction,
+  ) => Promise<RunHandle<Output>[]>
   /** Waits for the end of any run, by its id, and returns what its handler returned. See `RunHandle.result`. */
   readonly result: (runId: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>
+  /** A run that has not ended, as it is now; `undefined` for one that has, or never was. */
+  readonly run: (runId: string) => Promise<RunRecord | undefined>
   /** Every finished attempt of a run, the oldest first. */
   readonly attempts: (runId: string) => Promise<AttemptRecord[]>
+  /** Finished attempts, the newest first, page by page. */
+  readonly history: (options?: HistoryOptions) => Promise<HistoryPage>
+  /**
+   * Cancels a run in whatever state it is. One that is not running ends at once; the handler of a running one is told
+   * through `ctx.signal`, and the run ends as cancelled whatever that handler does.
+   */
+  readonly cancel: (runId: string, by: ByWhom) => Promise<Cancelled>
+  /** Makes a waiting run due now, or gives a run another priority. Whether there was one that could be. */
+  readonly expedite: (runId: string, options: ByWhom & { readonly priority?: number }) => Promise<boolean>
+  /** Makes a dead run live again, with all its attempts, as its next generation. */
+  readonly replay: (runId: string, by: ByWhom) => Promise<void>
+  /** Gives a dead run up for good; what history says of it stays. */
+  readonly discard: (runId: string, by: ByWhom) => Promise<void>
+  /** Lets nothing of a job or pool be claimed until it is resumed. Whether that was not so before. */
+  readonly pause: (target: PauseTarget, by: ByWhom) => Promise<boolean>
+  /** Ends a pause. Whether there was one. */
+  readonly resume: (target: PauseTarget, by: ByWhom) => Promise<boolean>
+  readonly pauses: () => Promise<Pause[]>
   /** Calls `listener` for everything that happens in this process, until the returned function is called. */
   readonly subscribe: (listener: EventListener) => () => void
   /** The SQL that would bring the schema up to date, without running it. */
@@ -79,53 +122,128 @@ export function createCarillonOn(host: Host, options: CarillonOptions): Carillon
   )
 }
 
+/** The same error, with the item of `enqueueMany` that it is about. */
+function nameItem(error: unknown, index: number): unknown {
+  const item = `items[${index}]`
+  if (error instanceof InputError) {
+    return new InputError(
+      error.job,
+      error.issues.map(({ path, message }) => ({ path: `${item}.${path}`, message })),
+    )
+  }
+  if (!(error instanceof PayloadError)) return error
+  const path = error.path === "" ? item : `${item}.${error.path}`
+  const code = error.code === "PAYLOAD_TOO_LARGE" ? "PAYLOAD_TOO_LARGE" : "PAYLOAD_INVALID"
+  return new PayloadError(code, path, `${item}: ${error.message}`, { cause: error })
+}
+
 /** The public face of an application. */
 export function publish(host: Host, application: Application): Carillon {
+  async function enqueueAll<Output>(
+    job: Job<never, Output>,
+    items: readonly { readonly input: unknown; readonly run: ResolvedRun }[],
+    { tx, naming }: CallerTransaction & { readonly naming: (error: unknown, index: number) => unknown },
+  ): Promise<RunHandle<Output>[]> {
+    const named = (index: number) => (error: unknown) => {
+      throw naming(error, index)
+    }
+    const inputs = items.map(({ input }, index) => {
+      try {
+        return encodePayload(input, "input", DEFAULTS.inputBytes)
+      } catch (error) {
+        return named(index)(error)
+      }
+    })
+    return application.call(async (opened) => {
+      for (const [index, input] of inputs.entries()) {
+        const parsed = job.parse(input)
+        if (parsed instanceof Promise) await parsed.catch(named(index))
+      }
+      const runs = items.map(
+        ({ run }, index): NewRun => ({ ...run, id: host.newId(), input: inputs[index] ?? "" }),
+      )
+      const { answers } = tx
+        ? await enqueueRunsIn(opened, tx, job, runs)
+        : await enqueueRuns(opened, job, runs)
+      if (application.events.hearsRoutine()) tellEnqueued(job, runs, answers)
+      return answers.map((answer) => createRunHandle<Output>(opened.engine.results, answer))
+    })
+  }
+
+  function tellEnqueued(
+    job: Job<never, unknown>,
+    runs: readonly NewRun[],
+    answers: readonly { readonly id: string; readonly created: boolean }[],
+  ): void {
+    for (const [index, { id, created }] of answers.entries()) {
+      const pool = runs[index]?.pool ?? job.pool
+      if (created) application.events.emit({ type: "run.enqueued", run: id, job: job.name, pool })
+    }
+  }
+
   async function enqueue<Input, Output>(
     job: Job<Input, Output>,
     input?: Input,
     options: EnqueueOptions = {},
   ): Promise<RunHandle<Output>> {
     assertJob(job)
-    const { delayMs, runAt, priority = job.priority } = resolveEnqueue(options)
-    const json = encodePayload(input, "input", DEFAULTS.inputBytes)
-    return application.call(async ({ runtime, engine }) => {
-      await job.parse(json)
-      const id = host.newId()
-      const [written] = await runtime.database.run(insertRuns, {
-        ids: [id],
-        jobs: [job.name],
-        pools: [job.pool],
-        priorities: [priority],
-        delaysMs: [delayMs],
-        runAt: [runAt?.getTime() ?? null],
-        inputs: [json],
-      })
-      await runtime.crashPoint("enqueue.written")
-      application.events.emit({ type: "run.enqueued", run: id, job: job.name, pool: job.pool })
-      if (written?.state === "ready") engine.wakeups.ready(job.pool)
-      else engine.wakeups.waiting()
-      return createRunHandle<Output>(engine.results, { id, created: written !== undefined })
-    })
+    const run = resolveEnqueue(options, job.concurrency !== null)
+    const naming = (error: unknown) => error
+    const [handle] = await enqueueAll(job, [{ input, run }], { ...options, naming })
+    return handle as RunHandle<Output>
+  }
+
+  async function enqueueMany<Input, Output>(
+    job: Job<Input, Output>,
+    items: readonly EnqueueItem<Input>[],
+    options: CallerTransaction = {},
+  ): Promise<RunHandle<Output>[]> {
+    assertJob(job)
+    resolveManyOptions(options)
+    const runs = resolveItems(items, job.concurrency !== null)
+    const all = runs.map((run, index) => ({ input: items[index]?.input, run }))
+    return all.length === 0 ? [] : enqueueAll(job, all, { ...options, naming: nameItem })
   }
 
   const stop = async (options: StopOptions = {}) => application.stop(resolveStop(options).graceMs)
+  const call = <Args extends unknown[], T>(work: (opened: Opened, ...args: Args) => Promise<T>) => {
+    return (...args: Args) => application.call((opened) => work(opened, ...args))
+  }
 
   return Object.freeze({
     start: application.start,
     stop,
     enqueue: (job, ...[input, options]) => enqueue(job, input, options),
+    enqueueMany,
     result: async (runId, options) => {
       const id = runIdOf(runId)
       const { engine } = await application.open()
       return waitForOutput(engine.results, id, options)
     },
-    attempts: async (runId) => {
-      const run = runIdOf(runId)
-      return application.call(async ({ runtime }) =>
-        (await runtime.database.run(listAttemptsOfRun, { run })).map(attemptRecord),
-      )
+    run: call(getRun),
+    attempts: call(async ({ runtime }, runId: string) =>
+      (await listAttempts(runtime.database, runIdOf(runId))).map(attemptRecord),
+    ),
+    history: call(({ runtime }, options?: HistoryOptions) => listHistory(runtime, options ?? {})),
+    cancel: async (runId, by) => {
+      const cancelled = await application.call((opened) => cancel(opened, runId, by))
+      if (cancelled.changed) application.events.emit({ type: "run.cancelled", run: runId, ...by })
+      return cancelled
     },
+    expedite: call(expedite),
+    replay: call(replay),
+    discard: call(discard),
+    pause: call(async ({ runtime, engine }, target: PauseTarget, by: ByWhom) => {
+      const changed = await pause(runtime, target, by)
+      engine.mover.bell.ring()
+      return changed
+    }),
+    resume: call(async ({ runtime, engine }, target: PauseTarget, by: ByWhom) => {
+      const changed = await resume(runtime, target, by)
+      engine.mover.bell.ring()
+      return changed
+    }),
+    pauses: call(({ runtime }) => listPauses(runtime)),
     subscribe: application.events.subscribe,
     planMigrations: async () => {
       const { database } = await application.connect()

@@ -2,7 +2,7 @@
 import { DEFAULTS } from "../defaults.ts"
 import { OptionsError } from "../errors.ts"
 import { type AnyJob, isJob } from "../job/define.ts"
-import { poolNameCheck, priorityCheck } from "../job/options.ts"
+import { poolNameCheck } from "../job/options.ts"
 import type { Logger } from "../observe/log.ts"
 import {
   array,
@@ -20,7 +20,6 @@ import {
 } from "../options/check.ts"
 import { nearest } from "../options/nearest.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
-import { type DateValue, isDate } from "../time/instant.ts"
 
 export interface CarillonOptions {
   /**
@@ -60,17 +59,20 @@ export interface CarillonOptions {
    * @default "60s"
    */
   readonly lease?: Duration
+  /**
+   * The version of your code, as in `"2.3.1"`. Shown with attempts and workers; and a process with an older version
+   * never overwrites what a newer one has declared about a job.
+   */
+  readonly version?: string
+  /**
+   * Whether processes tell each other when something becomes ready, by NOTIFY. Without it, and behind poolers that do
+   * not pass it on, work in other processes is found by looking: within a second, up to five after idle times.
+   *
+   * @default true
+   */
+  readonly wakeups?: boolean
   /** Receives what is worth telling. @default what matters to operators goes to the terminal, on stderr */
   readonly logger?: Logger
-}
-
-export interface EnqueueOptions {
-  /** How long the run waits before it is due. */
-  readonly delay?: Duration
-  /** When the run is due. Give this or `delay`. */
-  readonly runAt?: DateValue
-  /** Overrides the priority of the job: higher goes first. */
-  readonly priority?: number
 }
 
 export interface StopOptions {
@@ -91,11 +93,10 @@ export interface ResolvedOptions {
   readonly pools: ReadonlyMap<string, number>
   readonly leaseMs: number
   readonly renewEveryMs: number
+  readonly version: string | undefined
+  readonly wakeups: boolean
   readonly logger: Logger | undefined
 }
-
-/** The end of the year 9999. */
-const LAST_INSTANT_MS = 253_402_300_800_000
 
 /** PostgreSQL cuts longer names off in silence. */
 const IDENTIFIER_BYTES = 63
@@ -131,6 +132,8 @@ const carillonCheck = object({
   jobs: optional(array(jobValueCheck)),
   pools: optional(record(poolNameCheck, integer({ min: 1, max: 10_000 }))),
   lease: optional(duration({ min: 1_000, max: 86_400_000 })),
+  version: optional(satisfies("a text of 1 to 100 characters", isVersion)),
+  wakeups: optional(satisfies("true or false", (value) => typeof value === "boolean")),
   logger: optional(
     satisfies("an object with the methods debug, info, warn and error", (value) =>
       ["debug", "info", "warn", "error"].every(
@@ -140,28 +143,13 @@ const carillonCheck = object({
   ),
 })
 
-/** What PostgreSQL and ISO 8601 with four digits agree on. */
-const runAtCheck = satisfies(
-  "a Date between the years 1970 and 9999",
-  (value) => isDate(value) && value.getTime() >= 0 && value.getTime() < LAST_INSTANT_MS,
-)
-
-const enqueueCheck: Check = (value, path) => [
-  ...object({
-    delay: optional(duration()),
-    runAt: optional(runAtCheck),
-    priority: optional(priorityCheck),
-  })(value, path),
-  ...(isBoth(value) ? [expected("either `delay` or `runAt`, not both", value, "delay")] : []),
-]
-
 const stopCheck = object({ grace: optional(duration()) })
 
 export function resolveOptions(options: CarillonOptions): ResolvedOptions {
   assertOptions("createCarillon", options, (value, path) => [
     ...carillonCheck(value, path),
     ...findDuplicates((value as CarillonOptions | undefined)?.jobs),
-    ...findIdlePools(value as CarillonOptions | undefined),
+    ...findMisspeltPools(value as CarillonOptions | undefined),
   ])
   const jobs = options.jobs ?? []
   const pools = options.pools ?? Object.fromEntries(jobs.map(({ pool }) => [pool, DEFAULTS.slots]))
@@ -174,18 +162,20 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
     pools: new Map(Object.entries(pools)),
     leaseMs,
     renewEveryMs: Math.min(DEFAULTS.renewEveryMs, Math.floor(leaseMs / 4)),
+    version: options.version,
+    wakeups: options.wakeups ?? true,
     logger: options.logger,
   }
-}
-
-export function resolveEnqueue(options: EnqueueOptions): EnqueueOptions & { readonly delayMs: number } {
-  assertOptions("enqueue", options, enqueueCheck)
-  return { ...options, delayMs: parseDuration(options.delay) ?? 0 }
 }
 
 export function resolveStop(options: StopOptions): { readonly graceMs: number } {
   assertOptions("stop", options, stopCheck)
   return { graceMs: parseDuration(options.grace) ?? DEFAULTS.graceMs }
+}
+
+function isVersion(value: unknown): boolean {
+  if (typeof value !== "string" || value.trim() === "" || value.length > 100) return false
+  return value.isWellFormed() && !value.includes("\0")
 }
 
 /** Two handlers for one name: a run could not know which is meant. */
@@ -204,18 +194,16 @@ function findDuplicates(jobs: unknown) {
   )
 }
 
-/** A pool that none of the jobs runs in would sit idle for ever: most likely its name is misspelt. */
-function findIdlePools(options: CarillonOptions | undefined) {
+/** A pool that no job names and that is called almost like one that is named: most likely a typing error. */
+function findMisspeltPools(options: CarillonOptions | undefined) {
   if (!Array.isArray(options?.jobs) || !isPlainObject(options?.pools)) return []
   const used = options.jobs.flatMap((job) => (isJob(job) ? [job.pool] : []))
   return Object.keys(options.pools)
     .filter((pool) => !used.includes(pool))
-    .map((pool) => {
+    .flatMap((pool) => {
       const meant = nearest(pool, used)
-      return {
-        path: `pools.${pool}`,
-        message: `no job runs in this pool${meant ? `; did you mean "${meant}"?` : ""}`,
-      }
+      const message = `no job runs in this pool; did you mean "${meant}"?`
+      return meant ? [{ path: `pools.${pool}`, message }] : []
     })
 }
 
@@ -239,9 +227,4 @@ function isServerUrl(text: string): boolean {
   } catch {
     return false
   }
-}
-
-function isBoth(value: unknown): boolean {
-  const { delay, runAt } = (value ?? {}) as EnqueueOptions
-  return delay !== undefined && runAt !== undefined
 }

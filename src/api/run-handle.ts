@@ -37,13 +37,19 @@ export async function waitForOutput(
   return outputOf(id, await results.wait(id, signal))
 }
 
+const CODE_OF: Readonly<Record<string, "RUN_CANCELLED" | "RUN_EXPIRED">> = {
+  cancelled: "RUN_CANCELLED",
+  expired: "RUN_EXPIRED",
+}
+
 function outputOf(id: string, finished: FinishedRun | undefined): unknown {
   if (!finished) {
     throw new RunError("RUN_NOT_FOUND", id, `Run ${id} is neither waiting, running nor in history.`)
   }
   if (finished.state === "succeeded") return decodePayload(finished.result ?? "null")
   const why = finished.error ? `: ${finished.error.message}` : "."
-  throw new RunError("RUN_DEAD", id, `Run ${id} is ${finished.state}${why}`, {
+  const code = CODE_OF[finished.state] ?? "RUN_DEAD"
+  throw new RunError(code, id, `Run ${id} is ${finished.state}${why}`, {
     ...(finished.error && { cause: reviveError(finished.error) }),
   })
 }

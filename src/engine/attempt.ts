@@ -7,127 +7,163 @@
 import { DEFAULTS } from "../defaults.ts"
 import { AttemptAborted, InputError, PayloadError } from "../errors.ts"
 import type { JobContext } from "../job/context.ts"
-import type { AnyJob } from "../job/define.ts"
 import { encodePayload } from "../job/payload.ts"
-import type { AttemptFacts } from "../observe/events.ts"
+import { isVerdict, type Verdict } from "../job/verdict.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Outcome } from "../queue/fate.ts"
-import type { Host } from "../runtime/host.ts"
-import { type InstantMs, toDate } from "../time/instant.ts"
+import type { Host, Timer } from "../runtime/host.ts"
+import { createAttemptContext } from "./attempt-context.ts"
+import { type AttemptLog, createAttemptLog } from "./attempt-log.ts"
+import type { Completed, Completer, Completion } from "./attempt-transaction.ts"
+import type { ClaimedRun } from "./claimed-run.ts"
+import type { ProgressWriter } from "./progress.ts"
 
-/** A run that this process has claimed. */
-export interface ClaimedRun {
-  readonly id: string
-  readonly lease: string
-  readonly claim: bigint
-  readonly job: AnyJob
-  /** The number of the attempt to be made, counted from 1. */
-  readonly attempt: number
-  readonly due: InstantMs
-  /** JSON, parsed only when the handler starts. */
-  readonly input: string
-}
-
-/** How an attempt ended, or that the run belongs to another worker now, so that there is nothing to write. */
-export type AttemptOutcome = Outcome | { readonly kind: "lost" }
-
-/** What events say about a run. */
-export function factsOf({ id, job, attempt }: ClaimedRun): AttemptFacts {
-  return { run: id, job: job.name, pool: job.pool, attempt }
-}
+/**
+ * How an attempt ended; or that the run belongs to another worker now, so that there is nothing to write; or that its
+ * end is already written.
+ */
+export type AttemptOutcome = Outcome | { readonly kind: "lost" } | Completed
 
 export interface RunningAttempt {
   readonly run: ClaimedRun
   readonly startedAtMs: number
-  readonly outcome: Promise<AttemptOutcome>
-  /** Resolves when the handler has really ended. */
-  readonly ended: Promise<void>
   /** Whether the handler has really ended. */
   readonly over: () => boolean
   readonly abort: (reason: AttemptAborted) => void
+  /** JSON of what the handler has logged, or null. */
+  readonly logs: () => string | null
+}
+
+export interface AttemptParts {
+  readonly host: Host
+  readonly completer: Completer
+  readonly progress: ProgressWriter
+}
+
+export interface AttemptListener {
+  /** It is known how the attempt ended. Called once. */
+  readonly onOutcome: (attempt: RunningAttempt, outcome: AttemptOutcome) => void
+  /** The handler has really ended. Called once, before or after the outcome is known. */
+  readonly onEnded: (attempt: RunningAttempt) => void
 }
 
 /** How long a handler that was told to stop may take to finish or to give up by itself. */
 const LAST_WORDS_MS = 1_000
 
-export function startAttempt(host: Host, run: ClaimedRun): RunningAttempt {
-  const controller = new AbortController()
-  const { job } = run
-  const timer =
-    job.timeoutMs === null ? undefined : host.after(job.timeoutMs, () => controller.abort(timeoutReason(run)))
-  let over = false
-  const handled = handle(run, controller.signal).finally(() => {
-    over = true
-    timer?.cancel()
-  })
-  const cut = cutShort(host, controller.signal, handled)
-  // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
-  controller.signal.addEventListener("abort", () => timer?.cancel(), { once: true })
-  return {
-    run,
-    startedAtMs: host.monotonicMs(),
-    // Once aborted, what the handler says is up to the reason: most throw because of it.
-    outcome: Promise.race([handled.then((outcome) => (controller.signal.aborted ? cut : outcome)), cut]),
-    ended: handled.then(() => {}),
-    over: () => over,
-    abort: (reason) => controller.abort(reason),
+export function startAttempt(
+  { host, completer, progress }: AttemptParts,
+  run: ClaimedRun,
+  { onOutcome, onEnded }: AttemptListener,
+): RunningAttempt {
+  const startedAtMs = host.monotonicMs()
+  // Most handlers ask for none of these.
+  let controller: AbortController | undefined
+  let log: AttemptLog | undefined
+  let completion: Completion | undefined
+  let abortedBy: AttemptAborted | undefined
+  let isOver = false
+  let isDecided = false
+  let lastWords: Timer | undefined
+
+  const logs = () => log?.json() ?? null
+  const signal = () => {
+    if (!controller) {
+      controller = new AbortController()
+      if (abortedBy) controller.abort(abortedBy)
+    }
+    return controller.signal
   }
+  const context = createAttemptContext({
+    run,
+    signal,
+    progress,
+    log: (message, data) => {
+      log ??= createAttemptLog(host)
+      log.add(message, data)
+    },
+    transaction: (body) => {
+      completion ??= completer.open({ run, startedAtMs, logs, signal })
+      return completion.transaction(body)
+    },
+  })
+  const attempt: RunningAttempt = { run, startedAtMs, over: () => isOver, abort, logs }
+  const timer =
+    run.timeoutMs === null ? undefined : host.after(run.timeoutMs, () => abort(timeoutReason(run)))
+
+  function decide(outcome: AttemptOutcome): void {
+    if (isDecided) return
+    isDecided = true
+    timer?.cancel()
+    lastWords?.cancel()
+    // Once its end is committed, nothing that the handler says can change it.
+    onOutcome(attempt, completion?.completed() ?? outcome)
+  }
+
+  /** Once told to end, what a handler says is up to the reason: most throw because of it. */
+  function abort(reason: AttemptAborted): void {
+    if (isOver || abortedBy) return
+    // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
+    timer?.cancel()
+    abortedBy = reason
+    controller?.abort(reason)
+    if (reason.code === "ATTEMPT_TIMEOUT") decide({ kind: "timed_out", error: recordError(reason) })
+    else if (reason.code === "LEASE_LOST") decide({ kind: "lost" })
+    else if (reason.code === "RUN_CANCELLED") decide({ kind: "cancelled", error: recordError(reason) })
+    else lastWords = host.after(LAST_WORDS_MS, () => decide({ kind: "released" }))
+  }
+
+  void handle(run, context).then((outcome) => {
+    isOver = true
+    // At a stop a result still counts, a failure does not: it was the stop's doing.
+    decide(abortedBy && outcome.kind === "failed" ? { kind: "released" } : outcome)
+    onEnded(attempt)
+  })
+  return attempt
 }
 
 /** Runs the handler to its end; never rejects. */
-async function handle(run: ClaimedRun, signal: AbortSignal): Promise<Outcome> {
+async function handle(run: ClaimedRun, context: JobContext): Promise<Outcome> {
   try {
-    const input = await run.job.parse(run.input)
-    const output = await run.job.execute(input, contextOf(run, signal))
+    const parsed = run.job.parse(run.input)
+    const input = parsed instanceof Promise ? await parsed : parsed
+    const output = await run.job.execute(input, context)
+    if (isVerdict(output)) return outcomeOf(output)
     return { kind: "succeeded", result: encodePayload(output, "result", DEFAULTS.resultBytes) }
   } catch (error) {
-    return { kind: "failed", error: recordError(error), retryable: !isFinal(error) }
+    if (isVerdict(error)) return outcomeOf(error)
+    return { kind: "failed", error: recordError(error), retryable: !isFinal(run, error) }
   }
 }
 
-/** The outcome of an attempt that was told to end. Never resolves for one that was not. */
-function cutShort(host: Host, signal: AbortSignal, handled: Promise<Outcome>): Promise<AttemptOutcome> {
-  return new Promise((resolve) => {
-    signal.addEventListener(
-      "abort",
-      () => {
-        const reason = signal.reason as AttemptAborted
-        if (reason.code === "ATTEMPT_TIMEOUT") resolve({ kind: "timed_out", error: recordError(reason) })
-        else if (reason.code === "LEASE_LOST") resolve({ kind: "lost" })
-        else resolve(lastWords(host, handled))
-      },
-      { once: true },
-    )
-  })
+/** What a handler says about its run instead of a result. */
+function outcomeOf(verdict: Verdict): Outcome {
+  switch (verdict.kind) {
+    case "snooze":
+      return { kind: "snoozed", forMs: verdict.forMs }
+    case "cancel":
+      return { kind: "cancelled", error: said("RUN_CANCELLED", verdict.reason) }
+    case "bury":
+      return { kind: "failed", error: said("RUN_BURIED", verdict.reason), retryable: false }
+    case "retry":
+      return {
+        kind: "failed",
+        error: said("RETRY_ASKED", verdict.reason),
+        retryable: true,
+        afterMs: verdict.afterMs,
+      }
+  }
 }
 
-/** At a stop a result still counts, a failure does not: it was the stop's doing. */
-async function lastWords(host: Host, handled: Promise<Outcome>): Promise<Outcome> {
-  const patience = new AbortController()
-  const silence = host.sleep(LAST_WORDS_MS, patience.signal).then((): Outcome => ({ kind: "released" }))
-  const outcome = await Promise.race([handled, silence])
-  patience.abort()
-  return outcome.kind === "succeeded" ? outcome : { kind: "released" }
+function said(code: string, reason: string) {
+  return { ...recordError(reason), code }
 }
 
-function contextOf(run: ClaimedRun, signal: AbortSignal): JobContext {
-  return Object.freeze({
-    runId: run.id,
-    attempt: run.attempt,
-    job: run.job.name,
-    pool: run.job.pool,
-    due: toDate(run.due),
-    idempotencyKey: `run:${run.id}`,
-    signal,
-  })
-}
-
-/** The same input will be refused again, and the same code will return the same result. */
-function isFinal(error: unknown): boolean {
+/** The same input will be refused again, the same code will return the same result, or the job said so. */
+function isFinal(run: ClaimedRun, error: unknown): boolean {
   try {
-    return error instanceof InputError || error instanceof PayloadError
+    return error instanceof InputError || error instanceof PayloadError || run.retry.isFinal(error)
   } catch {
-    // A proxy may refuse even this question.
+    // A proxy may refuse even these questions, and the job's own may fail.
     return false
   }
 }
@@ -136,7 +172,7 @@ function timeoutReason(run: ClaimedRun): AttemptAborted {
   return new AttemptAborted(
     "ATTEMPT_TIMEOUT",
     run.id,
-    `Attempt ${run.attempt} of ${run.job.name} did not end within ${run.job.timeoutMs} ms. ` +
+    `Attempt ${run.attempt} of ${run.job.name} did not end within ${run.timeoutMs} ms. ` +
       "Raise `timeout`, or end the handler when `ctx.signal` aborts.",
   )
 }

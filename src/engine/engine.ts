@@ -2,15 +2,27 @@
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { type Admissions, createAdmissions } from "./admissions.ts"
+import { createCompleter } from "./attempt-transaction.ts"
+import { createClaimDoubts } from "./claim-doubts.ts"
+import { createClaimer } from "./claimer.ts"
+import { createEnqueuer, type Enqueuer } from "./enqueuer.ts"
+import { createExecutor } from "./executor.ts"
+import type { ReadyLane } from "./lane.ts"
 import { createLease } from "./lease.ts"
 import { type Loop, runLoop } from "./loop.ts"
+import { createMover, type Mover } from "./mover.ts"
+import { createProgressWriter } from "./progress.ts"
 import { createPromoter } from "./promoter.ts"
 import { createReaper, type Reaper } from "./reaper.ts"
+import { createReconciler } from "./reconciler.ts"
 import { createResults, type Results } from "./results.ts"
 import { createSettler } from "./settler.ts"
 import { shutDown } from "./shutdown.ts"
 import { createUpkeep } from "./upkeep.ts"
+import { createVisibility, type Visibility } from "./visibility.ts"
 import { createWakeups, type Wakeups } from "./wakeups.ts"
+import { createWatch } from "./watch.ts"
 import { abortLost, createWorker, type Worker } from "./worker.ts"
 
 export interface EngineConfig {
@@ -19,15 +31,26 @@ export interface EngineConfig {
   readonly pools: ReadonlyMap<string, number>
   readonly leaseMs: number
   readonly renewEveryMs: number
+  /** Whether processes tell each other what has become ready, or find it by looking. */
+  readonly wakeups: boolean
+  /** Of the code that this process runs. */
+  readonly version: string | undefined
 }
 
 export interface Engine {
   readonly results: Results
   readonly wakeups: Wakeups
+  readonly enqueuer: Enqueuer
+  readonly visibility: Visibility
+  readonly admissions: Admissions
+  readonly mover: Mover
   readonly workers: readonly Worker[]
   readonly promoter: Loop
   readonly reaper: Reaper
   readonly lease: Loop
+  readonly watch: Loop
+  readonly reconciler: Loop
+  readonly upkeep: Loop
   /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
   readonly open: () => Promise<void>
   readonly start: () => Promise<void>
@@ -40,35 +63,74 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const living = new AbortController()
   const claimLoops: Promise<void>[] = []
   const lifeLoops: Promise<void>[] = []
+  const version = config.version ?? null
+  const identity = { worker: `${runtime.facts.hostname}:${runtime.facts.pid}`, version }
   const failed = (loop: string) => (error: unknown, failures: number) =>
     events.emit({ type: "loop.failed", loop, error, failures })
 
   const results = createResults({ runtime, onFailure: failed("results") })
+  const wakeups = createWakeups({
+    runtime,
+    isOn: config.wakeups,
+    handlers: {
+      onReady: wakeWorkers,
+      onWaiting: () => promoter.bell.ring(),
+      onCancelled: (run) => {
+        for (const worker of workers) worker.cancel(run)
+      },
+      onMissed: () => watch.bell.ring(),
+    },
+  })
+  const admissions = createAdmissions({ runtime, onReady: wakeups.ready })
+  const onParked = () => admissions.bell.ring()
   const settler = createSettler({
     runtime,
     events,
+    identity,
+    isBusy: () => workers.some((worker) => worker.running().length > 0),
+    onSucceeded: (job, durationMs) => watch.succeeded(job, durationMs),
     onFinished: results.tell,
-    onReturned: (pool, state) => (state === "ready" ? wakeups.ready(pool) : wakeups.waiting()),
+    onReturned: (lane) => (lane ? wakeups.ready(lane) : wakeups.waiting()),
+    onRoom: admissions.admit,
+    onWritten: () => {
+      for (const worker of workers) worker.bell.ring()
+    },
     onFailure: failed("settler"),
   })
-  const ringWorkers = (pool: string | undefined) => {
-    for (const worker of workers) if (pool === undefined || pool === worker.pool) worker.bell.ring()
-  }
-  const wakeups = createWakeups(runtime, { onReady: ringWorkers, onWaiting: () => promoter.bell.ring() })
   const lease = createLease({
     runtime,
     pools: [...config.pools.keys()],
+    jobs: [...config.jobs.keys()],
+    version,
     leaseMs: config.leaseMs,
     renewEveryMs: config.renewEveryMs,
-    onLost: (lost) => {
-      settler.giveUpOn(lost)
-      events.emit({ type: "lease.lost", lease: lost, runs: abortLost(workers, lost) })
+    longestTimeoutMs: () => longestTimeoutMs(workers),
+    onLost: (lost, because) => {
+      // What has ended is still offered to the database: the fence decides.
+      events.emit({ type: "lease.lost", lease: lost, runs: abortLost(workers, lost), because })
     },
+    onBlocked: (blocked) => events.emit({ type: "worker.blocked", ...blocked }),
+    onHeartbeatFailure: failed("heartbeat"),
   })
-  const workers = [...config.pools].map(([pool, slots]) =>
-    createWorker({ runtime, events, pool, slots, jobs: config.jobs, lease, settler }),
-  )
-  const promoter = createPromoter(runtime, wakeups.ready)
+  const doubts = createClaimDoubts({ runtime, lease, identity, onReady: () => wakeWorkers(undefined) })
+  const attempts = {
+    host: runtime,
+    completer: createCompleter(runtime, identity),
+    progress: createProgressWriter(runtime),
+  }
+  const workers = [...config.pools].map(([pool, slots]) => {
+    const { jobs, leaseMs } = config
+    return createWorker({
+      runtime,
+      pool,
+      jobs,
+      lease,
+      claimer: createClaimer({ runtime, pool, jobs, lease, doubts }),
+      createExecutor: (onFree) =>
+        createExecutor({ runtime, events, slots, leaseMs, lease, settler, attempts, onFree }),
+    })
+  })
+  const promoter = createPromoter({ runtime, onReady: wakeups.ready, onParked })
   const reaper = createReaper({
     runtime,
     events,
@@ -76,8 +138,29 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     leaseMs: config.leaseMs,
     everyMs: config.renewEveryMs,
     onReady: wakeups.ready,
+    onRoom: admissions.admit,
   })
-  const upkeep = createUpkeep(runtime)
+  const watch = createWatch({ runtime, events, lease, workers, everyMs: config.renewEveryMs })
+  const mover = createMover({
+    runtime,
+    events,
+    onReady: wakeups.ready,
+    onLimits: admissions.admit,
+    onResumed: () => wakeWorkers(undefined),
+  })
+  const reconciler = createReconciler({ runtime, events, jobs: config.jobs, version: config.version })
+  const visibility = createVisibility({
+    runtime,
+    onReady: wakeups.ready,
+    onWaiting: wakeups.waiting,
+    onParked,
+  })
+  const upkeep = createUpkeep(runtime, failed("upkeep"))
+  const enqueuer = createEnqueuer(runtime, doubts)
+
+  function wakeWorkers(lane: ReadyLane | undefined): void {
+    for (const worker of workers) if (lane === undefined || lane.pool === worker.pool) worker.wake(lane)
+  }
 
   let opening: Promise<void> | undefined
 
@@ -91,21 +174,24 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   }
 
   async function openOnce(): Promise<void> {
-    await upkeep.tick(living.signal)
+    await upkeep.prepare()
     await lease.open()
     events.emit({ type: "worker.started", lease: lease.id(), pools: [...config.pools.keys()] })
   }
 
+  /** After a failure the next call goes on where this one ended. */
   async function start(): Promise<void> {
     await open()
-    // PGlite has one process: there is nobody else to reap, and nobody else to hear from.
-    const { processes } = runtime.database.abilities
-    if (processes) await wakeups.listen()
     const run = (loop: Loop, until: AbortSignal) => runLoop(runtime, loop, failed(loop.name), until)
-    lifeLoops.push(run(lease, living.signal))
-    for (const loop of [...(processes ? [reaper] : []), upkeep, promoter, ...workers]) {
-      claimLoops.push(run(loop, claiming.signal))
+    // The lease is renewed while everything else is still being set up.
+    if (lifeLoops.length === 0) {
+      lifeLoops.push(run(lease, living.signal), lease.beat(living.signal), run(watch, living.signal))
     }
+    await wakeups.listen()
+    // PGlite has one process: there is nobody else to reap.
+    const reapers = runtime.database.abilities.processes ? [reaper] : []
+    const loops = [...reapers, reconciler, upkeep, mover, admissions, promoter, ...workers]
+    if (claimLoops.length === 0) claimLoops.push(...loops.map((loop) => run(loop, claiming.signal)))
   }
 
   let stopping: Promise<void> | undefined
@@ -123,9 +209,38 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     const unfinished = await shutDown(parts, graceOver)
     settler.close()
     results.close()
+    visibility.close()
     wakeups.close()
     if (opening !== undefined) events.emit({ type: "worker.stopped", lease: lease.id(), unfinished })
   }
 
-  return { results, wakeups, workers, promoter, reaper, lease, open, start, stop }
+  return {
+    results,
+    wakeups,
+    enqueuer,
+    visibility,
+    admissions,
+    mover,
+    workers,
+    promoter,
+    reaper,
+    lease,
+    watch,
+    reconciler,
+    upkeep,
+    open,
+    start,
+    stop,
+  }
+}
+
+/** Of the handlers that run now; null when none has one. */
+function longestTimeoutMs(workers: readonly Worker[]): number | null {
+  let longest: number | null = null
+  for (const worker of workers) {
+    for (const { run } of worker.running()) {
+      if (run.timeoutMs !== null) longest = Math.max(longest ?? 0, run.timeoutMs)
+    }
+  }
+  return longest
 }

@@ -1,5 +1,5 @@
 /** The one loop primitive: every actor is a tick that says how long to rest, and a bell that ends the rest early. */
-import type { Host } from "../runtime/host.ts"
+import type { Host, Timer } from "../runtime/host.ts"
 
 export interface Loop {
   readonly name: string
@@ -25,18 +25,21 @@ export function createBell(host: Host): Bell {
       rung = true
       wake?.()
     },
-    rest: async (ms, signal) => {
-      if (!rung) {
-        const early = new AbortController()
-        wake = () => early.abort()
-        const stop = () => early.abort()
-        signal.addEventListener("abort", stop, { once: true })
-        if (!signal.aborted) await host.sleep(ms, early.signal)
-        signal.removeEventListener("abort", stop)
-        wake = undefined
-      }
-      rung = false
-    },
+    rest: (ms, signal) =>
+      new Promise((resolve) => {
+        const end = () => {
+          timer?.cancel()
+          signal.removeEventListener("abort", end)
+          wake = undefined
+          rung = false
+          resolve()
+        }
+        let timer: Timer | undefined
+        if (rung || signal.aborted) return end()
+        wake = end
+        signal.addEventListener("abort", end, { once: true })
+        timer = host.after(ms, end)
+      }),
   }
 }
 

@@ -9,6 +9,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { reapRuns } from "../store/runs/reap.ts"
 import { forgetWorkers } from "../store/workers/forget.ts"
 import { markDeadWorkers } from "../store/workers/mark-dead.ts"
+import type { ReadyLane } from "./lane.ts"
 import type { Lease } from "./lease.ts"
 import { createBell, type Loop } from "./loop.ts"
 
@@ -18,7 +19,9 @@ export interface ReaperParts {
   readonly lease: Lease
   readonly leaseMs: number
   readonly everyMs: number
-  readonly onReady: (pool: string) => void
+  readonly onReady: (lane: ReadyLane) => void
+  /** There may be room under these limits. */
+  readonly onRoom: (keys: readonly string[]) => void
 }
 
 const BATCH = 1_000
@@ -30,7 +33,8 @@ export interface Reaper extends Loop {
   readonly reap: () => Promise<number>
 }
 
-export function createReaper({ runtime, events, lease, leaseMs, everyMs, onReady }: ReaperParts): Reaper {
+export function createReaper(parts: ReaperParts): Reaper {
+  const { runtime, events, lease, leaseMs, everyMs } = parts
   const { database } = runtime
 
   async function reap(): Promise<number> {
@@ -45,8 +49,11 @@ export function createReaper({ runtime, events, lease, leaseMs, everyMs, onReady
       const rows = await database.run(reapRuns, { leases, limit: BATCH })
       taken = rows.length
       total += taken
-      for (const row of rows) robbed.add(row.lease)
-      for (const pool of new Set(rows.map((row) => row.pool))) onReady(pool)
+      for (const { lease: from, state, limit_keys: keys, ...row } of rows) {
+        robbed.add(from)
+        if (state === "ready") parts.onReady(row)
+        if (keys !== null) parts.onRoom(JSON.parse(keys) as string[])
+      }
     }
     if (total > 0) events.emit({ type: "lease.reaped", leases: [...robbed], runs: total })
     await database.run(forgetWorkers, { afterMs: TOMBSTONE_MS })

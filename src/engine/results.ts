@@ -6,7 +6,7 @@
  */
 import { CarillonError } from "../errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { findEnd } from "../store/attempts/find-end.ts"
+import { findEnds } from "../store/attempts/by-run.ts"
 import { createBell } from "./loop.ts"
 import type { FinishedRun } from "./settler.ts"
 
@@ -66,7 +66,7 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
   async function ask(ids: readonly string[]): Promise<void> {
     for (let from = 0; from < ids.length; from += MOST_IDS) {
       const some = ids.slice(from, from + MOST_IDS)
-      const rows = await runtime.database.run(findEnd, { ids: some })
+      const rows = await findEnds(runtime.database, some)
       for (const id of some) fresh.delete(id)
       const known = new Set(rows.map(({ id }) => id))
       for (const row of rows) {

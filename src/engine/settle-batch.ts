@@ -1,40 +1,74 @@
-/** Writes a batch of ends to the database, around what it refuses, and tells which runs were still ours. */
+/** Writes a batch of ends to the database, around what it refuses, and tells what became of each run. */
 import { DatabaseError } from "../errors.ts"
 import { recordError } from "../queue/error-record.ts"
-import { errorOf, type Fate, type Outcome } from "../queue/fate.ts"
+import { CAUSE_OF, errorOf, type Fate, type Outcome } from "../queue/fate.ts"
+import { fingerprintOf } from "../queue/fingerprint.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { findSettled } from "../store/attempts/find-settled.ts"
-import { makePartitions } from "../store/attempts/partitions.ts"
-import { finishRuns } from "../store/runs/finish.ts"
-import { retryRuns } from "../store/runs/retry.ts"
-import type { ClaimedRun } from "./attempt.ts"
+import { findSettledRuns } from "../store/attempts/by-run.ts"
+import { withPartitions } from "../store/attempts/with-partitions.ts"
+import { settleRuns } from "../store/runs/settle.ts"
+
+/** Which process writes, and which version of the code it runs. */
+export interface WorkerIdentity {
+  readonly worker: string
+  readonly version: string | null
+}
 
 /** One end to write down. */
 export interface End {
-  readonly run: ClaimedRun
+  readonly run: { readonly id: string; readonly lease: string; readonly claim: bigint }
   /** Null when the handler never ran. */
   readonly startedAtMs: number | null
   readonly outcome: Outcome
   readonly fate: Fate
+  /** JSON of what the handler logged. */
+  readonly logs: string | null
 }
 
-export interface SettleBatch {
-  readonly ends: readonly End[]
+/** What a run has become, and where it stands if it is ready. */
+export interface Became {
+  readonly state: string
+  readonly rank: bigint
+  /** Keys of limits under which there may be room now. */
+  readonly limitKeys: readonly string[]
+}
+
+export interface SettleBatch<E extends End> {
+  readonly ends: readonly E[]
+  readonly identity: WorkerIdentity
   /** Whether an earlier write of this end may have taken effect although its answer was lost. */
-  readonly isDoubtful: (end: End) => boolean
-  /** Called for each end as soon as it is certain, after the commit. */
-  readonly tell: (end: End, ours: boolean) => Promise<void>
+  readonly isDoubtful: (end: E) => boolean
+  /** Called for each end as soon as it is certain, after the commit. `undefined`: it was no longer ours. */
+  readonly tell: (end: E, became: Became | undefined) => void
 }
 
 /** Throws when the database cannot be asked; what was certain by then has been told. */
-export async function settleBatch(runtime: Runtime, batch: SettleBatch): Promise<void> {
-  for (const ends of groupBy(batch.ends, ({ run, fate }) => `${run.lease} ${fate.final}`)) {
+export async function settleBatch<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
+  for (const ends of groupBy(batch.ends, ({ run }) => run.lease)) {
     await settleGroup(runtime, { ...batch, ends })
   }
 }
 
-/** One lease, one kind of fate. Around an end that is refused, in halves, until the bad one stands alone. */
-async function settleGroup(runtime: Runtime, batch: SettleBatch): Promise<void> {
+/** Gives back runs that a claim took without anyone here knowing of them. */
+export async function releaseUnknown(
+  runtime: Runtime,
+  identity: WorkerIdentity,
+  { lease, claim, ids }: { lease: string; claim: bigint; ids: readonly string[] },
+): Promise<void> {
+  const ends = ids.map(
+    (id): End => ({
+      run: { id, lease, claim },
+      startedAtMs: null,
+      outcome: { kind: "released" },
+      fate: { final: false, state: "ready" },
+      logs: null,
+    }),
+  )
+  await settleBatch(runtime, { ends, identity, isDoubtful: () => false, tell: () => {} })
+}
+
+/** One lease. Around an end that is refused, in halves, until the bad one stands alone. */
+async function settleGroup<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
   const { ends } = batch
   try {
     await writeAndTell(runtime, batch)
@@ -53,17 +87,18 @@ async function settleGroup(runtime: Runtime, batch: SettleBatch): Promise<void> 
 const DIVIDE_AT: ReadonlySet<string> = new Set(["DATABASE_REFUSED_VALUE", "DATABASE_FAULT"])
 
 /** A result that the database does not take: the attempt has failed, and history says why. */
-async function settleRefused(
+async function settleRefused<E extends End>(
   runtime: Runtime,
-  batch: SettleBatch,
-  end: End,
+  batch: SettleBatch<E>,
+  end: E,
   error: DatabaseError,
 ): Promise<void> {
   if (error.code !== "DATABASE_REFUSED_VALUE") throw error
-  const dead = (message: string): End => ({
+  const dead = (message: string): E => ({
     ...end,
     outcome: { kind: "failed", error: { code: error.code, message, stack: null }, retryable: false },
     fate: { final: true, state: "dead" },
+    logs: null,
   })
   try {
     await writeAndTell(runtime, { ...batch, ends: [dead(recordError(error).message)] })
@@ -73,70 +108,70 @@ async function settleRefused(
   }
 }
 
-async function writeAndTell(runtime: Runtime, { ends, isDoubtful, tell }: SettleBatch): Promise<void> {
-  const ours = new Set(await write(runtime, ends))
-  const missing = ends.filter((end) => !ours.has(end.run.id) && isDoubtful(end))
-  if (missing.length > 0) for (const id of await lookUp(runtime, missing)) ours.add(id)
-  for (const end of ends) await tell(end, ours.has(end.run.id))
-}
-
-async function write(runtime: Runtime, ends: readonly End[]): Promise<string[]> {
-  const attempt = () => (ends[0]?.fate.final ? finish(runtime, ends) : retry(runtime, ends))
-  return attempt().catch(async (error) => {
-    if (!isMissingPartition(error)) throw error
-    await makePartitions(runtime.database)
-    return attempt()
-  })
-}
-
-async function finish({ database, monotonicMs }: Runtime, ends: readonly End[]): Promise<string[]> {
-  const params = {
-    ...commonParams(ends, monotonicMs()),
-    states: ends.map(({ fate }) => fate.state),
-    results: ends.map(({ outcome }) => (outcome.kind === "succeeded" ? outcome.result : null)),
+async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
+  const { ends, identity, isDoubtful, tell } = batch
+  const became = await write(runtime, identity, ends)
+  const missing = ends.filter((end) => !became.has(end.run.id) && isDoubtful(end))
+  const lost = missing.map(({ run }) => run)
+  const settled = lost.length > 0 ? await findSettledRuns(runtime.database, lost, "vital") : []
+  for (const end of missing) {
+    // It took effect the first time; what it became is what was meant.
+    if (settled.includes(end.run.id)) {
+      became.set(end.run.id, { state: end.fate.state, rank: 0n, limitKeys: [] })
+    }
   }
-  return idsOf(await database.run(finishRuns, params, { lane: "vital" }))
+  await runtime.crashPoint("settle.written")
+  for (const end of ends) tell(end, became.get(end.run.id))
 }
 
-async function retry({ database, monotonicMs }: Runtime, ends: readonly End[]): Promise<string[]> {
-  const params = {
-    ...commonParams(ends, monotonicMs()),
-    charged: ends.map(({ fate }) => !fate.final && fate.charged),
-    delaysMs: ends.map(({ fate }) => (fate.final || fate.state === "ready" ? null : fate.delayMs)),
-  }
-  return idsOf(await database.run(retryRuns, params, { lane: "vital" }))
+async function write(
+  runtime: Runtime,
+  identity: WorkerIdentity,
+  ends: readonly End[],
+): Promise<Map<string, Became>> {
+  const rows = await withPartitions(runtime.database, () =>
+    runtime.database.run(settleRuns, settleParams(runtime, identity, ends), { lane: "vital" }),
+  )
+  return new Map(
+    rows.map(({ id, state, rank, limit_keys: keys }) => [
+      id,
+      { state, rank, limitKeys: keys === null ? [] : (JSON.parse(keys) as string[]) },
+    ]),
+  )
 }
 
-async function lookUp({ database }: Runtime, ends: readonly End[]): Promise<string[]> {
-  const params = { ids: ends.map(({ run }) => run.id), claims: ends.map(({ run }) => run.claim) }
-  return idsOf(await database.run(findSettled, params, { lane: "vital" }))
-}
-
-function commonParams(ends: readonly End[], nowMs: number) {
+/** The parameters of runs/settle for ends under one lease. Lists without a value are sent empty. */
+export function settleParams(runtime: Runtime, identity: WorkerIdentity, ends: readonly End[]) {
+  const nowMs = runtime.monotonicMs()
   const errors = ends.map(({ outcome }) => errorOf(outcome))
   return {
+    ...identity,
     lease: ends[0]?.run.lease ?? "",
     ids: ends.map(({ run }) => run.id),
     claims: ends.map(({ run }) => run.claim),
+    states: ends.map(({ fate }) => fate.state),
     outcomes: ends.map(({ outcome }) => outcome.kind),
     startedAgoMs: ends.map(({ startedAtMs }) =>
       startedAtMs === null ? null : Math.round(nowMs - startedAtMs),
     ),
-    errorCodes: errors.map((error) => error?.code ?? null),
-    errorMessages: errors.map((error) => error?.message ?? null),
-    errorStacks: errors.map((error) => error?.stack ?? null),
+    results: ends.map(({ outcome }) => (outcome.kind === "succeeded" ? outcome.result : null)),
+    delaysMs: sparse(ends.map(({ fate }) => ("delayMs" in fate ? fate.delayMs : null))),
+    causes: sparse(ends.map(({ outcome }) => causeOf(outcome))),
+    errorCodes: sparse(errors.map((error) => error?.code ?? null)),
+    errorMessages: sparse(errors.map((error) => error?.message ?? null)),
+    errorStacks: sparse(errors.map((error) => error?.stack ?? null)),
+    fingerprints: sparse(errors.map((error) => error && fingerprintOf(error))),
+    logs: sparse(ends.map(({ logs }) => logs)),
   }
 }
 
-/** A violated check has the same code, but names its constraint. */
-function isMissingPartition(error: unknown): boolean {
-  if (!(error instanceof DatabaseError) || error.sqlState !== "23514") return false
-  const { constraint } = (error.cause ?? {}) as { constraint?: string }
-  return constraint === undefined
+/** A list of nulls only needs not be sent. */
+function sparse<T>(values: readonly (T | null)[]): readonly (T | null)[] {
+  return values.every((value) => value === null) ? [] : values
 }
 
-function idsOf(rows: readonly { id: string }[]): string[] {
-  return rows.map(({ id }) => id)
+function causeOf({ kind }: Outcome): string | null {
+  return kind in CAUSE_OF ? CAUSE_OF[kind as keyof typeof CAUSE_OF] : null
 }
 
 function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {

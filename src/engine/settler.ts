@@ -1,40 +1,56 @@
 /**
  * Takes the ends of attempts, writes them down in batches, and tells the others only after the commit.
  *
- * Ends gather while a write is under way and go out with the next one, so an idle process settles at once and a
- * busy one in batches. What cannot be written is tried again for as long as the lease may live: the handler has done
- * its work, and forgetting that would mean doing it twice. What fails for reasons of its own goes to the end of the
- * line, so that it holds up nobody else.
+ * Ends gather while the process is busy and go out together; an idle process settles at once. What cannot be written
+ * is tried again for as long as the lease may live: the handler has done its work, and forgetting that would mean doing
+ * it twice. What fails for reasons of its own goes to the end of the line, so that it holds up nobody else.
  */
 import { DEFAULTS } from "../defaults.ts"
 import { DatabaseError } from "../errors.ts"
-import type { Events } from "../observe/events.ts"
+import type { AttemptEnd, Events } from "../observe/events.ts"
 import type { ErrorRecord } from "../queue/error-record.ts"
 import { decideFate, errorOf, type Outcome } from "../queue/fate.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { isUncertain } from "../store/database-error.ts"
-import { type ClaimedRun, factsOf } from "./attempt.ts"
-import { type End, settleBatch } from "./settle-batch.ts"
+import { type ClaimedRun, factsOf } from "./claimed-run.ts"
+import type { ReadyLane } from "./lane.ts"
+import { type Became, type End, settleBatch, type WorkerIdentity } from "./settle-batch.ts"
 
 export interface Settler {
-  /**
-   * Resolves once the end is written, or is known to be nobody's business any more. `startedAtMs` is null for an
-   * attempt whose handler never ran.
-   */
-  readonly settle: (run: ClaimedRun, startedAtMs: number | null, outcome: Outcome) => Promise<void>
-  /** This lease is dead: what is not yet written under it never will be, and is told as fenced. */
-  readonly giveUpOn: (lease: string) => void
+  /** Calls `done` once the end is written, or is known to be nobody's business any more. */
+  readonly settle: (ended: EndedAttempt, done: () => void) => void
+  /** Tells of an end that was written elsewhere, in the handler's own transaction. */
+  readonly tellCompleted: (ended: EndedAttempt, became: Became) => void
+  /** Whether more results are waiting to be written than may be lost in a crash. */
+  readonly isFull: () => boolean
   /** Gives up on what could not be written; the lease will expire, and others will try those runs again. */
   readonly close: () => void
+}
+
+export interface EndedAttempt {
+  readonly run: ClaimedRun
+  /** Null for an attempt whose handler never ran. */
+  readonly startedAtMs: number | null
+  readonly outcome: Outcome
+  readonly logs: string | null
 }
 
 export interface SettlerParts {
   readonly runtime: Runtime
   readonly events: Events
+  readonly identity: WorkerIdentity
+  /** Whether handlers are running that will soon have results too. */
+  readonly isBusy: () => boolean
+  /** Called after the commit with how long an attempt of this job took that succeeded. */
+  readonly onSucceeded: (job: string, durationMs: number) => void
   /** Called after the commit, for everyone in this process who waits for the run. */
   readonly onFinished: (finished: FinishedRun) => void
-  /** Called after the commit for a run that went back. */
-  readonly onReturned: (pool: string, state: "waiting" | "ready") => void
+  /** Called after the commit for a run that is ready again, or `undefined` for one that waits. */
+  readonly onReturned: (lane: ReadyLane | undefined) => void
+  /** Called after the commit with limits under which there may be room. */
+  readonly onRoom: (keys: readonly string[]) => void
+  /** There is room for more results. */
+  readonly onWritten: () => void
   readonly onFailure: (error: unknown, failures: number) => void
 }
 
@@ -46,6 +62,7 @@ export interface FinishedRun {
 }
 
 interface PendingEnd extends End {
+  readonly run: ClaimedRun
   readonly endedAtMs: number
   readonly done: () => void
   /** An earlier write may have taken effect although its answer was lost. */
@@ -54,30 +71,54 @@ interface PendingEnd extends End {
 
 const REST_BASE_MS = 50
 const REST_CAP_MS = 5_000
+/** Writes at the same time: one is sent while the other is answered. */
+const WRITERS = 2
+/** No handler starts with more results than this unwritten, or with one that has waited so long. */
+const MOST_PENDING = 1_000
+const LONGEST_PENDING_MS = 1_000
 /** Results are escaped, sent and parsed in one go; more than this at once would block everything else. */
 const MOST_CHARACTERS = 4_194_304
 
-export function createSettler({ runtime, events, onFinished, onReturned, onFailure }: SettlerParts): Settler {
+export function createSettler(parts: SettlerParts): Settler {
+  const { runtime, events, identity, onFailure } = parts
+  /** Waiting for a writer, the oldest first. */
   const pending = new Map<ClaimedRun, PendingEnd>()
-  const deadLeases = new Set<string>()
+  /** In the hands of a writer. */
+  const written = new Map<ClaimedRun, PendingEnd>()
   const closed = new AbortController()
-  let flushing = false
+  let writers = 0
+  let most: number = DEFAULTS.settleRuns
+  let gathering = false
 
-  async function flush(): Promise<void> {
-    flushing = true
+  /** Finds a writer for what is pending: now, or when more has gathered. */
+  function enlist(isUrgent = false): void {
+    if (writers >= WRITERS || pending.size === 0 || closed.signal.aborted) return
+    if (isUrgent || pending.size >= most || (writers === 0 && !parts.isBusy())) return void write()
+    // A writer that is at work takes the rest along.
+    if (writers > 0 || gathering) return
+    gathering = true
+    runtime.after(DEFAULTS.settleDelayMs, () => {
+      gathering = false
+      if (pending.size > 0 && writers < WRITERS) void write()
+    })
+  }
+
+  async function write(): Promise<void> {
+    writers += 1
     let failures = 0
-    let most: number = DEFAULTS.settleRuns
     while (pending.size > 0 && !closed.signal.aborted) {
-      for (const end of pending.values()) if (deadLeases.has(end.run.lease)) await tell(end, false)
-      const batch = takeBatch(pending.values(), most)
+      const batch = takeBatch(pending, most)
+      for (const end of batch) written.set(end.run, end)
       try {
         await settleBatch(runtime, {
           ends: batch,
-          isDoubtful: (end) => pending.get(end.run)?.doubtful ?? false,
+          identity,
+          isDoubtful: (end) => end.doubtful,
           tell,
         })
         failures = 0
         most = DEFAULTS.settleRuns
+        parts.onWritten()
       } catch (error) {
         failures += 1
         onFailure(error, failures)
@@ -87,74 +128,92 @@ export function createSettler({ runtime, events, onFinished, onReturned, onFailu
         const longestMs = Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
         await runtime.sleep(runtime.random() * longestMs, closed.signal)
       }
+      // The second writer is for full batches; what trickles in, one can write alone.
+      if (writers > 1 && pending.size < most) break
     }
-    flushing = false
+    writers -= 1
+    enlist()
   }
 
   /** To the end of the line, if it is still waiting. */
   function putBack(end: PendingEnd, error: unknown): void {
-    if (!pending.delete(end.run)) return
+    if (!written.delete(end.run)) return
     if (isUncertain(error)) end.doubtful = true
     pending.set(end.run, end)
   }
 
   /** After the commit: whoever waits learns what became of the run, or that it was no longer ours. */
-  async function tell({ run, outcome, fate }: End, ours: boolean): Promise<void> {
-    const waiting = pending.get(run)
-    if (!waiting) return
-    await runtime.crashPoint("settle.written")
-    pending.delete(run)
-    if (ours) tellOurs({ ...waiting, outcome, fate })
-    else events.emit({ type: "attempt.fenced", ...factsOf(run) })
-    waiting.done()
+  function tell(end: PendingEnd, became: Became | undefined): void {
+    if (!written.delete(end.run)) return
+    if (became) tellBecame(end, became, end.endedAtMs)
+    else events.emit({ type: "attempt.fenced", ...factsOf(end.run) })
+    end.done()
   }
 
-  function tellOurs({ run, outcome, fate, startedAtMs, endedAtMs }: PendingEnd): void {
+  function tellBecame(ended: EndedAttempt, became: Became, endedAtMs: number): void {
+    const { run, outcome, startedAtMs } = ended
+    const { state } = became
     const error = errorOf(outcome)
-    events.emit({
-      type: "attempt.finished",
-      ...factsOf(run),
-      outcome: outcome.kind,
-      runState: fate.state,
-      durationMs: endedAtMs - (startedAtMs ?? endedAtMs),
-      ...(error && { error: { code: error.code, message: error.message } }),
-    })
-    if (fate.final) {
-      const result = outcome.kind === "succeeded" ? outcome.result : null
-      onFinished({ id: run.id, state: fate.state, result, error })
-    } else {
-      onReturned(run.job.pool, fate.state)
+    const durationMs = endedAtMs - (startedAtMs ?? endedAtMs)
+    const isRoutine = state === "succeeded" || (outcome.kind === "released" && startedAtMs === null)
+    if (state === "succeeded") parts.onSucceeded(run.job.name, durationMs)
+    if (!isRoutine || events.hearsRoutine())
+      events.emit({
+        type: "attempt.finished",
+        ...factsOf(run),
+        // Whatever its handler said: somebody had cancelled it by then.
+        outcome: state === "cancelled" ? "cancelled" : outcome.kind,
+        // The statement knows these words and no others.
+        runState: state as AttemptEnd["runState"],
+        durationMs,
+        ...(error && { error: { code: error.code, message: error.message } }),
+      })
+    if (became.limitKeys.length > 0) parts.onRoom(became.limitKeys)
+    if (state === "waiting") parts.onReturned(undefined)
+    else if (state === "ready") parts.onReturned(laneOf(ended, became))
+    else {
+      const result = outcome.kind === "succeeded" && state === "succeeded" ? outcome.result : null
+      parts.onFinished({ id: run.id, state, result, error })
     }
   }
 
   return {
-    settle: (run, startedAtMs, outcome) =>
-      new Promise((done) => {
-        const fate = decideFate({
-          outcome,
-          policy: run.job.retry,
-          attempt: run.attempt,
-          random: runtime.random,
-        })
-        const endedAtMs = runtime.monotonicMs()
-        pending.set(run, { run, startedAtMs, endedAtMs, outcome, fate, done, doubtful: false })
-        if (!flushing) void flush()
-      }),
-    giveUpOn: (lease) => {
-      deadLeases.add(lease)
+    settle: ({ run, startedAtMs, outcome, logs }, done) => {
+      const { retry: policy, attempt } = run
+      const fate = decideFate({ outcome, policy, attempt, random: runtime.random })
+      const endedAtMs = runtime.monotonicMs()
+      pending.set(run, { run, startedAtMs, endedAtMs, outcome, fate, logs, done, doubtful: false })
+      enlist(run.job.settle === "now")
+    },
+    tellCompleted: (ended, became) => tellBecame(ended, became, runtime.monotonicMs()),
+    isFull: () => {
+      if (pending.size + written.size >= MOST_PENDING) return true
+      for (const ends of [written, pending]) {
+        for (const { endedAtMs } of ends.values()) {
+          // The first is the oldest.
+          if (runtime.monotonicMs() - endedAtMs >= LONGEST_PENDING_MS) return true
+          break
+        }
+      }
+      return false
     },
     close: () => closed.abort(),
   }
 }
 
-/** As many as go well together, at least one. */
-function takeBatch(ends: Iterable<PendingEnd>, most: number): PendingEnd[] {
+function laneOf({ run }: EndedAttempt, { rank }: Became): ReadyLane {
+  return { pool: run.pool, solo: run.solo, priority: run.priority, rank }
+}
+
+/** Takes out as many as go well together, at least one. */
+function takeBatch(pending: Map<ClaimedRun, PendingEnd>, most: number): PendingEnd[] {
   const batch: PendingEnd[] = []
   let characters = 0
-  for (const end of ends) {
+  for (const [run, end] of pending) {
     characters += end.outcome.kind === "succeeded" ? end.outcome.result.length : 0
     if (batch.length === most || (batch.length > 0 && characters > MOST_CHARACTERS)) break
     batch.push(end)
+    pending.delete(run)
   }
   return batch
 }

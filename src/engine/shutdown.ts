@@ -26,6 +26,7 @@ const LAST_WRITES_MS = 5_000
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
   const { runtime, workers, lease, claiming, claimLoops, living, lifeLoops } = parts
   claiming.abort()
+  for (const worker of workers) worker.close()
   await untilAborted(graceOver.signal, Promise.all(claimLoops))
   await untilAborted(graceOver.signal, Promise.all(workers.map((worker) => worker.handled())))
   graceOver.abort()

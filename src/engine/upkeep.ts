@@ -1,17 +1,68 @@
-/** Keeps the house in order: history has a partition for every coming day. */
+/**
+ * Keeps the house in order: history has a partition for every coming day, and what has been kept for long enough goes.
+ *
+ * Every process does this; what one has done, the others find done.
+ */
+import { DEFAULTS } from "../defaults.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { makePartitions } from "../store/attempts/partitions.ts"
+import { dropExpired } from "../store/attempts/retention.ts"
+import { forgetAudit } from "../store/audit/forget.ts"
+import { forgetKeys } from "../store/keys/forget.ts"
 import { createBell, type Loop } from "./loop.ts"
 
-const EVERY_MS = 3_600_000
+export interface Upkeep extends Loop {
+  /** What the first settles need and no more: the rest can wait until the process is at work. */
+  readonly prepare: () => Promise<void>
+}
 
-export function createUpkeep(runtime: Runtime): Loop {
+const EVERY_MS = 3_600_000
+/** When one tick was not enough. */
+const SOON_MS = 1_000
+const BATCH = 1_000
+const MOST_BATCHES = 100
+
+/** `onFailure` hears of what could not be dropped, and in how many ticks in a row. */
+export function createUpkeep(
+  runtime: Runtime,
+  onFailure: (error: unknown, failures: number) => void = () => {},
+): Upkeep {
+  const { database } = runtime
+  let failures = 0
+
+  async function dropHistory(): Promise<boolean> {
+    const { kept, more } = await dropExpired(database)
+    failures = kept.length > 0 ? failures + 1 : 0
+    for (const error of kept) onFailure(error, failures)
+    return more
+  }
+
   return {
     name: "upkeep",
     bell: createBell(runtime),
-    tick: async () => {
-      await makePartitions(runtime.database)
-      return EVERY_MS
+    prepare: async () => {
+      await makePartitions(database, 1)
+    },
+    tick: async (signal) => {
+      await makePartitions(database)
+      const unfinished = [
+        await dropHistory(),
+        await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),
+        await forgetMany(signal, () => database.run(forgetAudit, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
+      ]
+      return unfinished.includes(true) ? SOON_MS : EVERY_MS
     },
   }
+}
+
+/** Forgets batch by batch, so that no statement takes long. Whether there is more than one tick should do. */
+async function forgetMany(
+  signal: AbortSignal,
+  forget: () => Promise<readonly { readonly forgotten: number }[]>,
+): Promise<boolean> {
+  for (let batch = 0; batch < MOST_BATCHES && !signal.aborted; batch += 1) {
+    const [answer] = await forget()
+    if ((answer?.forgotten ?? 0) < BATCH) return false
+  }
+  return true
 }

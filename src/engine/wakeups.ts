@@ -1,5 +1,5 @@
 /**
- * Tells workers, here and in other processes, that something is ready for them.
+ * Tells workers, here and in other processes, what has become ready for them, and whose run was cancelled.
  *
  * Here at once; elsewhere by a notification after the commit, many in one: what comes while one is being sent
  * goes out with the next. A notification that is lost delays a run until somebody looks by itself.
@@ -8,63 +8,96 @@ import { createHash } from "node:crypto"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { Listener } from "../store/database.ts"
 import { notify } from "../store/wakeups/notify.ts"
+import { laneKey, type ReadyLane } from "./lane.ts"
+import { formatMessage, parseMessage, type WakeupMessage } from "./wakeup-message.ts"
 
 export interface Wakeups {
-  /** Runs of this pool are ready. */
-  readonly ready: (pool: string) => void
+  /** Runs of this lane are ready, from this rank on. */
+  readonly ready: (lane: ReadyLane) => void
   /** A run waits that may be due before anyone looks. */
   readonly waiting: () => void
+  /** A running run was cancelled. */
+  readonly cancelled: (run: string) => void
   /** Hears what others say. */
   readonly listen: () => Promise<void>
   readonly close: () => void
 }
 
 export interface WakeupHandlers {
-  /** Runs are ready; `undefined` as pool: something may have been missed, anywhere. */
-  readonly onReady: (pool: string | undefined) => void
+  /** Runs are ready; `undefined`: something may have been missed, anywhere. */
+  readonly onReady: (lane: ReadyLane | undefined) => void
   readonly onWaiting: () => void
+  readonly onCancelled: (run: string) => void
+  /** Notifications may have been missed: whatever they would have said. */
+  readonly onMissed: () => void
 }
 
-const READY = "ready:"
-const WAITING = "waiting"
+export interface WakeupParts {
+  readonly runtime: Runtime
+  /** Whether others are told, and listened to. */
+  readonly isOn: boolean
+  readonly handlers: WakeupHandlers
+}
 
-export function createWakeups(runtime: Runtime, { onReady, onWaiting }: WakeupHandlers): Wakeups {
+export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups {
   const { database } = runtime
   const channel = channelOf(database.schema)
-  const unsent = new Set<string>()
+  /** By what each is about, so that a thousand runs of one lane are one message. */
+  const unsent = new Map<string, WakeupMessage>()
+  const isHeard = isOn && database.abilities.processes
   let isSending = false
   let listener: Listener | undefined
   let closed = false
 
-  function tellOthers(message: string): void {
-    if (closed || !database.abilities.processes) return
-    unsent.add(message)
+  function tellOthers(about: string, message: WakeupMessage): void {
+    if (closed || !isHeard) return
+    unsent.set(about, message)
     if (!isSending) void send()
   }
 
   async function send(): Promise<void> {
     isSending = true
-    for (const message of unsent) {
-      unsent.delete(message)
+    while (unsent.size > 0) {
+      const payload = takePayload(unsent)
       // Polling is the truth: what cannot be sent is found by looking.
-      await database.run(notify, { channel, payload: message }).catch(() => {})
+      await database.run(notify, { channel, payload }).catch(() => {})
     }
     isSending = false
   }
 
+  function hear(message: WakeupMessage): void {
+    if (message.about === "ready") handlers.onReady(message.lane)
+    else if (message.about === "waiting") handlers.onWaiting()
+    else handlers.onCancelled(message.run)
+  }
+
   return {
-    ready: (pool) => {
-      onReady(pool)
-      tellOthers(READY + pool)
+    ready: (lane) => {
+      handlers.onReady(lane)
+      const about = `${laneKey(lane)} ${lane.pool}`
+      const earlier = unsent.get(about)
+      const lowest = earlier?.about === "ready" && earlier.lane.rank < lane.rank ? earlier.lane : lane
+      tellOthers(about, { about: "ready", lane: lowest })
     },
     waiting: () => {
-      onWaiting()
-      tellOthers(WAITING)
+      handlers.onWaiting()
+      tellOthers("waiting", { about: "waiting" })
+    },
+    cancelled: (run) => {
+      handlers.onCancelled(run)
+      tellOthers(run, { about: "cancelled", run })
     },
     listen: async () => {
-      listener = await database.listen(channel, (message) => {
-        if (message === "" || message === WAITING) onWaiting()
-        if (message === "" || message.startsWith(READY)) onReady(message.slice(READY.length) || undefined)
+      if (!isHeard) return
+      listener = await database.listen(channel, (payload) => {
+        for (const line of payload.split("\n")) {
+          const message = parseMessage(line)
+          if (message) hear(message)
+        }
+        if (payload !== "") return
+        handlers.onReady(undefined)
+        handlers.onWaiting()
+        handlers.onMissed()
       })
     },
     close: () => {
@@ -73,6 +106,23 @@ export function createWakeups(runtime: Runtime, { onReady, onWaiting }: WakeupHa
       void listener?.close()
     },
   }
+}
+
+/** PostgreSQL takes fewer than 8,000 bytes. */
+const MOST_BYTES = 7_000
+
+/** As many messages as fit, at least one. */
+function takePayload(unsent: Map<string, WakeupMessage>): string {
+  const lines: string[] = []
+  let bytes = 0
+  for (const [about, message] of unsent) {
+    const line = formatMessage(message)
+    bytes += 4 * line.length + 1
+    if (lines.length > 0 && bytes > MOST_BYTES) break
+    lines.push(line)
+    unsent.delete(about)
+  }
+  return lines.join("\n")
 }
 
 /** Channels are shared by the whole database and at most 63 bytes long, so a schema's is named by its hash. */

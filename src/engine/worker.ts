@@ -1,96 +1,171 @@
-/** One pool of this process: free slots become claimed runs, claimed runs become attempts. */
+/**
+ * One pool of this process: claims runs for its slots, and some ahead.
+ *
+ * Runs are claimed ahead of free slots as fast as the pool has been starting them, and those that find no slot soon
+ * are given back. Suspects and runs under limits (solo runs) are claimed only for slots that are free.
+ */
 import { DEFAULTS } from "../defaults.ts"
 import { AttemptAborted } from "../errors.ts"
 import type { AnyJob } from "../job/define.ts"
-import type { Events } from "../observe/events.ts"
-import type { Outcome } from "../queue/fate.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { type ClaimedRun, factsOf, type RunningAttempt, startAttempt } from "./attempt.ts"
-import { createClaimer } from "./claimer.ts"
+import type { RunningAttempt } from "./attempt.ts"
+import type { ClaimedRun } from "./claimed-run.ts"
+import type { Claim, Claimer } from "./claimer.ts"
+import type { Executor } from "./executor.ts"
+import type { ReadyLane } from "./lane.ts"
 import type { Lease } from "./lease.ts"
 import { createBell, type Loop } from "./loop.ts"
-import type { Settler } from "./settler.ts"
+import { createPrefetch } from "./prefetch.ts"
 
 export interface Worker extends Loop {
   readonly pool: string
+  /** Something became ready here; `undefined`: something may have been missed. */
+  readonly wake: (lane: ReadyLane | undefined) => void
+  /** A slot for a run that is just being enqueued, if it may be started past the queue. */
+  readonly reserve: (job: string) => Reservation | undefined
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
+  /** How many runs are claimed and not started. */
+  readonly inStore: () => number
+  /** Ends a run that someone cancelled, if it is here. */
+  readonly cancel: (run: string) => void
+  /** Gives back what is claimed and not started, and starts nothing more. */
+  readonly close: () => void
   /** Resolves when no handler runs. */
   readonly handled: () => Promise<void>
   /** Resolves when every outcome so far is written or lost; handlers that overran may still go on. */
   readonly settled: () => Promise<void>
 }
 
-export interface WorkerParts {
-  readonly runtime: Runtime
-  readonly events: Events
-  readonly pool: string
-  readonly slots: number
-  readonly jobs: ReadonlyMap<string, AnyJob>
-  readonly lease: Lease
-  readonly settler: Settler
+/** A slot that is kept for one run. */
+export interface Reservation {
+  readonly lease: string
+  readonly claim: bigint
+  /** The run was written as claimed: it starts. */
+  readonly start: (run: ClaimedRun) => void
+  /** It was not. */
+  readonly cancel: () => void
 }
 
-/** How long a handler may take to end after it was told to, before that is worth a word. */
-const OVERRUN_MS = 1_000
+export interface WorkerParts {
+  readonly runtime: Runtime
+  readonly pool: string
+  readonly jobs: ReadonlyMap<string, AnyJob>
+  readonly lease: Lease
+  readonly claimer: Claimer
+  /** Makes the slots of the pool; `onFree` is to be called when one becomes free. */
+  readonly createExecutor: (onFree: () => void) => Executor
+}
 
-export function createWorker({ runtime, events, pool, slots, jobs, lease, settler }: WorkerParts): Worker {
+/** How many runs one claim takes at the most. */
+const MOST_AT_ONCE = 1_000
+/** However busy the pool is, a slot is kept free this often for runs that cannot be claimed ahead. */
+const SOLO_EVERY_MS = 500
+/** When nothing may be started, whoever makes that possible rings; this is for when they forget. */
+const CLOSED_REST_MS = 50
+
+export function createWorker(parts: WorkerParts): Worker {
+  const { runtime, pool, jobs, lease, claimer } = parts
+  const { monotonicMs } = runtime
   const bell = createBell(runtime)
-  const claimer = createClaimer({ runtime, pool, jobs, lease })
-  const running = new Map<string, RunningAttempt>()
-  const unsettled = new Set<Promise<void>>()
+  const prefetch = createPrefetch(monotonicMs)
+  const executor = parts.createExecutor(goOn)
+  const { free } = executor
+  /** Claimed, waiting for a slot, in the order in which they start. */
+  let store: ClaimedRun[] = []
   let emptyClaims = 0
+  let wakes = 0
+  /** The pool was looked through and empty, and nothing has been heard of it since. */
+  let isQuiet = false
+  let soloAtMs = 0
+  /** Slots that a claim under way may bring solo runs for. */
+  let promised = 0
+  let closed = false
   let ticking: Promise<number> | undefined
 
-  async function tick(signal: AbortSignal): Promise<number> {
-    const free = slots - running.size
-    // The end of a handler rings the bell.
-    if (free <= 0) return DEFAULTS.idlePollMs
-    const runs = await claimer.claim(free, [...running.keys()])
-    await runtime.crashPoint("claim.taken")
-    for (const run of runs) begin(run, signal)
-    emptyClaims = runs.length === 0 ? emptyClaims + 1 : 0
-    if (runs.length === free) return 0
-    return Math.min(DEFAULTS.idlePollMs, DEFAULTS.pollMs * 2 ** Math.max(0, emptyClaims - 1))
-  }
-
-  function begin(run: ClaimedRun, signal: AbortSignal): void {
-    if (signal.aborted) track(settler.settle(run, null, { kind: "released" }))
-    else if (run.attempt > run.job.retry.attempts) track(settler.settle(run, null, exhausted(run)))
-    else start(run)
-  }
-
-  function start(run: ClaimedRun): void {
-    events.emit({ type: "attempt.started", ...factsOf(run) })
-    const attempt = startAttempt(runtime, run)
-    running.set(run.id, attempt)
-    void attempt.ended.then(() => {
-      running.delete(run.id)
-      bell.ring()
+  async function tick(): Promise<number> {
+    giveBackOld()
+    startFromStore()
+    if (!executor.isOpen()) return CLOSED_REST_MS
+    const ahead = prefetch.target()
+    const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, isSoloDue() ? free() : 0))
+    // A slot that becomes free rings the bell.
+    if (limit <= 0 || (free() <= 0 && store.length > ahead / 2)) return restWithStore(DEFAULTS.idlePollMs)
+    const heard = wakes
+    const wasQuiet = isQuiet
+    isQuiet = false
+    if (isSoloDue() && free() > 0) soloAtMs = monotonicMs() + SOLO_EVERY_MS
+    promised = Math.max(0, free())
+    const { runs, isEmpty } = await claim(limit).catch((error) => {
+      promised = 0
+      throw error
     })
-    track(finish(attempt))
+    // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
+    promised = 0
+    take(runs)
+    isQuiet = wakes === heard && (isEmpty || (wasQuiet && runs.length === 0))
+    emptyClaims = runs.length === 0 ? emptyClaims + 1 : 0
+    if (runs.length === limit || wakes !== heard) return 0
+    const pollMs = DEFAULTS.pollMs * 2 ** Math.max(0, emptyClaims - 1)
+    return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))
   }
 
-  async function finish(attempt: RunningAttempt): Promise<void> {
-    const { run } = attempt
-    const outcome = await attempt.outcome
-    await runtime.crashPoint("attempt.ended")
-    if (!attempt.over()) void reportOverrun(attempt, outcome.kind)
-    if (outcome.kind === "lost") events.emit({ type: "attempt.fenced", ...factsOf(run) })
-    else await settler.settle(run, attempt.startedAtMs, outcome)
+  async function claim(limit: number): Promise<Claim> {
+    const claimed = await claimer.claim({ limit, free: promised, except: executor.lingering() })
+    await runtime.crashPoint("claim.taken")
+    return claimed
   }
 
-  /** A handler that obeys its signal needs a moment to end; one that does not will not have ended after it. */
-  async function reportOverrun(attempt: RunningAttempt, because: string): Promise<void> {
-    const ended = new AbortController()
-    void attempt.ended.then(() => ended.abort())
-    await runtime.sleep(OVERRUN_MS, ended.signal)
-    if (!attempt.over()) events.emit({ type: "attempt.overran", ...factsOf(attempt.run), because })
+  /** Solo runs were claimed for slots that are free, so they come first; one that finds none goes back. */
+  function take(runs: readonly ClaimedRun[]): void {
+    store = [...runs.filter(({ solo }) => solo), ...store, ...runs.filter(({ solo }) => !solo)]
+    startFromStore()
+    giveBackWhere(({ solo }) => solo || closed)
   }
 
-  function track(settling: Promise<void>): void {
-    const tracked = settling.finally(() => unsettled.delete(tracked))
-    unsettled.add(tracked)
+  function startFromStore(): void {
+    if (store.length === 0 || closed) return
+    const kept = isSoloDue() && !store[0]?.solo ? 1 : 0
+    let next = 0
+    for (const run of store) {
+      if (free() <= Math.max(kept, promised) || !executor.isOpen()) break
+      executor.begin(run)
+      next += 1
+    }
+    store.splice(0, next)
+  }
+
+  /** Whether a slot is to be kept free for runs that cannot be claimed ahead. */
+  function isSoloDue(): boolean {
+    return monotonicMs() >= soloAtMs
+  }
+
+  /** A slot is free. */
+  function goOn(): void {
+    prefetch.ended()
+    startFromStore()
+    // An empty pool is heard of when something comes into it.
+    if (!isQuiet && (store.length <= prefetch.target() / 2 || isSoloDue())) bell.ring()
+  }
+
+  function giveBackWhere(isUnwanted: (run: ClaimedRun) => boolean): void {
+    for (const run of store) if (isUnwanted(run)) executor.giveBack(run)
+    store = store.filter((run) => !isUnwanted(run))
+  }
+
+  /** What found no slot in time may find one elsewhere; what was claimed under a lost lease is nobody's here. */
+  function giveBackOld(): void {
+    const sinceMs = monotonicMs() - DEFAULTS.prefetchAgeMs
+    const [oldest] = store
+    if (!oldest || (oldest.claimedAtMs > sinceMs && oldest.lease === lease.id())) return
+    giveBackWhere((run) => run.claimedAtMs <= sinceMs || run.lease !== lease.id())
+  }
+
+  /** No longer than until the first of those in store has waited for too long. */
+  function restWithStore(restMs: number): number {
+    const [oldest] = store
+    if (!oldest) return restMs
+    return Math.max(0, Math.min(restMs, oldest.claimedAtMs + DEFAULTS.prefetchAgeMs - monotonicMs()))
   }
 
   return {
@@ -98,28 +173,54 @@ export function createWorker({ runtime, events, pool, slots, jobs, lease, settle
     bell,
     pool,
     // One at a time, whoever asks: two would count the same free slots.
-    tick: (signal) => {
-      ticking ??= tick(signal).finally(() => {
+    tick: () => {
+      ticking ??= tick().finally(() => {
         ticking = undefined
       })
       return ticking
     },
-    running: () => [...running.values()],
-    handled: async () => {
-      while (running.size > 0) await Promise.all([...running.values()].map((attempt) => attempt.ended))
+    wake: (lane) => {
+      wakes += 1
+      isQuiet = false
+      if (!lane || lane.solo) soloAtMs = 0
+      claimer.wake(lane)
+      bell.ring()
     },
-    settled: async () => {
-      while (unsettled.size > 0) await Promise.all(unsettled)
+    reserve: (job) => {
+      const mayPass = isQuiet && store.length === 0 && jobs.has(job) && free() > 0 && executor.isOpen()
+      if (!mayPass) return undefined
+      executor.takeSlot()
+      return {
+        lease: lease.id(),
+        claim: runtime.randomBits(),
+        start: (run) => {
+          if (closed) executor.giveBack(run)
+          else executor.begin(run)
+          executor.letGo()
+        },
+        cancel: executor.letGo,
+      }
     },
+    running: executor.running,
+    inStore: () => store.length,
+    cancel: (id) => {
+      executor.abort(id, cancelReason(id))
+      // Its end will be written as cancelled, whatever is said of it here.
+      giveBackWhere((run) => run.id === id)
+    },
+    close: () => {
+      closed = true
+      executor.close()
+      giveBackWhere(() => true)
+    },
+    handled: executor.handled,
+    settled: executor.settled,
   }
 }
 
-/** Every allowed attempt was charged, some because their workers were lost: this run may be what kills them. */
-function exhausted(run: ClaimedRun): Outcome {
-  const message =
-    `Not started: ${run.attempt - 1} attempts have been charged, ${run.job.retry.attempts} are allowed. ` +
-    "History says what became of each."
-  return { kind: "failed", error: { code: "ATTEMPTS_EXHAUSTED", message, stack: null }, retryable: false }
+function cancelReason(run: string): AttemptAborted {
+  const message = `Run ${run} was cancelled. Whatever its handler returns, the run ends as cancelled.`
+  return new AttemptAborted("RUN_CANCELLED", run, message)
 }
 
 /** Aborts the attempts that were claimed under a lease that is dead. */

@@ -1,22 +1,63 @@
-/** What a handler is told about the attempt it executes. */
+/** What a handler is told about the attempt it executes, and what it can do in it. */
 import type { DateValue } from "../time/instant.ts"
 
 export interface JobContext {
   readonly runId: string
-  /** The number of this attempt, counted from 1. */
+  /** Names this attempt; known before the handler starts, and part of its record in history. */
+  readonly attemptId: string
+  /** The number of this attempt, counted from 1. Those that were not charged are not counted. */
   readonly attempt: number
+  /** 1, and one more with each replay of the run after its death. */
+  readonly generation: number
   readonly job: string
   readonly pool: string
+  /** On whose behalf; absent for runs of nobody in particular. */
+  readonly tenant: string | undefined
   /** When the run was due. */
   readonly due: DateValue
+  /** The schedule that the run comes from. */
+  readonly schedule: string | undefined
+  /** The planned instant that the run stands for. */
+  readonly occurrence: DateValue | undefined
+  readonly tags: readonly string[]
   /**
-   * The same for every attempt of the run: give it to outside systems, so that an effect that is repeated
-   * after a crash is recognised as the same one.
+   * The same for every attempt and every replay of the run: give it to outside systems, so that an effect that is
+   * repeated after a crash is recognised as the same one.
    */
   readonly idempotencyKey: string
+  /** A number that only grows with every claim of this run: outside systems can refuse what comes with a lower one. */
+  readonly fence: number
+  /** How the last attempt that failed did so. */
+  readonly lastFailure: { readonly code: string | null; readonly message: string } | undefined
   /**
-   * Aborts when the handler should end: its timeout is over, its lease is lost, or the process stops. The
-   * reason is an `AttemptAborted` whose code says which.
+   * Aborts when the handler should end: its timeout is over, the run was cancelled, its lease is lost, or the process
+   * stops. The reason is an `AttemptAborted` whose code says which.
    */
   readonly signal: AbortSignal
+  /** Keeps a line with the record of this attempt, up to 256 KiB in all; what is more is counted and dropped. */
+  readonly log: (message: string, data?: unknown) => void
+  /** Says how far the work has come, as JSON; written at most once a second, the last one always. */
+  readonly progress: (value: unknown) => void
+  /**
+   * Opens a transaction on Carillon's own database, and completes the run in it: what `body` writes through `tx` and
+   * the end of the run are committed together or not at all. What `body` returns is the result of the run.
+   *
+   * @example return ctx.transaction(async (tx) => {
+   *   await tx.query("update accounts set balance = balance - $1 where id = $2", [amount, account])
+   *   return { booked: amount }
+   * })
+   */
+  readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
+}
+
+/** A transaction that a handler asked for. `enqueue(..., { tx })` takes it too. */
+export interface HandlerTransaction {
+  /** Runs one statement with `$1`, `$2`, ... as parameters. Values come back as the driver parses them. */
+  readonly query: (text: string, values?: readonly unknown[]) => Promise<QueryResult>
+}
+
+export interface QueryResult {
+  readonly rows: readonly Readonly<Record<string, unknown>>[]
+  /** How many rows were returned or changed. */
+  readonly rowCount: number
 }

@@ -5,14 +5,18 @@ import type { JobContext } from "./context.ts"
 import { type JobSettings, jobCheck, type ResolvedJob, resolveJob } from "./options.ts"
 import { decodePayload } from "./payload.ts"
 import { type InputOf, type OutputOf, type StandardSchema, validate } from "./standard-schema.ts"
+import type { Verdict } from "./verdict.ts"
 
 /** Marks what `defineJob` made. Registered, so that two copies of this package know each other's jobs. */
 const JOB = Symbol.for("carillon.job")
 
 /** What callers pass, what the handler gets and what it returns. */
 export interface Job<Input = unknown, Output = unknown> extends ResolvedJob {
-  /** Checks an input as it will come out of the database. Throws an `InputError` with every fault. */
-  readonly parse: (json: string) => Promise<unknown>
+  /**
+   * Checks an input as it will come out of the database. Throws an `InputError` with every fault; a promise where there
+   * is a schema to ask.
+   */
+  readonly parse: (json: string) => unknown
   /** Executes one attempt with a parsed input. */
   readonly execute: (input: unknown, ctx: JobContext) => Promise<Output>
   /** Only for the compiler, never there: what `enqueue` accepts. */
@@ -43,12 +47,12 @@ export function defineJob<Schema extends StandardSchema, Output>(
     readonly input: Schema
     readonly run: (input: OutputOf<Schema>, ctx: JobContext) => Promise<Output> | Output
   },
-): Job<InputOf<Schema>, Awaited<Output>>
+): Job<InputOf<Schema>, Exclude<Awaited<Output>, Verdict>>
 export function defineJob<Input = undefined, Output = void>(
   options: JobSettings & {
     readonly run: (input: Input, ctx: JobContext) => Promise<Output> | Output
   },
-): Job<Input, Awaited<Output>>
+): Job<Input, Exclude<Awaited<Output>, Verdict>>
 export function defineJob(
   options: JobSettings & {
     readonly input?: StandardSchema
@@ -60,15 +64,18 @@ export function defineJob(
   return Object.freeze({
     [JOB]: true,
     ...resolveJob(options),
-    parse: async (json: string) => {
+    parse: (json: string) => {
       const value = decodePayload(json)
-      if (!schema) return value
-      const checked = await validate(schema, value)
-      if ("faults" in checked) throw new InputError(options.name, checked.faults)
-      return checked.value
+      return schema ? checked(options.name, schema, value) : value
     },
     execute: async (input: unknown, ctx: JobContext) => run(input as never, ctx),
   })
+}
+
+async function checked(job: string, schema: StandardSchema, value: unknown): Promise<unknown> {
+  const result = await validate(schema, value)
+  if ("faults" in result) throw new InputError(job, result.faults)
+  return result.value
 }
 
 /** Whether a value was made by `defineJob`, in whatever copy of this package. */

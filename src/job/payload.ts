@@ -5,7 +5,11 @@ import { PayloadError } from "../errors.ts"
 const MAX_DEPTH = 500
 
 /** The JSON text of a value. Absent (`undefined`) becomes null. */
-export function encodePayload(value: unknown, what: "input" | "result", maxBytes: number): string {
+export function encodePayload(
+  value: unknown,
+  what: "input" | "result" | "progress",
+  maxBytes: number,
+): string {
   if (value === undefined) return "null"
   const fault = findFault(value, [])
   if (fault) {
@@ -54,7 +58,11 @@ function findFault(value: unknown, above: readonly object[]): PayloadFault | und
     case "symbol":
       return { path: [], problem: `a ${typeof value}` }
     case "object":
-      return value === null ? undefined : findFaultInObject(value, above)
+      try {
+        return value === null ? undefined : findFaultInObject(value, above)
+      } catch {
+        return { path: [], problem: "looking at it throws an error" }
+      }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Everything that Carillon has to say about what it does, as typed data. Logs and tests listen; nothing depends on them. */
+import type { JobChange } from "../job/reconcile.ts"
 import type { FinalState } from "../queue/run-state.ts"
 
 export type CarillonEvent =
@@ -14,8 +15,37 @@ export type CarillonEvent =
   | { readonly type: "worker.started"; readonly lease: string; readonly pools: readonly string[] }
   /** This process has stopped; so many handlers had to be aborted. */
   | { readonly type: "worker.stopped"; readonly lease: string; readonly unfinished: number }
-  /** Others took this process for dead; the attempts under way were aborted. */
-  | { readonly type: "lease.lost"; readonly lease: string; readonly runs: number }
+  /** This process was the first to declare this job. */
+  | { readonly type: "job.declared"; readonly job: string }
+  /** This process declares the job otherwise than it was, and its declaration counts from now on. */
+  | { readonly type: "job.changed"; readonly job: string; readonly changes: readonly JobChange[] }
+  /** This process declares the job otherwise, but code of a later version has declared it; that stays. */
+  | {
+      readonly type: "job.outdated"
+      readonly job: string
+      readonly declared: string | null
+      readonly stored: string
+    }
+  /** Runs are parked because no worker has a handler for them in their pool; counted up to 100,000 each. */
+  | { readonly type: "runs.unhandled"; readonly jobs: readonly UnhandledJob[] }
+  /** The event loop was blocked for longer than a lease; `renewed` says whether the lease was, all that time. */
+  | {
+      readonly type: "worker.blocked"
+      readonly lease: string
+      readonly forMs: number
+      readonly renewed: boolean
+    }
+  /**
+   * The attempts under way were aborted, and this process goes on under another lease: because others took it for
+   * `dead`, because the lease `expired` while it could not be renewed, or because another server answers, or a restored
+   * one, where what was held may look different.
+   */
+  | {
+      readonly type: "lease.lost"
+      readonly lease: string
+      readonly runs: number
+      readonly because: "dead" | "expired" | "server-changed"
+    }
   /** This process took back the runs of others that had fallen silent. */
   | { readonly type: "lease.reaped"; readonly leases: readonly string[]; readonly runs: number }
   /** A run was written and committed. */
@@ -28,6 +58,13 @@ export type CarillonEvent =
   | ({ readonly type: "attempt.fenced" } & AttemptFacts)
   /** The handler went on after its signal had aborted. */
   | ({ readonly type: "attempt.overran" } & AttemptFacts & { readonly because: string })
+  /** The attempt takes much longer than its job usually does, and has no timeout. */
+  | ({ readonly type: "attempt.slow" } & AttemptFacts & {
+        readonly elapsedMs: number
+        readonly usualMs: number
+      })
+  /** Somebody cancelled a run: it has ended, or its handler is told to. */
+  | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
   /** A loop failed and will go on after a rest. */
   | {
       readonly type: "loop.failed"
@@ -44,6 +81,11 @@ export const EVENT_TYPES = [
   "schema.migrated",
   "worker.started",
   "worker.stopped",
+  "worker.blocked",
+  "job.declared",
+  "job.changed",
+  "job.outdated",
+  "runs.unhandled",
   "lease.lost",
   "lease.reaped",
   "run.enqueued",
@@ -51,18 +93,33 @@ export const EVENT_TYPES = [
   "attempt.finished",
   "attempt.fenced",
   "attempt.overran",
+  "attempt.slow",
+  "run.cancelled",
   "loop.failed",
 ] as const satisfies readonly CarillonEvent["type"][]
+
+export interface UnhandledJob {
+  readonly job: string
+  readonly pool: string
+  readonly runs: number
+}
+
+export type LossReason = Extract<CarillonEvent, { type: "lease.lost" }>["because"]
 
 export interface AttemptFacts {
   readonly run: string
   readonly job: string
   readonly pool: string
+  /** Empty for runs of nobody in particular. */
+  readonly tenant: string
   readonly attempt: number
+  readonly attemptId: string
+  /** The lease of the process that makes the attempt. */
+  readonly worker: string
 }
 
 export interface AttemptEnd {
-  readonly outcome: "succeeded" | "failed" | "timed_out" | "released"
+  readonly outcome: "succeeded" | "failed" | "timed_out" | "released" | "cancelled" | "expired" | "snoozed"
   /** What the run is now. */
   readonly runState: "waiting" | "ready" | FinalState
   readonly durationMs: number
@@ -73,8 +130,13 @@ export type EventListener = (event: CarillonEvent) => void | Promise<void>
 
 export interface Events {
   readonly emit: (event: CarillonEvent) => void
-  /** Calls `listener` for every event until the returned function is called. */
-  readonly subscribe: (listener: EventListener) => () => void
+  /**
+   * Calls `listener` for every event until the returned function is called. One that has no use for `routine`, which
+   * is what happens to every run, may not be told of it.
+   */
+  readonly subscribe: (listener: EventListener, hears?: { readonly routine: boolean }) => () => void
+  /** Whether anybody wants to hear of what happens to every run: if not, it need not be put into words. */
+  readonly hearsRoutine: () => boolean
 }
 
 /**
@@ -83,9 +145,11 @@ export interface Events {
  */
 export function createEvents(onListenerError: (error: unknown) => void): Events {
   const listeners = new Set<EventListener>()
+  const attentive = new Set<EventListener>()
   const report = (error: unknown) => {
     try {
-      onListenerError(error)
+      const returned: unknown = onListenerError(error)
+      if (returned instanceof Promise) returned.catch(() => {})
     } catch {
       // The one who is told about failures has failed. There is nobody left to tell.
     }
@@ -101,11 +165,14 @@ export function createEvents(onListenerError: (error: unknown) => void): Events 
         }
       }
     },
-    subscribe: (listener) => {
+    subscribe: (listener, { routine } = { routine: true }) => {
       listeners.add(listener)
+      if (routine) attentive.add(listener)
       return () => {
         listeners.delete(listener)
+        attentive.delete(listener)
       }
     },
+    hearsRoutine: () => attentive.size > 0,
   }
 }

@@ -1,7 +1,8 @@
 /** Events as log lines. Any logger with these four methods will do: pino, winston, console. */
+import type { JobChange } from "../job/reconcile.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Host } from "../runtime/host.ts"
-import type { CarillonEvent } from "./events.ts"
+import type { CarillonEvent, LossReason, UnhandledJob } from "./events.ts"
 
 export interface Logger {
   readonly debug: (message: string) => void
@@ -13,14 +14,31 @@ export interface Logger {
 /** To the terminal, whatever is not of interest to developers alone. */
 export function createTerminalLogger(host: Host): Logger {
   const write = (level: string) => (message: string) => host.print("err", `carillon ${level}: ${message}`)
-  return { debug: () => {}, info: write("info"), warn: write("warn"), error: write("error") }
+  return { debug: ignore, info: write("info"), warn: write("warn"), error: write("error") }
+}
+
+function ignore(): void {}
+
+/** Whether a logger has any use for what happens to every run. */
+export function logsRoutine(logger: Logger): boolean {
+  return logger.debug !== ignore
+}
+
+function isRoutine(event: CarillonEvent): boolean {
+  if (event.type === "attempt.finished") {
+    return event.outcome === "succeeded" || (event.outcome === "released" && event.durationMs === 0)
+  }
+  return event.type === "attempt.started" || event.type === "run.enqueued"
 }
 
 /** Writes an event as one line at the level it deserves. */
-export function logEvent(logger: Logger, event: CarillonEvent): void {
+export function logEvent(logger: Logger, event: CarillonEvent): void | Promise<void> {
+  // Most events are of interest to developers alone, and most terminals belong to operators.
+  if (!logsRoutine(logger) && isRoutine(event)) return undefined
   const { level, text } = lineOf(event)
   // A line is a line, whatever a job's name or an error's message contains.
-  logger[level](text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "))
+  // What an asynchronous logger returns may fail later, and belongs to whoever looks after listeners.
+  return logger[level](text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "))
 }
 
 interface Line {
@@ -48,10 +66,31 @@ function lineOf(event: CarillonEvent): Line {
       return { level: "debug", text: `worker started for ${event.pools.join(", ")}` }
     case "worker.stopped":
       return { level: "debug", text: `worker stopped, ${counted(event.unfinished, "attempt")} unfinished` }
+    case "job.declared":
+      return { level: "debug", text: `${event.job} declared` }
+    case "job.changed":
+      return { level: "info", text: `${event.job} changed: ${event.changes.map(changeText).join(", ")}` }
+    case "job.outdated":
+      return {
+        level: "info",
+        text: `${event.job} stays as version ${event.stored} declares it; this process is ${ageOf(event.declared)}`,
+      }
+    case "runs.unhandled":
+      return {
+        level: "warn",
+        text: `runs wait for a worker that can execute them: ${event.jobs.map(unhandledText).join(", ")}`,
+      }
+    case "worker.blocked":
+      return {
+        level: event.renewed ? "warn" : "error",
+        text:
+          `the event loop was blocked for ${seconds(event.forMs)}, longer than a lease, which was ` +
+          `${event.renewed ? "renewed meanwhile" : "not renewed"}; move such work to a thread or a process`,
+      }
     case "lease.lost":
       return {
         level: "error",
-        text: `lease lost with ${counted(event.runs, "run")} under way; the results will be discarded`,
+        text: `lease lost with ${counted(event.runs, "run")} under way, because ${LOSSES[event.because]}`,
       }
     case "lease.reaped":
       return {
@@ -74,6 +113,13 @@ function lineOf(event: CarillonEvent): Line {
         level: "warn",
         text: `${nameOf(event)} went on after ${event.because}; its slot stays taken until it ends`,
       }
+    case "attempt.slow":
+      return {
+        level: "warn",
+        text: `${nameOf(event)} has been running for ${seconds(event.elapsedMs)}, usual are ${seconds(event.usualMs)}`,
+      }
+    case "run.cancelled":
+      return { level: "info", text: `run ${event.run} cancelled by ${event.actor}: ${event.reason}` }
     case "loop.failed":
       return {
         level: event.failures > 1 ? "error" : "warn",
@@ -82,16 +128,44 @@ function lineOf(event: CarillonEvent): Line {
   }
 }
 
+const LOSSES: Readonly<Record<LossReason, string>> = {
+  dead: "this process was silent for too long; the results will be discarded",
+  expired: "it could not be renewed in time; others may take the runs",
+  "server-changed": "another database server answers than before; others will take the runs",
+}
+
 function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }>): Line {
   const took = `in ${Math.round(event.durationMs)} ms`
   if (event.outcome === "succeeded") return { level: "debug", text: `${nameOf(event)} succeeded ${took}` }
   const why = event.error ? `: ${event.error.message}` : ""
-  const level = event.runState === "dead" ? "error" : event.outcome === "released" ? "info" : "warn"
+  const level =
+    event.runState === "dead" ? "error" : event.outcome === "released" ? releasedLevel(event) : "warn"
   return { level, text: `${nameOf(event)} ${event.outcome} ${took}, run is ${event.runState}${why}` }
+}
+
+function changeText({ field, before, after }: JobChange): string {
+  return `${field} from ${JSON.stringify(before)} to ${JSON.stringify(after)}`
+}
+
+function ageOf(declared: string | null): string {
+  return declared === null ? "of no version" : `of version ${declared}`
+}
+
+function unhandledText({ job, pool, runs }: UnhandledJob): string {
+  return `${job} in pool ${pool} (${counted(runs, "run")})`
+}
+
+/** What was claimed ahead and given back was never begun: nobody needs to know. */
+function releasedLevel({ durationMs }: { readonly durationMs: number }): keyof Logger {
+  return durationMs > 0 ? "info" : "debug"
 }
 
 function nameOf(event: { readonly job: string; readonly run: string; readonly attempt: number }): string {
   return `${event.job} ${event.run} attempt ${event.attempt}`
+}
+
+function seconds(ms: number): string {
+  return `${(ms / 1_000).toFixed(1)} s`
 }
 
 function counted(count: number, noun: string): string {

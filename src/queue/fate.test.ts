@@ -1,20 +1,20 @@
 import { describe, expect, it } from "vitest"
-import type { RetryPolicy } from "../job/options.ts"
-import { decideFate, type Outcome } from "./fate.ts"
+import { type RetryPolicy, resolveRetry } from "../job/options.ts"
+import { CAUSE_OF, decideFate, errorOf, type Outcome } from "./fate.ts"
 import { RUN_LIFE } from "./run-state.ts"
 
-const policy: RetryPolicy = { attempts: 3, baseMs: 1_000, factor: 2, capMs: 60_000 }
+const policy = resolveRetry({ attempts: 3, base: 1_000, factor: 2, cap: 60_000 })
 const error = { code: null, message: "no", stack: null }
-const fate = (outcome: Outcome, attempt: number, roll = 0.5) =>
-  decideFate({ outcome, policy, attempt, random: () => roll })
+const fate = (outcome: Outcome, attempt: number, roll = 0.5, by: RetryPolicy = policy) =>
+  decideFate({ outcome, policy: by, attempt, random: () => roll })
 
 describe("decideFate", () => {
   it("ends a run that succeeded", () => {
     expect(fate({ kind: "succeeded", result: "1" }, 1)).toEqual({ final: true, state: "succeeded" })
   })
 
-  it("lets a failed or late run wait for its next attempt, and charges it", () => {
-    const waits = { final: false, state: "waiting", delayMs: 500, charged: true }
+  it("lets a failed or late run wait for its next attempt", () => {
+    const waits = { final: false, state: "waiting", delayMs: 500 }
     expect(fate({ kind: "failed", error, retryable: true }, 1)).toEqual(waits)
     expect(fate({ kind: "timed_out", error }, 1)).toEqual(waits)
   })
@@ -26,14 +26,44 @@ describe("decideFate", () => {
     })
   })
 
+  it("lets it wait for as long as its handler asked, in the place of the policy", () => {
+    for (const afterMs of [0, 42]) {
+      expect(fate({ kind: "failed", error, retryable: true, afterMs }, 1)).toMatchObject({ delayMs: afterMs })
+    }
+    expect(fate({ kind: "failed", error, retryable: true, afterMs: null }, 1)).toMatchObject({ delayMs: 500 })
+  })
+
   it("buries a run after its last attempt, or when the error is final", () => {
     expect(fate({ kind: "failed", error, retryable: true }, 3)).toEqual({ final: true, state: "dead" })
+    expect(fate({ kind: "failed", error, retryable: true, afterMs: 1 }, 3)).toMatchObject({ state: "dead" })
     expect(fate({ kind: "timed_out", error }, 3)).toEqual({ final: true, state: "dead" })
     expect(fate({ kind: "failed", error, retryable: false }, 1)).toEqual({ final: true, state: "dead" })
   })
 
-  it("gives a released run back without charging it, whatever the attempt", () => {
-    expect(fate({ kind: "released" }, 3)).toEqual({ final: false, state: "ready", charged: false })
+  it("gives a released run back as it was, whatever the attempt", () => {
+    expect(fate({ kind: "released" }, 3)).toEqual({ final: false, state: "ready" })
+  })
+
+  it("lets a run that was snoozed wait for the time it asked for, whatever the attempt", () => {
+    expect(fate({ kind: "snoozed", forMs: 7 }, 9)).toEqual({ final: false, state: "waiting", delayMs: 7 })
+  })
+
+  it("ends a run that is not wanted any more, or that came too late", () => {
+    expect(fate({ kind: "cancelled", error }, 1)).toEqual({ final: true, state: "cancelled" })
+    expect(fate({ kind: "expired", error }, 1)).toEqual({ final: true, state: "expired" })
+  })
+
+  it.each<[string, () => never | string | null | undefined]>([
+    ["fails", () => { throw new Error("broken") }], // biome-ignore format: one line each
+    ["returns no duration", () => "soon"],
+  ])("goes by the default when a job's own retry function %s", (_, after) => {
+    const own = resolveRetry({ attempts: 3, after: after as () => null })
+    expect(fate({ kind: "failed", error, retryable: true }, 1, 0.5, own)).toEqual({
+      final: false,
+      state: "waiting",
+      delayMs: 5_000,
+    })
+    expect(fate({ kind: "failed", error, retryable: true }, 3, 0.5, own)).toMatchObject({ state: "dead" })
   })
 
   it("decides what the life of a run says about each event", () => {
@@ -43,5 +73,31 @@ describe("decideFate", () => {
     expect(fate({ kind: "timed_out", error }, 1).state).toBe(running.retry)
     expect(fate({ kind: "failed", error, retryable: false }, 1).state).toBe(running.bury)
     expect(fate({ kind: "released" }, 1).state).toBe(running.release)
+    expect(fate({ kind: "snoozed", forMs: 1 }, 1).state).toBe(running.snooze)
+    expect(fate({ kind: "cancelled", error }, 1).state).toBe(running.cancel)
+    expect(fate({ kind: "expired", error }, 1).state).toBe(running.expire)
+  })
+
+  it("has a cause for every outcome that another attempt can follow, and for no other", () => {
+    const outcomes: Outcome[] = [
+      { kind: "succeeded", result: "1" },
+      { kind: "failed", error, retryable: true },
+      { kind: "timed_out", error },
+      { kind: "released" },
+      { kind: "cancelled", error },
+      { kind: "expired", error },
+      { kind: "snoozed", forMs: 1 },
+    ]
+    const followed = outcomes.filter((outcome) => !fate(outcome, 1).final).map(({ kind }) => kind)
+    expect(followed.toSorted()).toEqual(Object.keys(CAUSE_OF).toSorted())
+  })
+})
+
+describe("errorOf", () => {
+  it("says what went wrong, where something did", () => {
+    expect(errorOf({ kind: "failed", error, retryable: true })).toBe(error)
+    expect(errorOf({ kind: "expired", error })).toBe(error)
+    expect(errorOf({ kind: "released" })).toBeNull()
+    expect(errorOf({ kind: "succeeded", result: "1" })).toBeNull()
   })
 })

@@ -19,12 +19,18 @@ describe("the life of a run", () => {
       "expired",
       "discarded",
     ])
-    expect(Object.keys(RUN_LIFE.dead)).toEqual(["replay", "discard"])
+    expect(Object.keys(RUN_LIFE.dead)).toEqual(["replay", "park", "discard"])
   })
 
   it("lets only ready runs be claimed and only running ones succeed", () => {
     const statesBefore = (event: string) => states.filter((state) => event in RUN_LIFE[state])
     expect(statesBefore("claim")).toEqual(["ready"])
     expect(statesBefore("succeed")).toEqual(["running"])
+    expect(statesBefore("expire")).toEqual(["running"])
+  })
+
+  it("lets every run that has not ended be cancelled, and no other", () => {
+    const live = ["waiting", "parked", "ready", "running"]
+    expect(states.filter((state) => "cancel" in RUN_LIFE[state])).toEqual(live)
   })
 })

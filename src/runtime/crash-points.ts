@@ -14,6 +14,10 @@ export const CRASH_POINTS = [
   "settle.written",
   /** A lease is marked dead, its runs have not been moved. */
   "reap.marked",
+  /** A run is cancelled or marked, nobody has been told. */
+  "cancel.written",
+  /** Room was counted under a limit, nobody has been admitted. */
+  "admit.counted",
   /** One migration is applied, the next has not begun. */
   "migrate.applied",
 ] as const

@@ -9,7 +9,7 @@
 import type { CrashPoint } from "./crash-points.ts"
 
 export interface Host {
-  /** Milliseconds that only ever grow. For waits and measurements, never for what is due. */
+  /** Milliseconds that only ever grow, alike in all threads. For waits and measurements, never for what is due. */
   readonly monotonicMs: () => number
   /** Rests for `ms`. Resolves early, never rejects, when `signal` aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
@@ -25,11 +25,43 @@ export interface Host {
   readonly crashPoint: (name: CrashPoint) => void | Promise<void>
   /** Writes a line to the terminal: what was asked for to `out`, what is worth knowing to `err`. */
   readonly print: (to: "out" | "err", line: string) => void
+  /**
+   * Starts a thread of this process, which goes on while the main loop is blocked, or returns `undefined` where there
+   * can be none. It never keeps the process alive, and its death does not end the process.
+   */
+  readonly startThread: (options: ThreadOptions) => Thread | undefined
   readonly facts: HostFacts
 }
 
 export interface Timer {
   readonly cancel: () => void
+}
+
+export interface ThreadOptions {
+  readonly name: string
+  /** The module that runs in it. */
+  readonly module: URL
+  /** Given to it as a copy; a SharedArrayBuffer is shared. */
+  readonly data: unknown
+  readonly onMessage: (message: unknown) => void
+  /** Called once, when it is over, with what it died of. */
+  readonly onEnd: (cause: unknown) => void
+}
+
+export interface Thread {
+  readonly send: (message: unknown) => void
+  /** Ends it, whatever it is doing. */
+  readonly kill: () => void
+}
+
+/** A thread seen from inside: what it was given, and the line to whoever started it. */
+export interface ThreadInside {
+  readonly host: Host
+  readonly data: unknown
+  readonly send: (message: unknown) => void
+  readonly onMessage: (handler: (message: unknown) => void) => void
+  /** Hangs up. The thread is over once nothing is left to do in it. */
+  readonly leave: () => void
 }
 
 /** What this process is, read once at its start. */

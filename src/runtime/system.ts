@@ -1,7 +1,9 @@
 /** The `Host` and `Terminal` of a real process: the only file that touches ambient time, chance and `process`. */
 import { randomBytes } from "node:crypto"
+import { writeSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
-import type { Host, Timer } from "./host.ts"
+import { parentPort, Worker, workerData } from "node:worker_threads"
+import type { Host, Thread, ThreadInside, ThreadOptions, Timer } from "./host.ts"
 import type { Terminal } from "./terminal.ts"
 
 /** The longest wait that one timer of the platform can hold; a longer one would fire at once. */
@@ -9,16 +11,17 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export function createSystemHost(): Host {
   return {
-    monotonicMs: () => performance.now(),
+    monotonicMs,
     sleep,
     after,
     random: () => Math.random(),
     randomBits: () => randomBytes(8).readBigInt64BE(),
-    newId: createIdSource(() => Date.now(), randomBytes),
+    newId: createIdSource(() => Date.now(), createRandomSource(randomBytes)),
     crashPoint: () => {},
     print: (to, line) => {
       process[to === "out" ? "stdout" : "stderr"].write(`${line}\n`)
     },
+    startThread,
     facts: {
       pid: process.pid,
       hostname: hostname(),
@@ -30,6 +33,21 @@ export function createSystemHost(): Host {
       tempDir: tmpdir(),
       env: process.env,
     },
+  }
+}
+
+/** The thread that this module was loaded in, if it was started as one. */
+export function createSystemThreadInside(): ThreadInside | undefined {
+  const port = parentPort
+  if (port === null) return undefined
+  return {
+    host: { ...createSystemHost(), print: printAtOnce },
+    data: workerData,
+    send: (message) => port.postMessage(message),
+    onMessage: (handler) => {
+      port.on("message", handler)
+    },
+    leave: () => port.close(),
   }
 }
 
@@ -56,6 +74,40 @@ export function createSystemTerminal(): Terminal {
   }
 }
 
+/** Not `performance.now()`, which begins anew in every thread. */
+function monotonicMs(): number {
+  const [seconds, nanoseconds] = process.hrtime()
+  return seconds * 1_000 + nanoseconds / 1_000_000
+}
+
+/** A thread's `process.stderr` is written by the main loop, which may be the one that cannot go on. */
+function printAtOnce(to: "out" | "err", line: string): void {
+  try {
+    writeSync(to === "out" ? 1 : 2, `${line}\n`)
+  } catch {
+    // Nobody reads, or nobody reads fast enough. There is no other way to say it.
+  }
+}
+
+function startThread({ name, module, data, onMessage, onEnd }: ThreadOptions): Thread | undefined {
+  // Only tests run sources that have not been compiled, and no thread of Node 20 can run them.
+  if (module.pathname.endsWith(".ts")) return undefined
+  // Flags and NODE_OPTIONS are left out: a debugger, a profiler or a preloaded module is meant for the program.
+  const { NODE_OPTIONS: _, ...env } = process.env
+  const worker = new Worker(module, { name, workerData: data, execArgv: [], env })
+  let cause: unknown
+  worker.on("message", onMessage)
+  worker.on("error", (error) => {
+    cause = error
+  })
+  worker.once("exit", (code) => onEnd(cause ?? new Error(`exit code ${code}`)))
+  worker.unref()
+  return {
+    send: (message) => worker.postMessage(message),
+    kill: () => void worker.terminate(),
+  }
+}
+
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal?.aborted) return resolve()
@@ -78,6 +130,19 @@ function after(ms: number, run: () => void): Timer {
   arm(Math.max(0, ms))
   return { cancel: () => clearTimeout(handle) }
 }
+
+/** Asks for chance in large pieces and gives it out in small ones: every piece has a price of its own. */
+export function createRandomSource(bytes: (size: number) => Uint8Array): (size: number) => Uint8Array {
+  let store: Uint8Array = new Uint8Array()
+  return (size) => {
+    if (store.length < size) store = bytes(RANDOM_PIECE_BYTES)
+    const given = store.slice(0, size)
+    store = store.subarray(size)
+    return given
+  }
+}
+
+const RANDOM_PIECE_BYTES = 4_096
 
 /**
  * UUIDv7 whose 12 bits after the time count upwards within a millisecond, so that ids of one process

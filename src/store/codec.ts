@@ -9,6 +9,8 @@ import { formatInstant, type InstantMs, parseInstant } from "../time/instant.ts"
 export interface Codec<T> {
   /** The type that a parameter is cast to. */
   readonly sqlType: string
+  /** Its texts hold nothing that would have to be quoted in an array: digits, letters, signs. */
+  readonly plain?: boolean
   readonly encode: (value: T) => string | null
   readonly decode: (text: string | null) => T
 }
@@ -24,15 +26,21 @@ function codec<T>(sqlType: string, encode: (value: T) => string, decode: (text: 
   }
 }
 
+function plain<T>(inner: Codec<T>): Codec<T> {
+  return { ...inner, plain: true }
+}
+
 const asIs = (text: string): string => text
 
 export const text: Codec<string> = codec("text", asIs, asIs)
 export const uuid: Codec<string> = codec("uuid", asIs, asIs)
-export const int: Codec<number> = codec("int4", String, Number)
+export const int: Codec<number> = plain(codec("int4", String, Number))
 /** For milliseconds: whole numbers beyond the 24 days that an int4 can hold. */
-export const double: Codec<number> = codec("float8", String, Number)
-export const bigint: Codec<bigint> = codec("int8", String, BigInt)
-export const boolean: Codec<boolean> = codec("bool", String, (value) => value === "t" || value === "true")
+export const double: Codec<number> = plain(codec("float8", String, Number))
+export const bigint: Codec<bigint> = plain(codec("int8", String, BigInt))
+export const boolean: Codec<boolean> = plain(
+  codec("bool", String, (value) => value === "t" || value === "true"),
+)
 /** JSON as its text: parsed by whoever needs the value, when it is needed. */
 export const json: Codec<string> = codec("json", asIs, asIs)
 /** An instant to the millisecond. PostgreSQL keeps microseconds; ours are always whole milliseconds. */
@@ -48,6 +56,7 @@ function readInstant(value: string): InstantMs {
 export function nullable<T>(inner: Codec<T>): Codec<T | null> {
   return {
     sqlType: inner.sqlType,
+    ...(inner.plain && { plain: true }),
     encode: (value) => (value === null ? null : inner.encode(value)),
     decode: (value) => (value === null ? null : inner.decode(value)),
   }
@@ -55,9 +64,12 @@ export function nullable<T>(inner: Codec<T>): Codec<T | null> {
 
 /** An array of one type. Written as PostgreSQL's array literal; never read back. */
 export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
+  const element = inner.plain
+    ? (value: T) => inner.encode(value) ?? "NULL"
+    : (value: T) => quoteElement(inner.encode(value))
   return codec<readonly T[]>(
     `${inner.sqlType}[]`,
-    (values) => `{${values.map((value) => quoteElement(inner.encode(value))).join(",")}}`,
+    (values) => `{${values.map(element).join(",")}}`,
     () => {
       throw new TypeError(`no statement returns ${inner.sqlType}[]`)
     },

@@ -1,5 +1,5 @@
 /** Turns what a driver threw into an error of ours that says whether anything was changed. */
-import { DatabaseError } from "../errors.ts"
+import { CarillonError, DatabaseError } from "../errors.ts"
 import { judgeSqlState, type Verdict } from "./sql-state.ts"
 
 const CODE_OF = {
@@ -54,6 +54,15 @@ export function closedError(): DatabaseError {
 
 /** Whether a call that failed with this may have taken effect all the same. */
 export function isUncertain(error: unknown): boolean {
-  if (!(error instanceof DatabaseError)) return true
+  // Errors of ours that are not about the database are thrown before anything is sent.
+  if (!(error instanceof DatabaseError)) return !(error instanceof CarillonError)
   return error.code === "OUTCOME_UNKNOWN" || error.code === "DATABASE_DEADLINE"
+}
+
+/** The server's last words of a session: whatever ran in it is either committed or never will be. */
+const SESSION_ENDED: ReadonlySet<string> = new Set(["57P01", "57P02", "57P05", "25P03", "25P04"])
+
+/** Whether the server itself said that the session is over, so that nothing of it can still be under way. */
+export function hasEndedSession(error: unknown): boolean {
+  return error instanceof DatabaseError && SESSION_ENDED.has(error.sqlState ?? "")
 }

@@ -4,12 +4,18 @@
  * The seam is the connection, not the operations: every statement is written once and runs on a server,
  * on the embedded one and on PGlite. An engine says in `abilities` what it cannot do.
  */
+import type { QueryResult } from "../job/context.ts"
 import type { Statement } from "./statement.ts"
 
 export interface Database {
   readonly engine: "server" | "embedded" | "pglite"
   readonly schema: string
   readonly abilities: Abilities
+  /**
+   * Where another thread of this process can connect to the same database; absent where there is only one connection.
+   * It may hold a password and is told to nobody else.
+   */
+  readonly address?: string
   /**
    * Runs one statement and returns its rows. Repeated until the deadline while it is certain that it
    * changed nothing: no connection, a deadlock, a lock timeout, a standby.
@@ -33,10 +39,17 @@ export interface Abilities {
   readonly processes: boolean
 }
 
-export interface Transaction {
+export interface Transaction extends Runner {
   run<P, R>(statement: Statement<P, R>, params: P): Promise<R[]>
+  /** One statement of the users' own, its values as the driver takes and gives them. */
+  query(text: string, values: readonly unknown[]): Promise<QueryResult>
   /** Several statements without parameters, for schema changes. Names are resolved, nothing is returned. */
   script(sql: string): Promise<void>
+}
+
+/** Whatever runs statements: a transaction of ours, or one of the users'. */
+export interface Runner {
+  run<P, R>(statement: Statement<P, R>, params: P): Promise<R[]>
 }
 
 export interface Listener {
@@ -48,9 +61,10 @@ export interface CallOptions {
   readonly deadlineMs?: number
   /**
    * `"vital"` has connections of its own, for what must not wait behind anything else: renewing the
-   * lease and settling. @default "work"
+   * lease and settling. `"handler"` is for transactions that handlers hold open, so that they take nothing away from
+   * Carillon itself. @default "work"
    */
   readonly lane?: Lane
 }
 
-export type Lane = "work" | "vital"
+export type Lane = "work" | "vital" | "handler"

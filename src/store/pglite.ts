@@ -109,6 +109,13 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
         const running = inside.run(token, () =>
           body({
             run: (statement, params) => query(tx, statement, params).catch(noteFailure),
+            query: async (text, values) => {
+              const sent = tx.query<Record<string, unknown>>(text, [...values])
+              const result = await sent.catch((error) =>
+                noteFailure(translateError(error, "a statement of the handler")),
+              )
+              return { rows: result.rows, rowCount: result.affectedRows || result.rows.length }
+            },
             script: async (sql) => {
               await tx
                 .exec(resolveNames(sql, schema))

@@ -21,9 +21,15 @@ export interface Statement<Params, Row> {
   readonly read: (columns: readonly string[], rows: readonly (readonly (string | null)[])[]) => Row[]
 }
 
-/** How `plan: "index"` is asked for: by settings of the statement's own transaction, which a pooler cannot lose. */
+/**
+ * How `plan: "index"` is asked for: by settings of the statement's own transaction, which a pooler cannot lose.
+ *
+ * Planned once and for any values: left to itself, PostgreSQL plans a look-up in a hundred partitions anew each time,
+ * which takes 5 ms where the look-up takes half of one.
+ */
 export const INDEX_ONLY =
-  "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off"
+  "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off; " +
+  "set local plan_cache_mode = force_generic_plan"
 
 /** Any codec, seen from outside: what it takes is known only to its owner. */
 interface SomeCodec {

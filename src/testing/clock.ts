@@ -1,6 +1,7 @@
 /** The database's clock in the hands of a test: it stands still until it is moved. */
 import { OptionsError } from "../errors.ts"
-import { installTestClock, readClock, setTestClock } from "../store/clock/test-clock.ts"
+import { readClock } from "../store/clock/read.ts"
+import { installTestClock, setTestClock } from "../store/clock/test-clock.ts"
 import type { Database } from "../store/database.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 import { type DateValue, type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"

@@ -8,6 +8,7 @@ import { type Application, createApplication } from "../api/application.ts"
 import { type Carillon, publish } from "../api/carillon.ts"
 import type { CarillonOptions, StopOptions } from "../api/options.ts"
 import { resolveOptions } from "../api/options.ts"
+import type { RunHandle } from "../api/run-handle.ts"
 import { OptionsError } from "../errors.ts"
 import { type CarillonEvent, EVENT_TYPES } from "../observe/events.ts"
 import { nearest } from "../options/nearest.ts"
@@ -104,9 +105,17 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     const { engine } = await life.application.open()
     const { signal } = new AbortController()
     await engine.lease.tick(signal)
+    await engine.reconciler.tick(signal)
+    await engine.watch.tick(signal)
     await engine.reaper.reap()
     await engine.promoter.tick(signal)
-    for (const worker of engine.workers) await worker.tick(signal)
+    await engine.mover.move()
+    await engine.admissions.tick(signal)
+    for (const worker of engine.workers) {
+      // Nobody has to be told of anything here: every tick looks at everything.
+      worker.wake(undefined)
+      await worker.tick(signal)
+    }
   }
 
   async function drainAll(rounds = MOST_ROUNDS): Promise<void> {
@@ -133,7 +142,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     const targetMs = (await readNow(database)) + durationOf(duration)
     await drain()
     for (let steps = 0; !life.host.isDead(); steps += 1) {
-      const [next] = await database.run(nextDue, {})
+      const [next] = await database.run(nextDue, { from: 0 })
       const dueMs = (await readNow(database)) + (next?.in_ms ?? Number.POSITIVE_INFINITY)
       if (dueMs > targetMs) break
       if (steps === MOST_STEPS)
@@ -157,19 +166,29 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     return life.carillon
   }
 
+  /** The handle outlives the process that enqueued the run, as the run itself does. */
+  function outliving<Output>(run: RunHandle<Output>): RunHandle<Output> {
+    return { ...run, result: async (options) => (await living().result(run.id, options)) as Output }
+  }
+
   return {
     events,
-    enqueue: async (job, ...args) => {
-      const run = await living().enqueue(job, ...args)
-      // The handle outlives the process that enqueued the run, as the run itself does.
-      return {
-        ...run,
-        result: async (resultOptions) =>
-          living().result(run.id, resultOptions) as ReturnType<typeof run.result>,
-      }
+    enqueue: async (job, ...args) => outliving(await living().enqueue(job, ...args)),
+    enqueueMany: async (job, ...args) => {
+      const runs = await living().enqueueMany(job, ...args)
+      return runs.map((run) => outliving(run))
     },
     result: async (runId, options) => living().result(runId, options),
-    attempts: async (runId) => living().attempts(runId),
+    run: async (...args) => living().run(...args),
+    attempts: async (...args) => living().attempts(...args),
+    history: async (...args) => living().history(...args),
+    cancel: async (...args) => living().cancel(...args),
+    expedite: async (...args) => living().expedite(...args),
+    replay: async (...args) => living().replay(...args),
+    discard: async (...args) => living().discard(...args),
+    pause: async (...args) => living().pause(...args),
+    resume: async (...args) => living().resume(...args),
+    pauses: async () => living().pauses(),
     subscribe: (listener) => life.carillon.subscribe(listener),
     clock: { ...clock, advance },
     drain,

@@ -29,6 +29,12 @@ export function createTestHost(): TestHost {
     reportCrash = resolve
   })
 
+  const died = new Promise<never>((_, reject) => {
+    death.signal.addEventListener("abort", () => reject(new Error("the process has died")), { once: true })
+  })
+  // Only transactions that are open listen to it.
+  died.catch(() => {})
+
   const kill = () => {
     alive = false
     death.abort()
@@ -59,6 +65,8 @@ export function createTestHost(): TestHost {
         },
       }
     },
+    // Everything that a test looks at happens when it is told to, so nothing goes on beside it.
+    startThread: () => undefined,
     crashPoint: (name) => {
       const remaining = (armed.get(name) ?? 0) - 1
       if (remaining === 0) kill()
@@ -75,7 +83,10 @@ export function createTestHost(): TestHost {
       ...database,
       run: (statement, params, options) => unlessDead(() => database.run(statement, params, options)),
       transaction: (body, options) =>
-        unlessDead(() => database.transaction((tx) => body(attachTx(tx)), options)),
+        unlessDead(() =>
+          // The server rolls back what a dead process had open.
+          database.transaction((tx) => Promise.race([body(attachTx(tx)), died]), options),
+        ),
       listen: (channel, onMessage) =>
         unlessDead(() => database.listen(channel, (payload) => alive && onMessage(payload))),
     }),
@@ -84,6 +95,7 @@ export function createTestHost(): TestHost {
   function attachTx(tx: Transaction): Transaction {
     return {
       run: (statement, params) => unlessDead(() => tx.run(statement, params)),
+      query: (text, values) => unlessDead(() => tx.query(text, values)),
       script: (sql) => unlessDead(() => tx.script(sql)),
     }
   }

@@ -96,8 +96,8 @@ describe("an attempt", () => {
     const seen: string[] = []
     const job = defineJob({
       name: "guarded",
-      run: async (_: undefined, { attempt, signal }) => {
-        if (attempt > 1) return `attempt ${attempt}`
+      run: async (_: undefined, { attempt, fence, signal }) => {
+        if (fence > 1) return `claim ${fence}, attempt ${attempt}`
         signal.addEventListener("abort", () => seen.push((signal.reason as AttemptAborted).code))
         return opened
       },
@@ -115,10 +115,10 @@ describe("an attempt", () => {
     expect(app.events.filter(({ type }) => type === "attempt.started")).toHaveLength(1)
     open("from the old lease")
     await app.drain()
-    expect(await run.result()).toBe("attempt 2")
+    expect(await run.result()).toBe("claim 2, attempt 1")
     expect(await app.attempts(run.id)).toMatchObject([
-      { attempt: 1, outcome: "lost" },
-      { attempt: 2, outcome: "succeeded" },
+      { attempt: 1, outcome: "lost", charged: false },
+      { attempt: 1, outcome: "succeeded", charged: true, cause: "lost" },
     ])
   })
 
@@ -163,7 +163,8 @@ describe("an attempt", () => {
     })
     await using app = await kit.app({ jobs: [job], lease: "60s" })
     const run = await app.enqueue(job)
-    for (let life = 0; life < 3; life += 1) {
+    // The first loss is free: a run that was merely claimed beside a poisonous one loses nothing by it.
+    for (let life = 0; life < 4; life += 1) {
       app.crashAt("attempt.ended")
       await app.clock.advance("61s")
       await app.restart()
@@ -173,11 +174,12 @@ describe("an attempt", () => {
       code: "RUN_DEAD",
       cause: { code: "ATTEMPTS_EXHAUSTED" },
     })
-    expect((await app.attempts(run.id)).map(({ outcome }) => outcome)).toEqual([
-      "lost",
-      "lost",
-      "lost",
-      "failed",
+    expect((await app.attempts(run.id)).map(({ outcome, charged }) => [outcome, charged])).toEqual([
+      ["lost", false],
+      ["lost", true],
+      ["lost", true],
+      ["lost", true],
+      ["failed", false],
     ])
   })
 })

@@ -61,8 +61,34 @@ describe("a process that dies", () => {
     expect(await app.result(run.id)).toBe("done")
   })
 
+  it("between cancelling a run and saying so leaves it cancelled", async () => {
+    const job = defineJob({ name: "unwanted", run: async () => "done" })
+    await using app = await kit.app({ jobs: [job] })
+    const run = await app.enqueue(job)
+    app.crashAt("cancel.written")
+    void app.cancel(run.id, { actor: "ada", reason: "a mistake" })
+    await app.crashed()
+    await app.restart()
+    await app.drain()
+    await expect(app.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    expect(app.events.filter(({ type }) => type === "attempt.started")).toEqual([])
+  })
+
+  it("between counting the room under a limit and admitting leaves the room to the next", async () => {
+    const job = defineJob({ name: "one-by-one", concurrency: 1, run: async () => "done" })
+    await using app = await kit.app({ jobs: [job] })
+    app.crashAt("admit.counted")
+    void app.enqueue(job)
+    const { run } = await app.until("run.enqueued")
+    await app.drain()
+    await app.crashed()
+    await app.restart()
+    await app.drain()
+    expect(await app.result(run)).toBe("done")
+  })
+
   it("is tried at every point there is", () => {
-    const elsewhere = ["reap.marked", "migrate.applied"]
+    const elsewhere = ["reap.marked", "cancel.written", "admit.counted", "migrate.applied"]
     expect([...ON_THE_WAY, ...elsewhere].sort()).toEqual([...CRASH_POINTS].sort())
   })
 })

@@ -41,7 +41,7 @@ describe("wrong options", () => {
         database: "mysql://x",
         schema: "pg_mine",
         jobs: [good, {}, good],
-        pools: { mail: 0 },
+        pools: { mail: 0, defualt: 1 },
         lease: "1ms",
         logger: { info: () => {} },
       } as unknown as CarillonOptions),
@@ -55,7 +55,7 @@ describe("wrong options", () => {
       { path: "lease" },
       { path: "logger" },
       { path: "jobs[2].name", message: '"good" is also the name of jobs[0]' },
-      { path: "pools.mail", message: "no job runs in this pool" },
+      { path: "pools.defualt", message: expect.stringContaining('did you mean "default"?') },
     ])
   })
 

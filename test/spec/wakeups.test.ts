@@ -1,6 +1,8 @@
 /** Whoever could go on is woken, and does not have to look by itself. The bells are rested on for an hour: unrung, they hang. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { resolveEnqueue } from "../../src/api/enqueue-options.ts"
 import { createEngine } from "../../src/engine/engine.ts"
+import { insertParams } from "../../src/engine/new-run.ts"
 import { type AnyJob, defineJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -33,17 +35,12 @@ describe("a run that goes back", () => {
       pools: new Map([[job.pool, 1]]),
       leaseMs: 60_000,
       renewEveryMs: 15_000,
+      wakeups: true,
+      version: undefined,
     })
     await engine.open()
-    await database.run(insertRuns, {
-      ids: [host.newId()],
-      jobs: [job.name],
-      pools: [job.pool],
-      priorities: [0],
-      delaysMs: [0],
-      runAt: [null],
-      inputs: ["null"],
-    })
+    const run = { id: host.newId(), input: "null", ...resolveEnqueue({}, false) }
+    await database.run(insertRuns, insertParams(job, [run], { notAfter: null, handOff: undefined }))
     const [worker] = engine.workers
     if (!worker) throw new Error("one pool, one worker")
     return { engine, worker, events }
@@ -62,7 +59,9 @@ describe("a run that goes back", () => {
   it("unstarted wakes the workers of its pool", async () => {
     const job = defineJob({ name: "unstarted", pool: "b", run: async () => {} })
     const { engine, worker, events } = await given(job)
-    await worker.tick(AbortSignal.abort())
+    const ticked = worker.tick(signal)
+    worker.close()
+    await ticked
     await worker.settled()
     expect(events.at(-1)).toMatchObject({ type: "attempt.finished", outcome: "released", runState: "ready" })
     await worker.bell.rest(HOUR_MS, signal)

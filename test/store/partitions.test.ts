@@ -1,97 +1,113 @@
 import { expect, it } from "vitest"
+import { createSystemHost } from "../../src/runtime/system.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"
+import { dropExpired } from "../../src/store/attempts/retention.ts"
+import type { Database } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
+import { takeClock } from "../../src/testing/clock.ts"
+import { attemptsByDay, daysOf, dayTables, holdEach, settle, withPartitions } from "../support/days.ts"
 import { describeEngines, newSchema } from "../support/engines.ts"
-import {
-  claim,
-  claimNewRun,
-  finish,
-  host,
-  insert,
-  openLease,
-  retry,
-  withStoppedClock,
-} from "../support/runs.ts"
-import { execute, hold, rowsOf } from "../support/sql.ts"
+import { hold, rowsOf } from "../support/sql.ts"
+
+const host = createSystemHost()
+
+/** The indexes of the second of March, each with the one of all of history that it belongs to. */
+const INDEXES = `
+  select x.indexrelid::text as id,
+    (select inhparent::regclass::text from pg_inherits where inhrelid = parent.inhparent) as root
+  from pg_index as x left join pg_inherits as parent on parent.inhrelid = x.indexrelid
+  where x.indrelid in (select oid from pg_class
+    where relnamespace = '{schema}'::regnamespace and relname ~ '^attempts_.*20260302$' and relkind = 'r')`
 
 describeEngines("history's partitions", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  async function withPartitions() {
-    const stopped = await withStoppedClock(engine)
-    await execute(stopped.database, "drop table {history}")
-    await makePartitions(stopped.database)
-    return stopped
-  }
-
-  it("are made for today and a week ahead, by the days of UTC, once", async () => {
-    const { database, clock } = await withPartitions()
+  it("are made for today and a week ahead, by the days of UTC, for every class, once", async () => {
+    const { database, clock } = await withPartitions(engine)
+    const week = ["01", "02", "03", "04", "05", "06", "07", "08"].map((day) => `202603${day}`)
+    expect(await dayTables(database)).toEqual(daysOf(...week).toSorted())
     expect(await makePartitions(database)).toEqual([])
     await clock.set("2026-03-01T23:59:59.999Z")
     expect(await makePartitions(database)).toEqual([])
     await clock.set("2026-03-02T00:00Z")
-    expect(await makePartitions(database)).toEqual(["attempts_20260309"])
+    expect(await makePartitions(database)).toEqual(daysOf("20260309"))
   })
 
-  it("take every moment of their day, and no other", async () => {
-    const { database, clock } = await withPartitions()
+  it("take every moment of their day and class, and no other", async () => {
+    const { database, clock } = await withPartitions(engine)
     for (const moment of ["2026-03-01T00:00Z", "2026-03-01T23:59:59.999Z", "2026-03-02T00:00Z"]) {
       await clock.set(moment)
-      await finish(database, await claimNewRun(database))
+      const held = await holdEach(database)
+      expect((await settle(database, held)).toSorted()).toEqual(held.ids)
     }
-    const rows = await rowsOf(
-      database,
-      "select tableoid::regclass::text as name, count(*)::int as n from {attempts} group by 1 order by 1",
+    const [first, second] = [daysOf("20260301"), daysOf("20260302")]
+    expect(await attemptsByDay(database)).toEqual(
+      Object.fromEntries([...first.map((name) => [name, 2]), ...second.map((name) => [name, 1])]),
     )
-    expect(rows.map(({ name, n }) => [String(name).split(".").at(-1), n])).toEqual([
-      ["attempts_20260301", 2],
-      ["attempts_20260302", 1],
-    ])
   })
 
-  it("have the indexes of history, and none of the constraint that helped to attach them", async () => {
-    const { database } = await withPartitions()
-    const indexes = await rowsOf(
-      database,
-      `select i.inhparent::regclass::text as parent
-        from pg_index as x join pg_inherits as i on i.inhrelid = x.indexrelid
-        where x.indrelid = '"${database.schema}".attempts_20260301'::regclass order by 1`,
-    )
-    expect(indexes.map(({ parent }) => String(parent).split(".").at(-1))).toEqual([
-      "attempts_job",
-      "attempts_run",
-    ])
+  it("bring the indexes of history along, so that none is built while they are attached", async () => {
+    const database = await engine.open()
+    await migrate({ ...host, database })
+    const clock = await takeClock(database, "2026-03-01T09:00Z")
+    await makePartitions(database, 0)
+    await clock.set("2026-03-02T09:00Z")
+    const seen = new Map<string, unknown[]>()
+    // Stops after every step to look at what there is.
+    const slow: Database = {
+      ...database,
+      transaction: (body, options) =>
+        database.transaction((tx) => {
+          const script = async (sql: string) => {
+            for (const step of sql.split(";").filter((part) => part.trim() !== "")) {
+              await tx.script(step)
+              seen.set(step, await rowsOf(tx, INDEXES))
+            }
+          }
+          return body({ ...tx, script })
+        }, options),
+    }
+    await makePartitions(slow, 0)
+    const steps = [...seen].filter(([step]) => /create table|attach/.test(step))
+    expect(steps).toHaveLength(6)
+    for (const [index, [step, indexes]] of steps.entries()) {
+      const before = index === 0 ? 0 : steps[index - 1]?.[1].length
+      expect(indexes).toHaveLength(step.includes("attach") ? (before ?? 0) : (before ?? 0) + 4)
+    }
+    const parents = (await rowsOf(database, INDEXES)).map(({ root }) => String(root).split(".").at(-1))
+    const each = ["attempts_by_job", "attempts_by_occurrence", "attempts_by_run", "attempts_by_tenant"]
+    expect(parents.toSorted()).toEqual(each.flatMap((name) => [name, name, name]))
     expect(await rowsOf(database, "select 1 from pg_constraint where conname = 'within_day'")).toEqual([])
   })
 
   it("are made on demand when the clock has run ahead of them", async () => {
-    const { database, clock } = await withPartitions()
-    const claimed = await claimNewRun(database)
+    const { database, clock } = await withPartitions(engine)
+    const held = await holdEach(database)
     await clock.set("2026-03-23T09:00Z")
-    await expect(finish(database, claimed)).rejects.toMatchObject({ sqlState: "23514" })
-    expect(await makePartitions(database)).toHaveLength(8)
-    expect(await finish(database, claimed)).toEqual([claimed.id])
+    await expect(settle(database, held)).rejects.toMatchObject({ sqlState: "23514" })
+    expect(await makePartitions(database)).toHaveLength(24)
+    expect(await settle(database, held)).toHaveLength(3)
   })
 
   itWithConnections("are made once by many at the same time, and each tells what it made", async () => {
-    const { database, clock } = await withPartitions()
+    const { database, clock } = await withPartitions(engine)
     const makers = await Promise.all([1, 2, 3, 4].map(() => engine.open(database.schema)))
     await clock.set("2026-04-01T00:00Z")
     const made = await Promise.all(makers.map((maker) => makePartitions(maker)))
-    const days = Array.from({ length: 8 }, (_, index) => `attempts_2026040${index + 1}`)
-    expect(made.flat().toSorted()).toEqual(days)
+    const week = Array.from({ length: 8 }, (_, index) => `2026040${index + 1}`)
+    expect(made.flat().toSorted()).toEqual(daysOf(...week).toSorted())
   })
 
   itWithConnections(
     "can be made, and settled into, while somebody reads history and does not stop",
     async () => {
-      const { database, clock } = await withPartitions()
-      await finish(database, await claimNewRun(database))
+      const { database, clock } = await withPartitions(engine)
+      await settle(database, await holdEach(database))
       const reader = await hold(database, "select count(*) from {attempts}")
-      const claimed = await claimNewRun(database)
+      const held = await holdEach(database)
       await clock.set("2026-03-02T00:00Z")
-      expect(await makePartitions(database)).toEqual(["attempts_20260309"])
-      expect(await finish(database, claimed)).toEqual([claimed.id])
+      expect(await makePartitions(database)).toHaveLength(3)
+      expect(await settle(database, held)).toHaveLength(3)
       await reader.release()
     },
   )
@@ -108,19 +124,17 @@ describeEngines("a schema called", (engine) => {
     "select",
   ]
 
-  it.each([...names, "x".repeat(63)])("%s holds runs like any other", async (name) => {
+  it.each([...names, "x".repeat(63)])("%s holds history like any other", async (name) => {
     const unique = newSchema(host).slice(-20)
     const schema = name.length === 63 ? unique.padEnd(63, "x") : `${name} ${unique}`
     const database = await engine.open(schema)
     await migrate({ ...host, database })
-    await makePartitions(database)
+    const clock = await takeClock(database, "2026-03-01T09:00Z")
+    expect(await makePartitions(database)).toHaveLength(24)
     expect(await makePartitions(database)).toEqual([])
-    const ids = await insert(database, {}, {})
-    const claimed = await claim(database, await openLease(database))
-    const [first = "", second = ""] = claimed.ids
-    expect(await retry(database, { ...claimed, ids: [first] })).toEqual([first])
-    expect(await finish(database, { ...claimed, ids: [second] })).toEqual([second])
-    const [left] = await rowsOf(database, "select id from {runs} union select run from {attempts}")
-    expect(ids).toContain(left?.["id"])
+    expect(await settle(database, await holdEach(database))).toHaveLength(3)
+    await clock.set("2026-06-20T00:00Z")
+    expect((await dropExpired(database)).dropped).toHaveLength(24)
+    expect(await rowsOf(database, "select run from {attempts}")).toEqual([])
   })
 })

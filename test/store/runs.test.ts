@@ -1,193 +1,250 @@
 import { describe, expect, it } from "vitest"
 import { claimRuns } from "../../src/store/runs/claim.ts"
-import { insertRuns } from "../../src/store/runs/insert.ts"
-import { nextDue } from "../../src/store/runs/next-due.ts"
-import { promoteRuns } from "../../src/store/runs/promote.ts"
+import { findClaimed } from "../../src/store/runs/find-claimed.ts"
 import { markDeadWorkers } from "../../src/store/workers/mark-dead.ts"
 import { describeEngines } from "../support/engines.ts"
-import { claim, host, insert, openLease, paramsOf, runOf, withStoppedClock } from "../support/runs.ts"
-import { hold, rowsOf } from "../support/sql.ts"
+import {
+  claim,
+  host,
+  insert,
+  lanesOf,
+  NINE_O_CLOCK,
+  openLease,
+  release,
+  runOf,
+  withStoppedClock,
+} from "../support/runs.ts"
+import { execute, hold, rowsOf } from "../support/sql.ts"
 
-describeEngines("runs", (engine) => {
+/** What a claim of anything in one lane says beside its fence. */
+const ANY = { pool: "default", jobs: ["greet"], except: [], limit: 10 }
+
+describeEngines("runs that are claimed", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  describe("that are written", () => {
-    it("are ready when they are due by the database's clock, and waiting when not", async () => {
-      const { database } = await withStoppedClock(engine)
-      const runs = [{}, { delayMs: 1 }, { runAt: "2026-03-01T09:00Z" }, { runAt: "2026-03-01T09:00:00.001Z" }]
-      const ids = runs.map(() => host.newId())
-      const written = await database.run(insertRuns, paramsOf(ids, runs))
-      const states = new Map(written.map(({ id, state }) => [id, state]))
-      expect(ids.map((id) => states.get(id))).toEqual(["ready", "waiting", "ready", "waiting"])
-    })
+  it("come by priority, the higher first, then by rank, the lower first", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    const ids: (string | undefined)[] = []
+    for (const [index, priority] of [0, 5, 0, -5, 5].entries()) {
+      await clock.set(`2026-03-01T09:00:0${index}Z`)
+      ids.push(...(await insert(database, { priority })))
+    }
+    const lease = await openLease(database)
+    const order: string[] = []
+    for (let taken = 1; taken > 0; ) {
+      const { ids: claimed } = await claim(database, lease, { limit: 1 })
+      taken = order.push(...claimed) && claimed.length
+    }
+    expect(order).toEqual([1, 4, 0, 2, 3].map((index) => ids[index]))
+  })
 
-    it("are ready at once by a clock that runs, too", async () => {
-      const { database } = await engine.migrated()
-      const ids = Array.from({ length: 100 }, host.newId)
-      const written = await database.run(insertRuns, paramsOf(ids, Array(100).fill({})))
-      expect(new Set(written.map(({ state }) => state))).toEqual(new Set(["ready"]))
-    })
+  it("are no more than the limit", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, {}, {}, {}, {}, {})
+    const lease = await openLease(database)
+    const counts = []
+    for (const limit of [0, 3, 3, 3]) counts.push((await claim(database, lease, { limit })).ids.length)
+    expect(counts).toEqual([0, 3, 2, 0])
+  })
 
-    it("are written once, however often", async () => {
-      const { database } = await withStoppedClock(engine)
-      const [id = ""] = await insert(database, { input: '{"first":1}' })
-      const again = await database.run(insertRuns, paramsOf([id, host.newId()], [{ input: "2" }, {}]))
-      expect(again).toHaveLength(1)
-      expect(await runOf(database, id)).toMatchObject({ input: { first: 1 } })
-    })
+  it("are of the pool and of the jobs that were asked for, and none of the excepted", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [ours, , , excepted = ""] = await insert(
+      database,
+      {},
+      { pool: "slow" },
+      { job: "unknown" },
+      { job: "greet" },
+    )
+    const lease = await openLease(database)
+    const { ids } = await claim(database, lease, { except: [excepted] })
+    expect(ids).toEqual([ours])
+  })
 
-    it("are written all or none", async () => {
-      const { database } = await withStoppedClock(engine)
-      await expect(insert(database, {}, { input: "not json" })).rejects.toMatchObject({
-        code: "DATABASE_REFUSED_VALUE",
-      })
-      expect(await rowsOf(database, "select id from {runs}")).toEqual([])
+  it("bear the lease and the claim from then on, and are told with what a handler needs", async () => {
+    const { database } = await withStoppedClock(engine)
+    const input = '{ "z":1, "a":"\\u0000" }'
+    const [id = ""] = await insert(database, { input, priority: 3 })
+    const lease = await openLease(database)
+    const rows = await database.run(claimRuns, {
+      ...{ ...ANY, lease, claim: -7n },
+      ...lanesOf([{ priority: 3 }], 1),
+    })
+    const nine = Date.parse("2026-03-01T09:00Z")
+    expect(rows).toEqual([
+      {
+        ...{ id, job: "greet", solo: false, priority: 3, rank: NINE_O_CLOCK },
+        ...{ due_ms: nine, input, extra: null },
+      },
+    ])
+    expect(await runOf(database, id)).toMatchObject({ state: "running", lease, claim: -7, claims: 1 })
+  })
+
+  it("tell what few of them have: settings of their own, and what went before", async () => {
+    const { database } = await withStoppedClock(engine)
+    const own = { tenant: "ada", tags: ["x"], timeoutMs: 5, retry: '{"attempts":2}' }
+    const [id] = await insert(database, own)
+    await execute(
+      database,
+      `update {runs} set last_error = '{"message":"no"}', cause = 'failed', schedule = 's', occurrence = {now}`,
+    )
+    const params = { ...ANY, lease: await openLease(database), claim: 1n, ...lanesOf([{ priority: 0 }], 1) }
+    const [row] = await database.run(claimRuns, params)
+    expect(row?.id).toBe(id)
+    expect(JSON.parse(row?.extra ?? "null")).toEqual({
+      ...{ tags: ["x"], timeoutMs: 5, retry: { attempts: 2 }, lastError: { message: "no" } },
+      ...{ cause: "failed", schedule: "s", occurrence: "2026-03-01T09:00:00+00:00" },
+      ...{ tenant: "ada", attempt: 0, generation: 1, fence: 1, recordedStart: false, late: false },
     })
   })
 
-  describe("that are claimed", () => {
-    it("come by priority, the higher first, then by rank, the lower first", async () => {
-      const { database, clock } = await withStoppedClock(engine)
-      const ids: (string | undefined)[] = []
-      for (const [index, priority] of [0, 5, 0, -5, 5].entries()) {
-        await clock.set(`2026-03-01T09:00:0${index}Z`)
-        ids.push(...(await insert(database, { priority })))
+  it("bear a number that only grows, also when they were given back untried", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, {})
+    const lease = await openLease(database)
+    const fences: unknown[] = []
+    for (const number of [1n, 2n, 3n]) {
+      const params = { ...ANY, lease, claim: number, ...lanesOf([{ priority: 0 }], 1) }
+      const [row] = await database.run(claimRuns, params)
+      // The first time is what most runs have, and is not told.
+      fences.push(row?.extra ? JSON.parse(row.extra).fence : 1)
+      await release(database, { lease, claim: number, ids: [row?.id ?? ""] })
+    }
+    expect(fences).toEqual([1, 2, 3])
+  })
+
+  it("are late when they should have been started before, to the millisecond", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    const [onTime, late] = await insert(database, { startWithinMs: 1_000 }, { startWithinMs: 999 })
+    await clock.set("2026-03-01T09:00:01Z")
+    const params = { ...ANY, lease: await openLease(database), claim: 1n, ...lanesOf([{ priority: 0 }], 9) }
+    const rows = await database.run(claimRuns, params)
+    expect(new Map(rows.map((row) => [row.id, JSON.parse(row.extra ?? "null")?.late]))).toEqual(
+      new Map([
+        [onTime, false],
+        [late, true],
+      ]),
+    )
+  })
+
+  it("are none under a lease that is unknown, has expired, or is dead", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    await insert(database, {})
+    const lease = await openLease(database, 60_000)
+    expect((await claim(database, host.newId())).ids).toEqual([])
+    await clock.set("2026-03-01T09:01:00Z")
+    expect((await claim(database, lease)).ids).toEqual([])
+    await clock.set("2026-03-01T09:01:00.001Z")
+    await database.run(markDeadWorkers, { own: host.newId() })
+    await clock.set("2026-03-01T09:00Z")
+    expect((await claim(database, lease)).ids).toEqual([])
+  })
+
+  it("are none of what is paused, neither by job nor by pool, from the next claim on", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [paused, other] = await insert(database, {}, { job: "other" })
+    const lease = await openLease(database)
+    const jobs = ["greet", "other"]
+    const pause = (kind: string, name: string) =>
+      execute(database, `insert into {pauses} values ('${kind}', '${name}', {now}, 'ada', 'to see')`)
+    await pause("job", "greet")
+    // Names that mean something else.
+    await Promise.all([pause("pool", "greet"), pause("job", "default")])
+    const claimed = await claim(database, lease, { jobs })
+    expect(claimed.ids).toEqual([other])
+    await release(database, claimed)
+    await execute(database, "delete from {pauses}")
+    await pause("pool", "default")
+    expect((await claim(database, lease, { jobs })).ids).toEqual([])
+    await execute(database, "delete from {pauses}")
+    expect((await claim(database, lease, { jobs })).ids).toEqual([paused, other])
+  })
+
+  it("may be a thousand at once", async () => {
+    const { database } = await withStoppedClock(engine)
+    const ids = await insert(database, ...Array(1_000).fill({}))
+    const { ids: claimed } = await claim(database, await openLease(database), { limit: 1_000 })
+    expect(claimed.toSorted()).toEqual(ids)
+  })
+
+  it("are found by their claim, and those of another are not", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, {}, {}, {})
+    const lease = await openLease(database)
+    const [first, second] = [await claim(database, lease, { limit: 2 }), await claim(database, lease)]
+    const found = async (by: { lease: string; claim: bigint }) =>
+      (await database.run(findClaimed, { lease: by.lease, claim: by.claim })).map(({ id }) => id)
+    expect((await found(first)).toSorted()).toEqual(first.ids.toSorted())
+    expect(await found(second)).toEqual(second.ids)
+    expect(await found({ lease: host.newId(), claim: first.claim })).toEqual([])
+    await release(database, second)
+    expect(await found(second)).toEqual([])
+  })
+
+  itWithConnections("go to one claimer each, never more than the limit, while many claim", async () => {
+    const { database } = await withStoppedClock(engine)
+    const ids = await insert(database, ...Array(400).fill({}))
+    const claimers = Array.from({ length: 8 }, async () => {
+      const lease = await openLease(database)
+      const taken: string[] = []
+      // A claim that comes back empty only means that others are at it; all of them end with the last run.
+      while ((await rowsOf(database, "select 1 from {runs} where state = 'ready' limit 1")).length > 0) {
+        const { ids } = await claim(database, lease, { limit: 7 })
+        expect(ids.length).toBeLessThanOrEqual(7)
+        taken.push(...ids)
       }
+      return taken
+    })
+    expect((await Promise.all(claimers)).flat().toSorted()).toEqual(ids)
+  })
+
+  itWithConnections("do not include those that somebody else holds, and do not wait for them", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [held, free] = await insert(database, {}, {})
+    const holder = await hold(database, `select from {runs} where id = '${held}' for update`)
+    expect((await claim(database, await openLease(database))).ids).toEqual([free])
+    await holder.release()
+  })
+
+  describe("lane by lane", () => {
+    /** Three lanes of three runs each. */
+    async function withLanes() {
+      const { database } = await withStoppedClock(engine)
+      const five = await insert(database, ...Array(3).fill({ priority: 5 }))
+      const zero = await insert(database, ...Array(3).fill({}))
+      const solo = await insert(database, ...Array(3).fill({}))
+      await execute(database, `update {runs} set solo = true where id = any ('{${solo}}')`)
       const lease = await openLease(database)
-      const order: string[] = []
-      for (let taken = 1; taken > 0; ) {
-        const { ids: claimed } = await claim(database, lease, { limit: 1 })
-        taken = order.push(...claimed) && claimed.length
-      }
-      expect(order).toEqual([1, 4, 0, 2, 3].map((index) => ids[index]))
-    })
-
-    it("are no more than the limit", async () => {
-      const { database } = await withStoppedClock(engine)
-      await insert(database, {}, {}, {}, {}, {})
-      const lease = await openLease(database)
-      const counts = []
-      for (const limit of [0, 3, 3, 3]) counts.push((await claim(database, lease, { limit })).ids.length)
-      expect(counts).toEqual([0, 3, 2, 0])
-    })
-
-    it("are of the pool and of the jobs that were asked for, and none of the excepted", async () => {
-      const { database } = await withStoppedClock(engine)
-      const [ours, , , excepted = ""] = await insert(
-        database,
-        {},
-        { pool: "slow" },
-        { job: "unknown" },
-        { job: "greet" },
-      )
-      const lease = await openLease(database)
-      const { ids } = await claim(database, lease, { except: [excepted] })
-      expect(ids).toEqual([ours])
-    })
-
-    it("bear the lease and the claim from then on, and are told with what a handler needs", async () => {
-      const { database } = await withStoppedClock(engine)
-      const input = '{ "z":1, "a":"\\u0000" }'
-      const [id = ""] = await insert(database, { input, priority: 3 })
-      const lease = await openLease(database)
-      const params = { lease, claim: -7n, pool: "default", jobs: ["greet"], except: [], limit: 1 }
-      const rows = await database.run(claimRuns, params)
-      expect(rows).toMatchObject([{ id, job: "greet", priority: 3, attempt: 0, input }])
-      expect(rows[0]?.due_at).toBe(Date.parse("2026-03-01T09:00Z"))
-      expect(await runOf(database, id)).toMatchObject({ state: "running", lease, claim: -7 })
-    })
-
-    it("are none under a lease that is unknown, has expired, or is dead", async () => {
-      const { database, clock } = await withStoppedClock(engine)
-      await insert(database, {})
-      const lease = await openLease(database, 60_000)
-      expect((await claim(database, host.newId())).ids).toEqual([])
-      await clock.set("2026-03-01T09:01:00Z")
-      expect((await claim(database, lease)).ids).toEqual([])
-      await clock.set("2026-03-01T09:01:00.001Z")
-      await database.run(markDeadWorkers, { own: host.newId() })
-      await clock.set("2026-03-01T09:00Z")
-      expect((await claim(database, lease)).ids).toEqual([])
-    })
-
-    it("may be a thousand at once", async () => {
-      const { database } = await withStoppedClock(engine)
-      const ids = await insert(database, ...Array(1_000).fill({}))
-      const { ids: claimed } = await claim(database, await openLease(database), { limit: 1_000 })
-      expect(claimed.toSorted()).toEqual(ids)
-    })
-
-    itWithConnections("go to one claimer each, never more than the limit, while many claim", async () => {
-      const { database } = await withStoppedClock(engine)
-      const ids = await insert(database, ...Array(400).fill({}))
-      const claimers = Array.from({ length: 8 }, async () => {
-        const lease = await openLease(database)
-        const taken: string[] = []
-        // A claim that comes back empty only means that others are at it; all of them end with the last run.
-        while ((await rowsOf(database, "select 1 from {runs} where state = 'ready' limit 1")).length > 0) {
-          const { ids } = await claim(database, lease, { limit: 7 })
-          expect(ids.length).toBeLessThanOrEqual(7)
-          taken.push(...ids)
+      const take = async (lanes: Partial<ReturnType<typeof lanesOf>>, limit = 10) => {
+        const all = {
+          ...lanesOf([{ priority: 5 }, { priority: 0 }, { solo: true, priority: 0 }], 10),
+          ...lanes,
         }
-        return taken
-      })
-      expect((await Promise.all(claimers)).flat().toSorted()).toEqual(ids)
+        const rows = await database.run(claimRuns, { ...ANY, limit, lease, claim: host.randomBits(), ...all })
+        return rows.map(({ id }) => id).toSorted()
+      }
+      return { five, zero, solo, take }
+    }
+
+    it("fill up from the first lane that was named, each with no more than its own most", async () => {
+      const { five, zero, solo, take } = await withLanes()
+      expect(await take({ mosts: [1, 1, 1] }, 2)).toEqual([five[0], zero[0]].toSorted())
+      expect(await take({ mosts: [1, 0, 2] })).toEqual([five[1], solo[0], solo[1]].toSorted())
+      const reversed = { solos: [true, false, false], priorities: [0, 0, 5], froms: [0n, 0n, 0n] }
+      expect(await take(reversed, 2)).toEqual([solo[2], zero[1]].toSorted())
     })
 
-    itWithConnections("do not include those that somebody else holds, and do not wait for them", async () => {
-      const { database } = await withStoppedClock(engine)
-      const [held, free] = await insert(database, {}, {})
-      const holder = await hold(database, `select from {runs} where id = '${held}' for update`)
-      expect((await claim(database, await openLease(database))).ids).toEqual([free])
-      await holder.release()
-    })
-  })
-
-  describe("that wait", () => {
-    it("become ready when their time has come by the database's clock, and not a millisecond before", async () => {
-      const { database, clock } = await withStoppedClock(engine)
-      const [id] = await insert(database, { runAt: "2026-03-01T10:00Z" })
-      await clock.set("2026-03-01T09:59:59.999Z")
-      expect(await database.run(promoteRuns, { limit: 10 })).toEqual([])
-      expect(await runOf(database, id)).toMatchObject({ state: "waiting" })
-      await clock.set("2026-03-01T10:00Z")
-      expect(await database.run(promoteRuns, { limit: 10 })).toEqual([{ pool: "default", runs: 1 }])
-      expect(await runOf(database, id)).toMatchObject({ state: "ready" })
+    it("begin at the rank that was said: what stands below is not looked at", async () => {
+      const { five, take } = await withLanes()
+      const none = NINE_O_CLOCK + 1_000_000n
+      expect(await take({ froms: [NINE_O_CLOCK + 1n, none, none] })).toEqual([five[1], five[2]].toSorted())
+      expect(await take({ froms: [NINE_O_CLOCK, none, none] })).toEqual([five[0]])
     })
 
-    it("get their rank when they become ready: behind those that were ready before", async () => {
-      const { database, clock } = await withStoppedClock(engine)
-      const [waited] = await insert(database, { delayMs: 1_000 })
-      await clock.set("2026-03-01T09:00:30Z")
-      const [early] = await insert(database, {})
-      await clock.set("2026-03-01T09:01Z")
-      await database.run(promoteRuns, { limit: 10 })
-      expect((await claim(database, await openLease(database))).ids).toEqual([early, waited])
-    })
-
-    it("become ready the longest due first, up to a limit, counted by pool", async () => {
-      const { database, clock } = await withStoppedClock(engine)
-      const pools = ["a", "b", "a", "b"].map((pool, index) => ({ pool, delayMs: 4_000 - index * 1_000 }))
-      const ids = await insert(database, ...pools)
-      await clock.set("2026-03-01T10:00Z")
-      const promoted = await database.run(promoteRuns, { limit: 3 })
-      expect(promoted.toSorted((x, y) => x.pool.localeCompare(y.pool))).toEqual([
-        { pool: "a", runs: 1 },
-        { pool: "b", runs: 2 },
-      ])
-      expect(await runOf(database, ids[0])).toMatchObject({ state: "waiting" })
-    })
-
-    it("say how long it is until the next is due, at most a day", async () => {
-      const { database, clock } = await withStoppedClock(engine)
-      const inMs = async () => (await database.run(nextDue, {}))[0]?.in_ms
-      expect(await inMs()).toBeUndefined()
-      await insert(database, { delayMs: 30 * 86_400_000 })
-      expect(await inMs()).toBe(86_400_000)
-      await insert(database, { delayMs: 1_500 })
-      expect(await inMs()).toBe(1_500)
-      await clock.set("2026-03-01T10:00Z")
-      expect(await inMs()).toBe(0)
+    it("are none of a lane that was not named", async () => {
+      const { solo, take } = await withLanes()
+      expect(await take({ solos: [true], priorities: [0], froms: [0n], mosts: [9] })).toEqual(solo.toSorted())
+      expect(await take({ solos: [true], priorities: [5], froms: [0n], mosts: [9] })).toEqual([])
     })
   })
 })

@@ -58,7 +58,7 @@ export function describeEngines(
     const migrated = async () => {
       const runtime = { ...host, database: await open() }
       await migrate(runtime)
-      await makePartitions(runtime.database)
+      await makePartitions(runtime.database, 1)
       return runtime
     }
     suite({ name, lacks: name === "PGlite" ? ["connections"] : [], url: () => urlOf(name), open, migrated })

@@ -12,6 +12,8 @@ export interface PlanNode {
   readonly index: string | undefined
   /** How many rows it has looked at, filtered ones included. */
   readonly rows: number
+  /** Whether it answers a question of the node above, and does not feed it rows. */
+  readonly isAside: boolean
   readonly below: readonly PlanNode[]
 }
 
@@ -21,7 +23,7 @@ export async function executedPlan<P, R>(
   { name, plan, bind }: Statement<P, R>,
   params: P,
 ): Promise<PlanNode[]> {
-  const values = bind(params).map((value) => (value === null ? "null" : `'${value.replaceAll("'", "''")}'`))
+  const values = bind(params).map((value) => (value === null ? "null" : literalOf(value)))
   const given = values.length > 0 ? `(${values.join(", ")})` : ""
   const sql = `explain (analyze, costs off, timing off, format json) execute "${name}" ${given}`
   const explain = statement({
@@ -35,12 +37,19 @@ export async function executedPlan<P, R>(
   return flatten(nodeOf(JSON.parse(row?.["QUERY PLAN"] ?? "[]")[0].Plan))
 }
 
+/** A text in SQL. A brace is written as its number, or it would be taken for the name of a table. */
+function literalOf(value: string): string {
+  const escaped = value.replaceAll("\\", "\\\\").replaceAll("'", "''").replaceAll("{", "\\007B")
+  return `U&'${escaped}'`
+}
+
 function nodeOf(raw: RawNode): PlanNode {
   return {
     type: raw["Node Type"],
     table: raw["Relation Name"],
     index: raw["Index Name"],
     rows: ((raw["Actual Rows"] ?? 0) + (raw["Rows Removed by Filter"] ?? 0)) * (raw["Actual Loops"] ?? 1),
+    isAside: /Plan$/.test(raw["Parent Relationship"] ?? ""),
     below: (raw.Plans ?? []).map(nodeOf),
   }
 }
@@ -48,6 +57,7 @@ function nodeOf(raw: RawNode): PlanNode {
 /** As PostgreSQL writes it. */
 interface RawNode {
   readonly "Node Type": string
+  readonly "Parent Relationship"?: string
   readonly "Relation Name"?: string
   readonly "Index Name"?: string
   readonly "Actual Rows"?: number

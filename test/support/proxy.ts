@@ -20,6 +20,8 @@ export interface FaultyNetwork {
   readonly refuse: () => void
   /** Resets the one connection on which the server next says that it has done this, instead of passing that on. */
   readonly cutInsteadOf: (commandTag: string) => void
+  /** Resolves when that has happened. */
+  readonly hasCut: () => Promise<void>
   /** Tells clients of new connections another process id than the server does, as a pooler would. */
   readonly disguiseServer: () => void
   /** How many connections are open. */
@@ -49,6 +51,7 @@ export async function openProxy(serverUrl: string): Promise<FaultyNetwork> {
   let refusing = false
   let disguised = false
   let fatalTag: string | undefined
+  const cutWaiters: (() => void)[] = []
 
   const reset = ({ client, server }: Pair) => {
     client.resetAndDestroy()
@@ -87,6 +90,7 @@ export async function openProxy(serverUrl: string): Promise<FaultyNetwork> {
       for (const message of fromServer(chunk)) {
         if (message.type === "C" && textOf(message) === fatalTag) {
           fatalTag = undefined
+          for (const tell of cutWaiters.splice(0)) tell()
           reset(pair)
           return
         }
@@ -117,6 +121,11 @@ export async function openProxy(serverUrl: string): Promise<FaultyNetwork> {
     cutInsteadOf: (commandTag) => {
       fatalTag = commandTag
     },
+    hasCut: () =>
+      new Promise((resolve) => {
+        if (fatalTag === undefined) resolve()
+        else cutWaiters.push(resolve)
+      }),
     disguiseServer: () => {
       disguised = true
     },

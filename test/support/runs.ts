@@ -1,11 +1,13 @@
 /** Runs and leases for the tests of single statements: what a worker does, one statement at a time. */
 import { createSystemHost } from "../../src/runtime/system.ts"
+import { uuid } from "../../src/store/codec.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
-import { finishRuns } from "../../src/store/runs/finish.ts"
 import { insertRuns } from "../../src/store/runs/insert.ts"
-import { retryRuns } from "../../src/store/runs/retry.ts"
+import { reapRuns } from "../../src/store/runs/reap.ts"
+import { settleRuns } from "../../src/store/runs/settle.ts"
+import { type Statement, statement } from "../../src/store/statement.ts"
 import { registerWorker } from "../../src/store/workers/register.ts"
 import { type SettableClock, takeClock } from "../../src/testing/clock.ts"
 import type { Engine } from "./engines.ts"
@@ -15,56 +17,106 @@ export const host = createSystemHost()
 
 export type Runner = Pick<Transaction, "run">
 
-export interface Stopped {
-  readonly database: Database
-  readonly clock: SettableClock
-}
+export type Stopped = { readonly database: Database; readonly clock: SettableClock }
+
+/** When everything begins, as a rank. */
+export const NINE_O_CLOCK = BigInt(Date.parse("2026-03-01T09:00Z")) * 1_000n
 
 /** A migrated schema whose clock stands at nine in the morning, with history for that day and the next. */
 export async function withStoppedClock(engine: Engine): Promise<Stopped> {
   const database = await engine.open()
   await migrate({ ...host, database })
   const clock = await takeClock(database, "2026-03-01T09:00Z")
-  await execute(
-    database,
-    "create table {history} partition of {attempts} for values from ('2026-03-01Z') to ('2026-03-03Z')",
-  )
+  await execute(database, ["short", "standard", "long"].map(partitionOf).join("\n"))
   return { database, clock }
+}
+
+function partitionOf(history: string): string {
+  return `create table {history_${history}} partition of {attempts_${history}}
+    for values from ('2026-03-01Z') to ('2026-03-03Z');`
 }
 
 export interface NewRun {
   readonly id?: string
-  readonly job?: string
   readonly pool?: string
   readonly priority?: number
+  readonly tenant?: string
   readonly delayMs?: number
   readonly runAt?: string
+  readonly startWithinMs?: number
+  readonly key?: string
+  readonly tags?: readonly string[]
+  readonly timeoutMs?: number
+  readonly retry?: string
   readonly input?: string
+  readonly job?: string
+  readonly history?: string
+  readonly buryWhenLost?: boolean
+  /** The keys that it needs room under, each with the name of its limit. */
+  readonly limits?: Readonly<Record<string, string>>
 }
 
-/** Writes runs and returns their ids, whether they were new or not. */
+/** Writes runs and returns their ids, whether they were new or not. Those of one kind are written together. */
 export async function insert(on: Runner, ...runs: NewRun[]): Promise<string[]> {
-  const ids = runs.map(({ id }) => id ?? host.newId())
-  await on.run(insertRuns, paramsOf(ids, runs))
-  return ids
+  const known = runs.map((run) => ({ ...run, id: run.id ?? host.newId() }))
+  const kindOf = ({ job, history, buryWhenLost, limits }: NewRun) =>
+    JSON.stringify([job, history, buryWhenLost, limits !== undefined])
+  for (const kind of new Set(known.map(kindOf))) {
+    const same = known.filter((run) => kindOf(run) === kind)
+    const ids = same.map(({ id }) => id)
+    await on.run(insertRuns, paramsOf(ids, same))
+  }
+  return known.map(({ id }) => id)
 }
 
-export function paramsOf(ids: readonly string[], runs: readonly NewRun[]) {
+export type InsertParams = typeof insertRuns extends Statement<infer P, infer _> ? P : never
+
+/** The parameters for runs of one kind; what holds for all of them is said by the first. */
+export function paramsOf(ids: readonly string[], runs: readonly NewRun[]): InsertParams {
+  const { job = "greet", history = "standard", buryWhenLost = false, limits } = runs[0] ?? {}
+  const lines = runs.flatMap((run, index) =>
+    Object.entries(run.limits ?? {}).map(([key, name]) => ({ run: ids[index] ?? "", key, name })),
+  )
   return {
+    ...{ job, pool: "default", priority: 0, history, buryWhenLost, limited: limits !== undefined },
+    ...{ lease: null, claim: null, notAfter: null },
     ids,
-    jobs: runs.map(({ job }) => job ?? "greet"),
-    pools: runs.map(({ pool }) => pool ?? "default"),
-    priorities: runs.map(({ priority }) => priority ?? 0),
-    delaysMs: runs.map(({ delayMs }) => delayMs ?? 0),
-    runAt: runs.map(({ runAt }) => (runAt === undefined ? null : Date.parse(runAt))),
     inputs: runs.map(({ input }) => input ?? "{}"),
+    pools: runs.map(({ pool }) => pool ?? null),
+    priorities: runs.map(({ priority }) => priority ?? null),
+    tenants: runs.map(({ tenant }) => tenant ?? null),
+    delaysMs: runs.map(({ delayMs }) => delayMs ?? null),
+    runAts: runs.map(({ runAt }) => (runAt === undefined ? null : Date.parse(runAt))),
+    startWithinsMs: runs.map(({ startWithinMs }) => startWithinMs ?? null),
+    keys: runs.map(({ key }) => key ?? null),
+    tags: runs.map(({ tags }) => (tags === undefined ? null : JSON.stringify(tags))),
+    timeoutsMs: runs.map(({ timeoutMs }) => timeoutMs ?? null),
+    retries: runs.map(({ retry }) => retry ?? null),
+    limitRuns: lines.map(({ run }) => run),
+    limitKeys: lines.map(({ key }) => key),
+    limitNames: lines.map(({ name }) => name),
   }
 }
 
 export async function openLease(on: Runner, leaseMs = 60_000): Promise<string> {
   const lease = host.newId()
-  await on.run(registerWorker, { lease, hostname: "here", pid: 1, pools: ["default"], leaseMs })
+  const process = { hostname: "here", pid: 1, pools: ["default"], jobs: ["greet"], version: "1.2.3" }
+  await on.run(registerWorker, { lease, ...process, leaseMs })
   return lease
+}
+
+/** Marks a lease dead, as if it had expired. */
+export const killLease = statement({
+  name: "test/kill-lease",
+  params: { lease: uuid },
+  returns: {},
+  sql: "update {workers} set dead = true where lease = @lease",
+})
+
+/** Takes back what a lease holds that is marked dead for it. */
+export async function reapAfterDeath(on: Runner, lease: string, limit = 100): Promise<string[]> {
+  await on.run(killLease, { lease })
+  return (await on.run(reapRuns, { leases: [lease], limit })).map(({ id }) => id)
 }
 
 /** What one claim took, and the fence that goes with it. */
@@ -81,12 +133,28 @@ export interface ClaimOptions {
   readonly limit?: number
 }
 
+/** Claims from the bottom of every lane, in the order of their priorities. */
 export async function claim(on: Runner, lease: string, options: ClaimOptions = {}): Promise<Claimed> {
   const claimId = host.randomBits()
   const { pool = "default", jobs = ["greet"], except = [], limit = 10 } = options
-  const rows = await on.run(claimRuns, { lease, claim: claimId, pool, jobs, except, limit })
+  const lanes = await rowsOf(on, "select distinct solo, priority from {runs} where state = 'ready'")
+  const params = { lease, claim: claimId, pool, jobs, except, limit }
+  const rows = await on.run(claimRuns, { ...params, ...lanesOf(lanes as never, limit) })
   const sorted = rows.toSorted((a, b) => b.priority - a.priority || Number(a.rank - b.rank))
   return { lease, claim: claimId, ids: sorted.map(({ id }) => id) }
+}
+
+export function lanesOf(
+  lanes: readonly { readonly solo?: boolean; readonly priority: number }[],
+  most: number,
+) {
+  const sorted = lanes.toSorted((a, b) => b.priority - a.priority)
+  return {
+    solos: sorted.map(({ solo }) => solo ?? false),
+    priorities: sorted.map(({ priority }) => priority),
+    froms: sorted.map(() => 0n),
+    mosts: sorted.map(() => most),
+  }
 }
 
 /** A run that a live lease holds. */
@@ -102,58 +170,64 @@ export interface End {
   readonly error?: string | null
   /** Null for a handler that was not even started. */
   readonly startedAgoMs?: number | null
-}
-
-/** Ends what was claimed, and returns which runs the database accepted that for. */
-export async function finish(on: Runner, { lease, claim, ids }: Claimed, end: End = {}): Promise<string[]> {
-  const {
-    state = "succeeded",
-    outcome = "succeeded",
-    result = null,
-    error = null,
-    startedAgoMs = 1_000,
-  } = end
-  const rows = await on.run(finishRuns, {
-    lease,
-    ids,
-    claims: ids.map(() => claim),
-    states: ids.map(() => state),
-    outcomes: ids.map(() => outcome),
-    startedAgoMs: ids.map(() => startedAgoMs),
-    results: ids.map(() => result),
-    errorCodes: ids.map(() => error && "E"),
-    errorMessages: ids.map(() => error),
-    errorStacks: ids.map(() => null),
-  })
-  return rows.map(({ id }) => id)
-}
-
-export interface Again {
-  readonly charged?: boolean
-  /** Null for at once. */
   readonly delayMs?: number | null
-  readonly outcome?: string
+  readonly cause?: string | null
+  readonly logs?: string | null
 }
 
-export async function retry(
-  on: Runner,
-  { lease, claim, ids }: Claimed,
-  again: Again = {},
-): Promise<string[]> {
-  const { charged = true, delayMs = null, outcome = "failed" } = again
-  const rows = await on.run(retryRuns, {
-    lease,
-    ids,
-    claims: ids.map(() => claim),
-    charged: ids.map(() => charged),
-    delaysMs: ids.map(() => delayMs),
-    outcomes: ids.map(() => outcome),
-    startedAgoMs: ids.map(() => 1_000),
-    errorCodes: ids.map(() => "E"),
-    errorMessages: ids.map(() => "no luck"),
-    errorStacks: ids.map(() => null),
-  })
+/** An end, with the run that it is about and the number of its claim. */
+type OwnEnd = End & { readonly id: string; readonly claim: bigint }
+
+/** Writes down ends under one lease, each with its claim, as one batch. */
+export function settle(on: Runner, lease: string, ends: readonly OwnEnd[]) {
+  return on.run(settleRuns, settleParams(lease, ends))
+}
+
+export function settleParams(lease: string, ends: readonly OwnEnd[]) {
+  return {
+    ...{ lease, worker: "here:1", version: "1.2.3" },
+    ids: ends.map(({ id }) => id),
+    claims: ends.map((end) => end.claim),
+    states: ends.map(({ state }) => state ?? "succeeded"),
+    outcomes: ends.map(({ outcome }) => outcome ?? "succeeded"),
+    startedAgoMs: ends.map(({ startedAgoMs = 1_000 }) => startedAgoMs),
+    results: ends.map(({ result }) => result ?? null),
+    delaysMs: ends.map(({ delayMs }) => delayMs ?? null),
+    causes: ends.map(({ cause }) => cause ?? null),
+    errorCodes: ends.map(({ error }) => (error ? "E" : null)),
+    errorMessages: ends.map(({ error }) => error ?? null),
+    errorStacks: ends.map(({ error }) => (error ? "at work" : null)),
+    fingerprints: ends.map(({ error }) => (error ? `E:${error}` : null)),
+    logs: ends.map(({ logs }) => logs ?? null),
+  }
+}
+
+/** Ends what was claimed, all alike, and returns which runs the database accepted that for. */
+export async function finish(on: Runner, { lease, claim, ids }: Claimed, end: End = {}): Promise<string[]> {
+  const rows = await settle(on, lease, ids.map((id) => ({ ...end, id, claim }))) // biome-ignore format: one thought
   return rows.map(({ id }) => id)
+}
+
+/** The same for an attempt that failed. Without a delay the run is ready at once. */
+export function retry(
+  on: Runner,
+  claimed: Claimed,
+  { delayMs = null, ...rest }: End = {},
+): Promise<string[]> {
+  const state = delayMs === null ? "ready" : "waiting"
+  return finish(on, claimed, {
+    state,
+    outcome: "failed",
+    cause: "failed",
+    error: "no luck",
+    delayMs,
+    ...rest,
+  })
+}
+
+/** The same for runs that are given back untried. */
+export function release(on: Runner, claimed: Claimed): Promise<string[]> {
+  return finish(on, claimed, { state: "ready", outcome: "released", cause: "released", startedAgoMs: null })
 }
 
 /** The run as it stands in the table of live ones. */
@@ -163,10 +237,12 @@ export async function runOf(on: Runner, id: string | undefined): Promise<Row | u
 }
 
 /** Everything that is known about a run, to see that it did not change. */
-export async function everythingAbout(on: Runner, id: string | undefined): Promise<unknown> {
-  const [attempts, letters] = [
-    await rowsOf(on, `select * from {attempts} where run = '${id}' order by finished_at`),
-    await rowsOf(on, `select * from {dead_letters} where run = '${id}'`),
-  ]
-  return { run: await runOf(on, id), attempts, letters }
+export async function everythingAbout(on: Runner, id: string | undefined) {
+  return {
+    run: await runOf(on, id),
+    attempts: await rowsOf(on, `select * from {attempts} where run = '${id}' order by finished_at, claim`),
+    letters: await rowsOf(on, `select * from {dead_letters} where run = '${id}'`),
+    keys: await rowsOf(on, `select * from {keys} where run = '${id}'`),
+    limits: await rowsOf(on, `select * from {run_limits} where run = '${id}' order by key`),
+  }
 }

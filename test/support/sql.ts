@@ -51,6 +51,8 @@ export async function untilBlocked(observer: Database, sessions = 1): Promise<vo
 export interface Held {
   /** Commits. */
   readonly release: () => Promise<void>
+  /** Undoes what was done. */
+  readonly rollBack: () => Promise<void>
 }
 
 /** Opens a transaction, does `work` in it and leaves it open until it is released. */
@@ -59,10 +61,12 @@ export async function hold(
   work: string | ((tx: Transaction) => Promise<unknown>),
 ): Promise<Held> {
   const [done, released] = [createGate(), createGate()]
+  let isUndone = false
   const ended = database.transaction(async (tx) => {
     await (typeof work === "string" ? tx.script(work) : work(tx))
     done.open()
     await released.opened
+    if (isUndone) throw UNDONE
   })
   await Promise.race([done.opened, ended])
   // Whoever never releases it does not care how it ends.
@@ -72,5 +76,14 @@ export async function hold(
       released.open()
       return ended
     },
+    rollBack: async () => {
+      isUndone = true
+      released.open()
+      await ended.catch((error: unknown) => {
+        if (error !== UNDONE) throw error
+      })
+    },
   }
 }
+
+const UNDONE = new Error("undone")

@@ -3,7 +3,7 @@ import { anchor, code, page, table } from "./markdown.mjs"
 import { OPTIONS_PAGE, readOptions } from "./options.mjs"
 
 /** What the absence of a value means, which depends on what it would limit. */
-const NOTHING = { timeoutMs: "none", deadLettersMs: "kept" }
+const NOTHING = { timeoutMs: "none", concurrency: "none", deadLettersMs: "kept" }
 
 const DURATIONS = [
   { unit: "days", ms: 86_400_000, from: 2 },

@@ -24,13 +24,29 @@ const GROUPS = [
       "Beside these, a job has `run`, its handler, and usually `input`, a [Standard Schema](https://standardschema.dev) " +
       "that every input has to satisfy.",
     prefix: "job.",
-    governs: { pool: "pool", priority: "priority", timeout: "timeoutMs" },
+    governs: {
+      pool: "pool",
+      priority: "priority",
+      timeout: "timeoutMs",
+      onLost: "onLost",
+      settle: "settle",
+      history: "history",
+      concurrency: "concurrency",
+    },
   },
   {
     name: "RetryOptions",
     file: "src/job/options.ts",
     title: "defineJob({ retry })",
+    intro: "Beside these, everything that a run can say about its own retries, below.",
     prefix: "job.retry.",
+    governs: {},
+  },
+  {
+    name: "RunRetryOptions",
+    file: "src/job/options.ts",
+    title: "enqueue(job, input, { retry })",
+    prefix: "enqueue.retry.",
     governs: {
       attempts: "attempts",
       base: "backoffBaseMs",
@@ -39,9 +55,12 @@ const GROUPS = [
     },
   },
   {
-    name: "EnqueueOptions",
-    file: "src/api/options.ts",
+    name: "RunOptions",
+    file: "src/api/enqueue-options.ts",
     title: "enqueue(job, input, options)",
+    intro:
+      "Beside these, `tx`: a node-postgres client on which a transaction is open, or what `ctx.transaction` gives. " +
+      "The run then exists when, and only if, that transaction commits.",
     prefix: "enqueue.",
     governs: {},
   },

@@ -1,22 +1,28 @@
-import { bigint, list, uuid } from "../codec.ts"
+import { bigint, instant, list, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { sinceEver } from "./earliest-end.ts"
 
 /**
  * Which of these (run, claim) pairs history knows: those whose settle took effect although its answer was lost.
  *
  * Not those that were lost: that row was written by whoever took the run away, under the same pair.
  *
- * Index: attempts_run (run) in every partition.
+ * `since`: partitions that end before it are not looked at.
+ * Locks: none.
+ * Index: attempts_by_run (run) in every partition since then.
  */
-export const findSettled = statement({
-  name: "attempts/find-settled",
-  params: { ids: list(uuid), claims: list(bigint) },
-  returns: { id: uuid },
-  sql: `
+export const findSettled = sinceEver(
+  statement({
+    name: "attempts/find-settled",
+    params: { ids: list(uuid), claims: list(bigint), since: instant },
+    returns: { id: uuid },
+    plan: "index",
+    sql: `
   select run as id
   from {attempts}
-  where run = any (@ids)
+  where run = any (@ids) and finished_at >= @since
     and outcome <> 'lost'
     and (run, claim) in (select id, claim from unnest(@ids, @claims) as pair (id, claim))
 `,
-})
+  }),
+)

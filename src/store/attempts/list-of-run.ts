@@ -1,36 +1,26 @@
-import { bigint, instant, int, nullable, text, uuid } from "../codec.ts"
+import { instant, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { ATTEMPT_COLUMNS, ATTEMPT_ROW } from "./attempt-row.ts"
+import { sinceEver } from "./earliest-end.ts"
 
 /**
  * Every attempt of one run, the oldest first: by number, because the clock may have been set back in between.
  *
- * Index: attempts_run (run) in every partition.
+ * `since`: partitions that end before it are not looked at.
+ * Locks: none.
+ * Index: attempts_by_run (run) in every partition since then.
  */
-export const listAttemptsOfRun = statement({
-  name: "attempts/list-of-run",
-  params: { run: uuid },
-  returns: {
-    run: uuid,
-    claim: bigint,
-    attempt: int,
-    job: text,
-    pool: text,
-    lease: uuid,
-    enqueued_at: instant,
-    due_at: instant,
-    started_at: nullable(instant),
-    finished_at: instant,
-    outcome: text,
-    run_state: nullable(text),
-    error_code: nullable(text),
-    error_message: nullable(text),
-    error_stack: nullable(text),
-  },
-  sql: `
-  select run, claim, attempt, job, pool, lease, enqueued_at, due_at, started_at, finished_at,
-    outcome, run_state, error_code, error_message, error_stack
+export const listAttemptsOfRun = sinceEver(
+  statement({
+    name: "attempts/list-of-run",
+    params: { run: uuid, since: instant },
+    returns: ATTEMPT_ROW,
+    plan: "index",
+    sql: `
+  select ${ATTEMPT_COLUMNS}
   from {attempts}
-  where run = @run
-  order by attempt, finished_at
+  where run = @run and finished_at >= @since
+  order by generation, attempt, finished_at
 `,
-})
+  }),
+)

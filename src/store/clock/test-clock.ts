@@ -12,16 +12,8 @@ export const installTestClock = `
 `
 
 export const setTestClock = statement({
-  name: "clock/set-test-clock",
+  name: "clock/test-clock",
   params: { at: instant },
   returns: {},
   sql: `update {test_clock} set at = @at`,
-})
-
-/** What every statement takes for the present moment. */
-export const readClock = statement({
-  name: "clock/read",
-  params: {},
-  returns: { at: instant },
-  sql: `select {now} as at`,
 })

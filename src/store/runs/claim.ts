@@ -1,35 +1,79 @@
-import { bigint, instant, int, json, list, text, uuid } from "../codec.ts"
+import { bigint, boolean, double, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Leases up to `limit` ready runs of one pool to this worker: highest priority first, then lowest rank.
+ * Leases up to `limit` ready runs of one pool to this worker, lane by lane, each from its rank `froms` on.
  *
+ * A lane is one priority of the pool, apart for runs that must not be claimed ahead of a free slot (`solos`). Below
+ * its `from` lie dead index entries, which would otherwise be walked again and again while an old snapshot keeps them.
  * Fence: `claim` is random and drawn for this call. Every later write presents (lease, claim), so a worker
  * that lost its lease, or that claimed the same run twice, changes nothing with the old one.
- * Guarantee: takes nothing under a lease that is dead or expired.
+ * Guarantee: takes nothing under a lease that is dead or expired, and nothing that is paused.
  * `except` are runs whose handlers from an earlier lease still go on in this process.
  * By ctid: a join on id falls into a hash join over the whole table.
  * Order: `returning` gives the order of the table; sort by (priority desc, rank) before starting anything.
  * Locks: the rows it takes; rows that others hold are skipped.
- * Index: runs_ready (pool, priority desc, rank) where state = 'ready'.
+ * Index: runs_ready (pool, solo, priority desc, rank) where state = 'ready'.
  */
 export const claimRuns = statement({
   name: "runs/claim",
-  params: { lease: uuid, claim: bigint, pool: text, jobs: list(text), except: list(uuid), limit: int },
-  returns: { id: uuid, job: text, priority: int, rank: bigint, attempt: int, due_at: instant, input: json },
+  params: {
+    lease: uuid,
+    claim: bigint,
+    pool: text,
+    jobs: list(text),
+    except: list(uuid),
+    solos: list(boolean),
+    priorities: list(int),
+    froms: list(bigint),
+    mosts: list(int),
+    limit: int,
+  },
+  returns: {
+    id: uuid,
+    job: text,
+    solo: boolean,
+    priority: int,
+    rank: bigint,
+    due_ms: double,
+    input: json,
+    /** What most runs do not have; null for those. */
+    extra: nullable(json),
+  },
   plan: "index",
   sql: `
   update {runs} as run
-  set state = 'running', lease = @lease, claim = @claim
-  where exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
-    and run.ctid = any (array(
-      select ctid
-      from {runs}
-      where pool = @pool and state = 'ready' and job = any (@jobs) and id <> all (@except)
-      order by priority desc, rank
+  set state = 'running', lease = @lease, claim = @claim, claims = run.claims + 1, started = false
+  where run.ctid = any (array(
+      select found.ctid
+      from unnest(@solos, @priorities, @froms, @mosts) as lane (solo, priority, from_rank, most)
+      cross join lateral (
+        select ctid
+        from {runs}
+        where pool = @pool and state = 'ready' and solo = lane.solo and priority = lane.priority
+          and rank >= lane.from_rank
+          and job = any (@jobs) and id <> all (@except)
+          and job <> all (array(select name from {pauses} where kind = 'job'))
+        order by rank
+        limit lane.most
+        for no key update skip locked
+      ) as found
+      where exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
+        and not exists (select from {pauses} where kind = 'pool' and name = @pool)
       limit @limit
-      for no key update skip locked
     ))
-  returning run.id, run.job, run.priority, run.rank, run.attempt, run.due_at, run.input
+  returning run.id, run.job, run.solo, run.priority, run.rank,
+    extract(epoch from run.due_at)::float8 * 1000 as due_ms, run.input,
+    case
+      when run.attempt = 0 and run.claims = 1 and run.generation = 1 and run.tenant = ''
+        and not run.solo and not run.bury_when_lost and run.start_by is null
+        and run.timeout_ms is null and run.retry is null and run.schedule is null and run.tags is null then null
+      else json_build_object(
+        'attempt', run.attempt, 'fence', run.claims, 'generation', run.generation, 'tenant', run.tenant,
+        'recordedStart', run.suspect or run.bury_when_lost, 'late', coalesce(run.start_by < {now}, false),
+        'timeoutMs', run.timeout_ms, 'retry', run.retry, 'lastError', run.last_error, 'cause', run.cause,
+        'schedule', run.schedule, 'occurrence', run.occurrence, 'tags', run.tags
+      )
+    end as extra
 `,
 })

@@ -1,38 +1,101 @@
-import { double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes new runs: ready when they are due, waiting when not. Returns those that were new.
+ * Writes new runs of one job, and says how many of them went where, and with which rank the first of them.
  *
- * Guarantee: all or none; an id that is already there is left alone, so a repeated call adds nothing.
- * The database's clock decides what is due: `delays` count from now, `runAt` is compared with it.
+ * A run is ready when it is due, waiting when not, parked when it is under a limit, and already claimed when its own
+ * process takes it at once (`lease`, `claim`). A list that is empty stands for the default of each run in it.
+ *
+ * Guarantee: all or none; an id that is already there is left alone. Nothing is written after `notAfter`, so that a
+ * copy of this call that was lost on its way cannot come in later. The database's clock decides what is due.
+ * Nothing is claimed under a lease that is not live, nor in a pool or of a job that is paused.
  * Locks: none beyond the new rows.
  */
 export const insertRuns = statement({
   name: "runs/insert",
   params: {
+    job: text,
+    pool: text,
+    priority: int,
+    history: text,
+    buryWhenLost: boolean,
+    limited: boolean,
+    lease: nullable(uuid),
+    claim: nullable(bigint),
+    notAfter: nullable(instant),
     ids: list(uuid),
-    jobs: list(text),
-    pools: list(text),
-    priorities: list(int),
-    delaysMs: list(double),
-    runAt: list(nullable(instant)),
     inputs: list(json),
+    pools: list(nullable(text)),
+    priorities: list(nullable(int)),
+    tenants: list(nullable(text)),
+    delaysMs: list(nullable(double)),
+    runAts: list(nullable(instant)),
+    startWithinsMs: list(nullable(double)),
+    keys: list(nullable(text)),
+    tags: list(nullable(json)),
+    timeoutsMs: list(nullable(double)),
+    retries: list(nullable(json)),
+    limitRuns: list(uuid),
+    limitKeys: list(text),
+    limitNames: list(text),
   },
-  returns: { id: uuid, state: text },
+  returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint, now_ms: double },
   sql: `
-  insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input)
-  select id, job, pool, priority,
-    (extract(epoch from {now}) * 1000000)::bigint,
-    case when due_at <= {now} then 'ready' else 'waiting' end,
-    {now}, due_at, input
-  from (
-    select id, job, pool, priority, input,
-      coalesce(run_at, {now} + delay_ms * interval '1 millisecond') as due_at
-    from unnest(@ids, @jobs, @pools, @priorities, @delaysMs, @runAt, @inputs)
-      as new (id, job, pool, priority, delay_ms, run_at, input)
-  ) as new
-  on conflict (id) do nothing
-  returning id, state
+  with inserted as (
+    insert into {runs} (
+      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
+      lease, claim, claims, tenant, key, tags, timeout_ms, retry, history, bury_when_lost
+    )
+    select id, @job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint + place - 1,
+      state, case when state = 'parked' then 'limit' end, @limited, @limited, {now}, due_at,
+      case when start_within_ms is not null then
+        least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')
+      end, input,
+      case when state = 'running' then @lease end, case when state = 'running' then @claim end,
+      case when state = 'running' then 1 else 0 end,
+      coalesce(tenant, ''), key,
+      case when tags is not null then array(select json_array_elements_text(tags)) end,
+      timeout_ms, retry, @history, @buryWhenLost
+    from (
+      select new.*,
+        case
+          when due_at > {now} then 'waiting'
+          when @limited then 'parked'
+          when @lease is not null
+            and exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
+            and not exists (
+              select from {pauses}
+              where kind = 'job' and name = @job or kind = 'pool' and name = new.pool
+            ) then 'running'
+          else 'ready'
+        end as state
+      from (
+        select place, id, input, tenant, start_within_ms, key, tags, timeout_ms, retry,
+          coalesce(pool, @pool) as pool,
+          coalesce(priority, @priority) as priority,
+          coalesce(run_at, {now} + coalesce(delay_ms, 0) * interval '1 millisecond') as due_at
+        from unnest(
+          @ids, @inputs, @pools, @priorities, @tenants, @delaysMs, @runAts, @startWithinsMs, @keys, @tags,
+          @timeoutsMs, @retries
+        ) with ordinality as given (
+          id, input, pool, priority, tenant, delay_ms, run_at, start_within_ms, key, tags, timeout_ms, retry, place
+        )
+      ) as new
+    ) as new
+    where @notAfter is null or {now} <= @notAfter
+    on conflict (id) do nothing
+    returning id, state, pool, solo, priority, rank
+  ),
+  limits as (
+    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
+    select run, key, limit_name, case when state = 'parked' then false end, priority, rank
+    from unnest(@limitRuns, @limitKeys, @limitNames) as wanted (run, key, limit_name)
+    join inserted on inserted.id = wanted.run
+  )
+  select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank,
+    extract(epoch from {now})::float8 * 1000 as now_ms
+  from inserted
+  group by state, pool, solo, priority
 `,
 })

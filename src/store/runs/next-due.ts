@@ -1,21 +1,28 @@
-import { int, nullable } from "../codec.ts"
+import { bigint, instant, int, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How many milliseconds until the next waiting run is due, at most a day; null when none waits.
+ * How many milliseconds until the next waiting run is due, at most a day; null when none waits. With it what a
+ * low-water mark needs: which transactions are open, and the moment of this look.
  *
+ * `from` is the low-water mark: below it lie dead index entries.
  * Index: runs_waiting (due_at) where state = 'waiting'; one entry is read.
  */
 export const nextDue = statement({
   name: "runs/next-due",
-  params: {},
-  returns: { in_ms: nullable(int) },
+  params: { from: instant },
+  returns: { in_ms: nullable(int), snapshot: text, rank: bigint },
   plan: "index",
   sql: `
-  select least(86400000, greatest(0, ceil(extract(epoch from due_at - {now}) * 1000)))::int as in_ms
-  from {runs}
-  where state = 'waiting'
-  order by due_at
-  limit 1
+  select (
+      select least(86400000, greatest(0, ceil(extract(epoch from due_at - {now}) * 1000)))::int
+      from {runs}
+      where state = 'waiting' and due_at >= @from
+      order by due_at
+      limit 1
+    ) as in_ms,
+    pg_catalog.pg_current_snapshot()::text || ':'
+      || pg_catalog.age(pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::xid) as snapshot,
+    (extract(epoch from {now}) * 1000000)::bigint as rank
 `,
 })

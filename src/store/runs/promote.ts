@@ -1,35 +1,51 @@
-import { int, text } from "../codec.ts"
+import { bigint, boolean, instant, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Makes up to `limit` waiting runs ready whose time has come, the longest due first, and says how many of
- * which pool.
+ * Makes up to `limit` waiting runs ready whose time has come, the longest due first, and says how many of them went
+ * into which lane. Those under a limit are parked, in line for their place.
  *
  * Guarantee: nothing early, judged by the database's clock. The rank is written here and not before.
+ * `from` is the low-water mark: below it lie dead index entries.
  * Locks: the rows it moves; rows that others hold are skipped.
  * Index: runs_waiting (due_at) where state = 'waiting'.
  */
 export const promoteRuns = statement({
   name: "runs/promote",
-  params: { limit: int },
-  returns: { pool: text, runs: int },
+  params: { from: instant, limit: int },
+  returns: {
+    state: text,
+    pool: text,
+    solo: boolean,
+    priority: int,
+    runs: int,
+    rank: bigint,
+    last_due: instant,
+  },
   plan: "index",
   sql: `
   with promoted as (
     update {runs}
-    set state = 'ready', rank = (extract(epoch from {now}) * 1000000)::bigint
+    set state = case when limited then 'parked' else 'ready' end,
+      parked_for = case when limited then 'limit' end,
+      rank = (extract(epoch from {now}) * 1000000)::bigint
     where ctid = any (array(
       select ctid
       from {runs}
-      where state = 'waiting' and due_at <= {now}
+      where state = 'waiting' and due_at <= {now} and due_at >= @from
       order by due_at
       limit @limit
       for no key update skip locked
     ))
-    returning pool
+    returning id, state, pool, solo, priority, rank, due_at, limited
+  ),
+  in_line as (
+    update {run_limits}
+    set admitted = false, rank = (extract(epoch from {now}) * 1000000)::bigint
+    where run = any (array(select id from promoted where limited))
   )
-  select pool, count(*)::int as runs
+  select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank, max(due_at) as last_due
   from promoted
-  group by pool
+  group by state, pool, solo, priority
 `,
 })

@@ -1,45 +1,129 @@
-import { int, list, text, uuid } from "../codec.ts"
+import { bigint, boolean, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
  * Takes back up to `limit` runs of dead leases: each is ready again, and history says that it was lost.
  *
- * Call it only for leases that are marked dead (workers/mark-dead): a lease that is merely late may be
- * renewed in the same moment. Repeat it until it returns nothing, and again a while later: a claim that was
- * under way when the lease died may still come in.
- * The loss is charged as an attempt, so that a run that kills its process does not do so for ever.
+ * Being claimed is not being tried: a loss is charged only if the start of the run was written down. The first loss
+ * is therefore free, but makes the run a suspect, whose starts are written down from then on. One that must not run
+ * again after a loss is buried, one that someone cancelled ends as cancelled.
+ * Call it for leases that are marked dead (workers/mark-dead): one that is merely late may be renewed in the same
+ * moment, and is left alone. Repeat it until it returns nothing, and again a while later: a claim that was under way
+ * when the lease died may still come in.
  * Locks: the rows it takes; rows that others hold are skipped.
  * Index: runs_leased (lease) where state = 'running'.
  */
 export const reapRuns = statement({
   name: "runs/reap",
   params: { leases: list(uuid), limit: int },
-  returns: { id: uuid, lease: uuid, pool: text },
+  returns: {
+    id: uuid,
+    lease: uuid,
+    pool: text,
+    solo: boolean,
+    priority: int,
+    state: text,
+    rank: bigint,
+    limit_keys: nullable(json),
+  },
   plan: "index",
   sql: `
   with lost as materialized (
-    select ctid, id, claim, lease, attempt, job, pool, enqueued_at, due_at
+    select id, claim, lease, attempt, due_at, cause, started, solo,
+      case
+        when cancelling then 'cancelled'
+        when started and bury_when_lost then 'dead'
+        else 'ready'
+      end as next
     from {runs}
     where state = 'running' and lease = any (@leases)
+      and lease = any (array(select lease from {workers} where dead))
     limit @limit
-    for no key update skip locked
+    for update skip locked
+  ),
+  gone as (
+    delete from {runs}
+    where id = any (array(select id from lost where next <> 'ready'))
+    returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, claims,
+      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence
   ),
   moved as (
     update {runs} as run
     set state = 'ready', rank = (extract(epoch from {now}) * 1000000)::bigint,
-      attempt = run.attempt + 1, lease = null, claim = null
+      attempt = run.attempt + case when lost.started then 1 else 0 end,
+      solo = true, suspect = true, started = false, cause = 'lost', lease = null, claim = null, progress = null,
+      -- It was claimed in time.
+      start_by = null
     from lost
-    where run.ctid = lost.ctid
-    returning run.id
+    where run.id = lost.id and next = 'ready'
+    returning run.id, run.job, run.pool, run.priority, run.rank, run.enqueued_at, run.tenant, run.generation,
+      run.history, run.schedule, run.occurrence
   ),
   recorded as (
     insert into {attempts} (
-      run, claim, attempt, job, pool, lease, enqueued_at, due_at, finished_at, outcome
+      run, claim, attempt, job, pool, lease, enqueued_at, due_at, finished_at, outcome, run_state, input,
+      error_code, error_message, history, tenant, generation, charged, cause, worker, version, schedule, occurrence
     )
-    select id, claim, attempt + 1, job, pool, lease, enqueued_at, due_at, {now}, 'lost'
-    from lost
+    select id, claim, attempt + 1, job, pool, lost.lease, enqueued_at, due_at, {now},
+      'lost', case when next <> 'ready' then next end, input,
+      case when next = 'dead' then 'LEASE_LOST' end,
+      case when next = 'dead' then 'Its worker was lost after it had started, and the job must not run again then.' end,
+      history, tenant, generation, lost.started, cause,
+      worker.hostname || ':' || worker.pid, worker.version, schedule, occurrence
+    from (
+      select id, job, pool, enqueued_at, input, tenant, generation, history, schedule, occurrence
+      from gone
+      union all
+      select id, job, pool, enqueued_at, null, tenant, generation, history, schedule, occurrence
+      from moved
+    ) as run
+    join lost using (id)
+    left join {workers} as worker on worker.lease = lost.lease
+  ),
+  buried as (
+    insert into {dead_letters} (
+      run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message,
+      tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
+      schedule, occurrence, limits
+    )
+    select id, job, pool, priority, attempt + 1, enqueued_at, {now}, input,
+      'LEASE_LOST', 'Its worker was lost after it had started, and the job must not run again then.',
+      tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, 'LEASE_LOST',
+      schedule, occurrence,
+      case when limited then (
+        select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
+      ) end
+    from gone
+    join lost using (id)
+    where next = 'dead'
+  ),
+  freed as (
+    delete from {keys}
+    where ctid = any (array(
+      select held_key.ctid
+      from gone
+      cross join lateral (
+        select ctid
+        from {keys} as entry
+        where entry.tenant = gone.tenant and entry.job = gone.job and entry.key = gone.key
+          and entry.run = gone.id and entry.expires_at is null
+        limit 1
+      ) as held_key
+      where gone.key is not null
+    ))
+  ),
+  left_line as (
+    delete from {run_limits}
+    where run = any (array(select id from gone where limited))
+    returning run, key
   )
-  select id, lease, pool
+  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, true as solo,
+    coalesce(gone.priority, moved.priority) as priority, next as state, coalesce(moved.rank, 0) as rank,
+    case when gone.limited then (
+      select json_agg(key) from left_line where run = lost.id
+    ) end as limit_keys
   from lost
+  left join gone using (id)
+  left join moved using (id)
 `,
 })

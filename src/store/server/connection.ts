@@ -2,6 +2,7 @@
 import { Socket } from "node:net"
 import pg from "pg"
 import { DatabaseError } from "../../errors.ts"
+import type { QueryResult } from "../../job/context.ts"
 import type { Host } from "../../runtime/host.ts"
 import { deadlineError, translateError } from "../database-error.ts"
 
@@ -17,6 +18,8 @@ export interface Connection {
    * behind it have then run too, inside a transaction as no-ops. Sends nothing when it is not usable.
    */
   readonly send: (commands: readonly Command[], deadlineAtMs: number) => Promise<Answer[]>
+  /** One statement of the users' own, its values as the driver takes and gives them. */
+  readonly query: (text: string, values: readonly unknown[], deadlineAtMs: number) => Promise<QueryResult>
   readonly onNotification: (handler: (channel: string, payload: string) => void) => void
   /** Calls back once when the connection is gone, for whatever reason. */
   readonly onEnd: (handler: () => void) => void
@@ -123,20 +126,22 @@ function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: bo
   // A goodbye of the server comes before the end of the stream; nothing may be sent in between.
   client.on("error", destroy)
 
-  async function send(commands: readonly Command[], deadlineAtMs: number): Promise<Answer[]> {
-    if (!usable) throw unsent(commands)
+  /** Waits for all of them, at most until the deadline; the connection does not survive being late. */
+  async function answered<T>(
+    queries: readonly Promise<T>[],
+    labels: readonly string[],
+    deadlineAtMs: number,
+  ): Promise<T[]> {
     let late = false
     const timer = host.after(deadlineAtMs - host.monotonicMs(), () => {
       late = true
       destroy()
     })
-    const results = await Promise.allSettled(
-      commands.map((command) => client.query(queryOf(command, direct))),
-    )
+    const results = await Promise.allSettled(queries)
     timer.cancel()
     return results.map((result, index) => {
-      const label = commands[index]?.label ?? "?"
-      if (result.status === "fulfilled") return answerOf(result.value)
+      const label = labels[index] ?? "?"
+      if (result.status === "fulfilled") return result.value
       if (late) throw deadlineError(label, result.reason)
       const error = translateError(result.reason, label)
       if (SPENT.test(error.sqlState ?? "")) destroy()
@@ -144,10 +149,29 @@ function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: bo
     })
   }
 
+  async function send(commands: readonly Command[], deadlineAtMs: number): Promise<Answer[]> {
+    if (!usable) throw unsent(commands)
+    // One write for all of them: each one wakes the server up.
+    socket.cork()
+    const queries = commands.map((command) => client.query(queryOf(command, direct)))
+    socket.uncork()
+    const labels = commands.map(({ label }) => label)
+    return (await answered(queries, labels, deadlineAtMs)).map(answerOf)
+  }
+
+  async function query(text: string, values: readonly unknown[], deadlineAtMs: number): Promise<QueryResult> {
+    const label = "a statement of the handler"
+    if (!usable) throw unsent([{ label, text }])
+    const sent = client.query({ text, values: [...values], types: pg.types })
+    const [result] = await answered([sent], [label], deadlineAtMs)
+    return { rows: result?.rows ?? [], rowCount: result?.rowCount ?? 0 }
+  }
+
   return {
     direct,
     usable: () => usable,
     send,
+    query,
     onNotification: (handler) => {
       client.on("notification", ({ channel, payload }) => handler(channel, payload ?? ""))
     },

@@ -17,6 +17,7 @@ export interface ServerOptions {
   readonly engine?: "server" | "embedded"
   readonly workConnections?: number
   readonly vitalConnections?: number
+  readonly handlerConnections?: number
   /** Called when connections cannot be opened any more, once until they can. */
   readonly onUnreachable?: (error: unknown) => void
 }
@@ -33,6 +34,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
       onUnreachable: options.onUnreachable,
     }),
     vital: createPool(host, { url, max: options.vitalConnections ?? DEFAULTS.vitalConnections }),
+    handler: createPool(host, { url, max: options.handlerConnections ?? DEFAULTS.handlerConnections }),
   }
   const notifications = createNotifications(host, url)
   const texts = new Map<string, string>()
@@ -83,9 +85,11 @@ export function openServer(host: Host, options: ServerOptions): Database {
       const result = await body({
         run: (statement, params) =>
           session.attempt(async () => {
+            if (statement.plan === "index") await session.planByIndex()
             const answer = await session.send(commandOf(statement, params))
             return statement.read(answer.columns, answer.rows)
           }),
+        query: (text, values) => session.attempt(() => session.query(text, values)),
         script: (sql) =>
           session.attempt(async () => {
             await session.send({ label: "script", text: resolveNames(sql, schema) })
@@ -119,11 +123,12 @@ export function openServer(host: Host, options: ServerOptions): Database {
     engine: options.engine ?? "server",
     schema,
     abilities: { connections: true, processes: true },
+    address: url,
     run,
     transaction,
     listen: notifications.listen,
     close: async () => {
-      await Promise.all([notifications.close(), pools.work.close(), pools.vital.close()])
+      await Promise.all([notifications.close(), ...Object.values(pools).map((pool) => pool.close())])
     },
   }
 }

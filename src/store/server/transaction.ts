@@ -1,9 +1,16 @@
 /** One transaction on one connection: begun with its first command, and committed only if nothing in it failed. */
+
+import type { QueryResult } from "../../job/context.ts"
 import { rolledBack } from "../database-error.ts"
+import { INDEX_ONLY } from "../statement.ts"
 import type { Answer, Command, Connection } from "./connection.ts"
 
 export interface Session {
   readonly send: (command: Command) => Promise<Answer>
+  /** One statement of the users' own. */
+  readonly query: (text: string, values: readonly unknown[]) => Promise<QueryResult>
+  /** What follows is planned without sequential scans, bitmaps and sorts. */
+  readonly planByIndex: () => Promise<void>
   /** Does a part of the work; after one that failed there is no commit, even if the error was swallowed. */
   readonly attempt: <T>(part: () => Promise<T>) => Promise<T>
   readonly commit: () => Promise<void>
@@ -30,6 +37,7 @@ export function openTransaction({ connection, deadlineMs, deadlineAtMs }: Sessio
   // Sent together with the first command: opening a transaction costs no round trip.
   let prefix = [begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`)]
   let failed = false
+  let isByIndex = false
   let doing = "transaction"
 
   async function send(command: Command): Promise<Answer> {
@@ -43,6 +51,18 @@ export function openTransaction({ connection, deadlineMs, deadlineAtMs }: Sessio
 
   return {
     send,
+    query: async (text, values) => {
+      if (prefix.length > 0) await send({ label: "begin", text: "select" })
+      doing = "a statement of the handler"
+      const result = await connection.query(text, values, deadlineAtMs)
+      doing = "transaction"
+      return result
+    },
+    planByIndex: async () => {
+      if (isByIndex) return
+      isByIndex = true
+      await send({ label: "plan", text: INDEX_ONLY })
+    },
     attempt: (part) =>
       part().catch((error) => {
         failed = true

@@ -1,4 +1,4 @@
-import { int, list, text, uuid } from "../codec.ts"
+import { int, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -8,10 +8,18 @@ import { statement } from "../statement.ts"
  */
 export const registerWorker = statement({
   name: "workers/register",
-  params: { lease: uuid, hostname: text, pid: int, pools: list(text), leaseMs: int },
+  params: {
+    lease: uuid,
+    hostname: text,
+    pid: int,
+    pools: list(text),
+    jobs: list(text),
+    version: nullable(text),
+    leaseMs: int,
+  },
   returns: {},
   sql: `
-  insert into {workers} (lease, hostname, pid, pools, started_at, expires_at)
-  values (@lease, @hostname, @pid, @pools, {now}, {now} + @leaseMs * interval '1 millisecond')
+  insert into {workers} (lease, hostname, pid, pools, jobs, version, started_at, expires_at)
+  values (@lease, @hostname, @pid, @pools, @jobs, @version, {now}, {now} + @leaseMs * interval '1 millisecond')
 `,
 })

@@ -20,25 +20,38 @@ export interface WorkerProcess {
   readonly call: <T>(name: string, args?: object) => Promise<T>
   /** The first event of this type that matches, past or future. */
   readonly until: (type: string, matches?: (event: Event) => boolean) => Promise<Event>
+  /** Resolves when the process has written this to its stderr. */
+  readonly printed: (text: string) => Promise<void>
   readonly kill: (signal: NodeJS.Signals) => void
+  /** Nothing more will be asked of it: a process with nothing left to do ends. */
+  readonly hangUp: () => void
   /** How the process ended: its exit code or the signal that killed it. */
   readonly ended: Promise<number | NodeJS.Signals | null>
 }
 
 type Event = { readonly type: string } & Readonly<Record<string, unknown>>
 
-const SCRIPT = fileURLToPath(new URL("./worker.mjs", import.meta.url))
+export function startWorkerProcess(options: WorkerOptions, script = "worker.mjs"): WorkerProcess {
+  return startProcess(options, script)
+}
 
-export function startWorkerProcess(options: WorkerOptions): WorkerProcess {
-  const child = spawn(process.execPath, [SCRIPT, JSON.stringify(options)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  })
+/** `script` is a program like `worker.mjs`, beside this file. */
+export function startProcess(options: object, script: string): WorkerProcess {
+  const path = fileURLToPath(new URL(script, import.meta.url))
+  const child = spawn(process.execPath, [path, JSON.stringify(options)], { stdio: "pipe" })
   const events: Event[] = []
   const watchers = new Set<(event: Event) => boolean>()
   createInterface({ input: child.stdout }).on("line", (line) => {
     const event = JSON.parse(line) as Event
     events.push(event)
     for (const watcher of [...watchers]) if (watcher(event)) watchers.delete(watcher)
+  })
+  const printing = new Set<() => boolean>()
+  let stderr = ""
+  child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+    stderr += chunk
+    process.stderr.write(chunk)
+    for (const look of [...printing]) if (look()) printing.delete(look)
   })
   // Writing to a process that has just been killed is what these tests do.
   child.stdin.on("error", () => {})
@@ -64,6 +77,18 @@ export function startWorkerProcess(options: WorkerOptions): WorkerProcess {
       const answer = await until("answer", (event) => event["seq"] === mine)
       if (answer["error"]) throw Object.assign(new Error(JSON.stringify(answer["error"])), answer["error"])
       return answer["value"] as T
+    },
+    printed: (text) =>
+      new Promise((resolve) => {
+        const look = () => {
+          const found = stderr.includes(text)
+          if (found) resolve()
+          return found
+        }
+        if (!look()) printing.add(look)
+      }),
+    hangUp: () => {
+      child.stdin.end()
     },
     kill: (signal) => {
       child.kill(signal)

@@ -5,7 +5,7 @@ import { parseDuration } from "../../../src/time/duration.ts"
 export type DefaultValue = string | number | null
 
 /** Defaults of the option alone: nothing in src/defaults.ts stands behind them. */
-const OWN_DEFAULTS = ["logger", "testing.database"]
+const OWN_DEFAULTS = ["logger", "wakeups", "testing.database"]
 
 export function wrongDefaults(
   options: readonly DocumentedOption[],

@@ -1,0 +1,76 @@
+/** Pausing and resuming jobs and pools: who did, when and why is kept. */
+import { poolNameCheck } from "../job/options.ts"
+import { assertOptions, type Check, expected, isPlainObject, name, object } from "../options/check.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { addPause } from "../store/pauses/add.ts"
+import { listPauses as listPauseRows } from "../store/pauses/list.ts"
+import { removePause } from "../store/pauses/remove.ts"
+import { type DateValue, toDate } from "../time/instant.ts"
+import { type ByWhom, byWhomShape } from "./actor.ts"
+
+/** What to pause: all runs of a job, or all runs in a pool. */
+export type PauseTarget = { readonly job: string } | { readonly pool: string }
+
+export interface Pause {
+  readonly kind: "job" | "pool"
+  readonly name: string
+  readonly pausedAt: DateValue
+  readonly actor: string
+  readonly reason: string
+}
+
+/**
+ * Pauses a job or a pool: nothing of it is claimed any more. Attempts that are under way go on, new runs are
+ * accepted and wait. Returns whether this made a difference; what is paused already stays as it is.
+ */
+export async function pause(runtime: Runtime, target: PauseTarget, by: ByWhom): Promise<boolean> {
+  const params = paramsOf("pause", target, by)
+  const added = await runtime.database.run(addPause, params)
+  return added.length > 0
+}
+
+/** Ends a pause. Returns whether there was one. */
+export async function resume(runtime: Runtime, target: PauseTarget, by: ByWhom): Promise<boolean> {
+  const params = paramsOf("resume", target, by)
+  const removed = await runtime.database.run(removePause, params)
+  return removed.length > 0
+}
+
+/** Everything that is paused: jobs, then pools, each by name. */
+export async function listPauses(runtime: Runtime): Promise<Pause[]> {
+  const rows = await runtime.database.run(listPauseRows, {})
+  return rows.map(({ kind, name: of, paused_at, actor, reason }) => ({
+    kind: kind === "job" ? "job" : "pool",
+    name: of,
+    pausedAt: toDate(paused_at),
+    actor,
+    reason,
+  }))
+}
+
+const JOB_NAME_LENGTH = 200
+
+const NAME_CHECKS: Readonly<Record<Pause["kind"], Check>> = {
+  job: name(JOB_NAME_LENGTH),
+  pool: poolNameCheck,
+}
+
+/** One of the two, and nothing else. */
+const targetCheck: Check = (value, path) => {
+  const kinds = isPlainObject(value) ? Object.keys(value).filter(isKind) : []
+  const [kind, ...others] = kinds
+  if (kind === undefined || others.length > 0) return [expected("either { job } or { pool }", value, path)]
+  return object({ [kind]: NAME_CHECKS[kind] })(value, path)
+}
+
+const callCheck = object({ target: targetCheck, by: object(byWhomShape) })
+
+function paramsOf(call: string, target: PauseTarget, by: ByWhom) {
+  assertOptions(call, { target, by }, callCheck)
+  const of = "job" in target ? { kind: "job", name: target.job } : { kind: "pool", name: target.pool }
+  return { ...of, actor: by.actor, reason: by.reason }
+}
+
+function isKind(key: string): key is Pause["kind"] {
+  return key === "job" || key === "pool"
+}

@@ -1,0 +1,134 @@
+/** Lets a handler complete its run in a transaction of its own making: its writes and the run's end, or neither. */
+import { DEFAULTS } from "../defaults.ts"
+import { AttemptAborted, CarillonError } from "../errors.ts"
+import type { HandlerTransaction } from "../job/context.ts"
+import { encodePayload } from "../job/payload.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { findSettledRuns } from "../store/attempts/by-run.ts"
+import { isUncertain } from "../store/database-error.ts"
+import { lendTransaction } from "../store/handler-transaction.ts"
+import { settleRuns } from "../store/runs/settle.ts"
+import type { ClaimedRun } from "./claimed-run.ts"
+import { type Became, type End, settleParams, type WorkerIdentity } from "./settle-batch.ts"
+
+/** The end of the run is committed. */
+export interface Completed {
+  readonly kind: "completed"
+  readonly result: string
+  readonly became: Became
+}
+
+export interface Completer {
+  readonly open: (attempt: CompletedAttempt) => Completion
+}
+
+export interface CompletedAttempt {
+  readonly run: ClaimedRun
+  readonly startedAtMs: number
+  /** JSON of what the handler has logged, or null. */
+  readonly logs: () => string | null
+  readonly signal: () => AbortSignal
+}
+
+export interface Completion {
+  readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
+  readonly completed: () => Completed | undefined
+}
+
+/** How long a transaction of a handler without a timeout may stay open. */
+const LONGEST_MS = 600_000
+/** After a timeout the handler is told to end; only one that does not is cut off, and not in the same moment. */
+const LAST_WORDS_MS = 1_000
+/** Between looks for the end of a commit whose answer was lost. */
+const LOOK_AGAIN_MS = 200
+
+export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Completer {
+  const { database } = runtime
+
+  async function complete<Result>(
+    attempt: CompletedAttempt,
+    body: (tx: HandlerTransaction) => Promise<Result>,
+    onDone: (completed: Completed) => void,
+  ): Promise<Result> {
+    const { run, startedAtMs, logs, signal } = attempt
+    signal().throwIfAborted()
+    let value: Result | undefined
+    let result = "null"
+    let became: Became | undefined
+    try {
+      await database.transaction(
+        async (tx) => {
+          value = await lendTransaction(tx, body)
+          signal().throwIfAborted()
+          result = encodePayload(value, "result", DEFAULTS.resultBytes)
+          const end: End = {
+            run,
+            startedAtMs,
+            outcome: { kind: "succeeded", result },
+            fate: { final: true, state: "succeeded" },
+            logs: logs(),
+          }
+          const [row] = await tx.run(settleRuns, settleParams(runtime, identity, [end]))
+          if (row?.state !== "succeeded") throw notOurs(run, row?.state)
+          const { state, rank, limit_keys: keys } = row
+          became = { state, rank, limitKeys: keys === null ? [] : JSON.parse(keys) }
+        },
+        { lane: "handler", deadlineMs: Math.min(LONGEST_MS, (run.timeoutMs ?? LONGEST_MS) + LAST_WORDS_MS) },
+      )
+    } catch (error) {
+      // The answer to the commit may have been lost on its way; nothing else leaves that in doubt.
+      if (!became || !isUncertain(error) || !(await isCommitted(run))) throw error
+    }
+    if (became) onDone({ kind: "completed", result, became })
+    return value as Result
+  }
+
+  /** Asked twice: the server may be about to commit when the connection breaks. */
+  async function isCommitted({ id, claim }: ClaimedRun): Promise<boolean> {
+    for (let looks = 0; looks < 2; looks += 1) {
+      const found = await findSettledRuns(database, [{ id, claim }], "vital")
+      if (found.length > 0) return true
+      await runtime.sleep(LOOK_AGAIN_MS)
+    }
+    return false
+  }
+
+  return {
+    open: (attempt) => {
+      let taken = false
+      let completed: Completed | undefined
+      return {
+        transaction: async (body) => {
+          if (taken) throw calledTwice(attempt.run)
+          taken = true
+          try {
+            return await complete(attempt, body, (done) => {
+              completed = done
+            })
+          } finally {
+            // One that failed has changed nothing, and may be tried again.
+            taken = completed !== undefined
+          }
+        },
+        completed: () => completed,
+      }
+    },
+  }
+}
+
+function notOurs(run: ClaimedRun, state: string | undefined): AttemptAborted {
+  return state === "cancelled"
+    ? new AttemptAborted("RUN_CANCELLED", run.id, `Run ${run.id} was cancelled; nothing was written.`)
+    : new AttemptAborted(
+        "LEASE_LOST",
+        run.id,
+        `Run ${run.id} belongs to another worker by now; nothing was written.`,
+      )
+}
+
+function calledTwice(run: ClaimedRun): CarillonError {
+  return new CarillonError(
+    "TRANSACTION_REPEATED",
+    `Run ${run.id} asked for a second transaction. The first one completes the run: do all of its writes there.`,
+  )
+}

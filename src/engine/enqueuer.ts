@@ -1,0 +1,164 @@
+/**
+ * Writes new runs, once each, whatever becomes of the answers.
+ *
+ * Every try carries the moment, by the database's clock, after which it writes nothing. When the answer of a try is
+ * lost, the next one is sent after that moment, when the first can no longer come in late, under the same ids; and it
+ * gives way if it finds them, live or already in history.
+ */
+import { DEFAULTS } from "../defaults.ts"
+import type { AnyJob } from "../job/define.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { findEnd } from "../store/attempts/find-end.ts"
+import { readClock } from "../store/clock/read.ts"
+import type { Runner } from "../store/database.ts"
+import { deadlineError, hasEndedSession, isUncertain } from "../store/database-error.ts"
+import { insertRuns } from "../store/runs/insert.ts"
+import type { Statement } from "../store/statement.ts"
+import type { ClaimDoubts } from "./claim-doubts.ts"
+import { createDatabaseClock } from "./database-clock.ts"
+import { type HandOff, insertParams, type NewRun } from "./new-run.ts"
+import { takeFreeKeys } from "./run-keys.ts"
+
+export interface Enqueuer {
+  /** Writes all of them or none. */
+  readonly write: (job: AnyJob, runs: readonly NewRun[], handOff?: HandOff) => Promise<Written>
+  /** The same, in a transaction of the caller's. */
+  readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<Written>
+}
+
+export interface Written {
+  /** For each run in its order: its id, or that of the one that holds its key. */
+  readonly answers: readonly { readonly id: string; readonly created: boolean }[]
+  /** Where the new ones went. */
+  readonly went: readonly Went[]
+}
+
+export type Went = typeof insertRuns extends Statement<infer _, infer Row> ? Row : never
+
+/** How many runs one statement writes. */
+const MOST_AT_ONCE = 5_000
+/** How long one try may take before it is void. */
+const TRY_MS = 5_000
+const LARGE_TRY_MS = 20_000
+
+/** Rolls a try back: an earlier one has written these runs. */
+class WrittenBefore {
+  readonly answers: Written["answers"]
+  constructor(answers: Written["answers"]) {
+    this.answers = answers
+  }
+}
+
+/** Rolls a try back: its moment was over before all of it was written. */
+class Void {}
+
+export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer {
+  const { database, monotonicMs } = runtime
+  const clock = createDatabaseClock(monotonicMs)
+
+  async function write(job: AnyJob, runs: readonly NewRun[], handOff?: HandOff): Promise<Written> {
+    const deadlineAtMs = monotonicMs() + DEFAULTS.deadlineMs
+    const isPlain = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
+    for (let isDoubtful = false; ; ) {
+      const tryMs = Math.min(runs.length > MOST_AT_ONCE ? LARGE_TRY_MS : TRY_MS, deadlineAtMs - monotonicMs())
+      const notAfter = await voidAfter(tryMs)
+      try {
+        const written =
+          isPlain && !isDoubtful
+            ? await writePlainly(job, runs, { notAfter, tryMs, handOff })
+            : await writeCarefully(job, runs, { notAfter, tryMs, isDoubtful })
+        if (written) return written
+        // Void before it began: the database was busy for too long, or its clock was set forward.
+        if (monotonicMs() >= deadlineAtMs) throw deadlineError(insertRuns.name)
+        clock.forget()
+      } catch (error) {
+        if (error instanceof WrittenBefore) return { answers: error.answers, went: [] }
+        if (!isUncertain(error)) throw error
+        isDoubtful = true
+        // It may have been written as claimed, and nobody would execute it.
+        if (handOff) doubts.add(handOff)
+        handOff = undefined
+        if (monotonicMs() >= deadlineAtMs) throw error
+        if (!hasEndedSession(error)) await passed(notAfter)
+      }
+    }
+  }
+
+  /** Some milliseconds from now, by the database's clock. */
+  async function voidAfter(tryMs: number): Promise<number> {
+    if (clock.atLeast() === undefined) {
+      const [row] = await database.run(readClock, {})
+      if (row) clock.hear(row.at)
+    }
+    return Math.ceil((clock.atLeast() ?? 0) + tryMs)
+  }
+
+  async function passed(instant: number): Promise<void> {
+    for (;;) {
+      const restMs = instant - (clock.atLeast() ?? instant)
+      if (restMs < 0) return
+      await runtime.sleep(restMs + 1)
+    }
+  }
+
+  /** One statement; `undefined` if it was void. */
+  async function writePlainly(
+    job: AnyJob,
+    runs: readonly NewRun[],
+    { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
+  ): Promise<Written | undefined> {
+    const params = insertParams(job, runs, { notAfter, handOff })
+    const went = await database.run(insertRuns, params, { deadlineMs: tryMs })
+    if (went[0] === undefined && runs.length > 0) return undefined
+    if (went[0]) clock.hear(went[0].now_ms)
+    return { answers: runs.map(({ id }) => ({ id, created: true })), went }
+  }
+
+  /** A transaction, for many runs, for keys, and after a try whose answer was lost. */
+  async function writeCarefully(
+    job: AnyJob,
+    runs: readonly NewRun[],
+    { notAfter, tryMs, isDoubtful }: { notAfter: number; tryMs: number; isDoubtful: boolean },
+  ): Promise<Written | undefined> {
+    return database
+      .transaction(
+        async (tx) => {
+          const written = await writeIn(tx, job, runs, notAfter)
+          const count = written.went.reduce((sum, { runs: some }) => sum + some, 0)
+          const wanted = written.answers.filter(({ created }) => created).length
+          if (isDoubtful && wanted > 0) {
+            const ids = runs.slice(0, MOST_AT_ONCE).map(({ id }) => id)
+            const known = await tx.run(findEnd, { ids })
+            // Live without having been written now, or already in history.
+            const isThere = count === 0 ? known.length > 0 : known.some((row) => row.run_state !== null)
+            if (isThere) throw new WrittenBefore(written.answers)
+          }
+          if (count < wanted) throw new Void()
+          return written
+        },
+        { deadlineMs: tryMs },
+      )
+      .catch((error: unknown) => {
+        if (error instanceof Void) return undefined
+        throw error
+      })
+  }
+
+  async function writeIn(
+    runner: Runner,
+    job: AnyJob,
+    runs: readonly NewRun[],
+    notAfter: number | null = null,
+  ): Promise<Written> {
+    const answers = await takeFreeKeys(runner, job.name, runs)
+    const fresh = runs.filter((_, index) => answers[index]?.created)
+    const went: Went[] = []
+    for (let from = 0; from < fresh.length; from += MOST_AT_ONCE) {
+      const some = fresh.slice(from, from + MOST_AT_ONCE)
+      went.push(...(await runner.run(insertRuns, insertParams(job, some, { notAfter, handOff: undefined }))))
+    }
+    return { answers, went }
+  }
+
+  return { write, writeIn: (runner, job, runs) => writeIn(runner, job, runs) }
+}

@@ -1,0 +1,187 @@
+/** The slots of one pool: claimed runs go in, attempts are made, their ends come out. */
+import type { AttemptAborted } from "../errors.ts"
+import type { Events } from "../observe/events.ts"
+import type { Outcome } from "../queue/fate.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { recordStart } from "../store/runs/record-start.ts"
+import { type AttemptOutcome, type AttemptParts, type RunningAttempt, startAttempt } from "./attempt.ts"
+import { type ClaimedRun, factsOf } from "./claimed-run.ts"
+import type { Lease } from "./lease.ts"
+import type { Settler } from "./settler.ts"
+import { createTally } from "./tally.ts"
+
+export interface Executor {
+  readonly free: () => number
+  /** Whether anything may be started now. */
+  readonly isOpen: () => boolean
+  /** Starts a run in a free slot; or ends it, if it may not be started any more. */
+  readonly begin: (run: ClaimedRun) => void
+  /** Gives a run back that was not started, without charging it. */
+  readonly giveBack: (run: ClaimedRun) => void
+  /** Keeps a slot until it is let go of. */
+  readonly takeSlot: () => void
+  readonly letGo: () => void
+  /** The attempts whose handlers have not ended. */
+  readonly running: () => readonly RunningAttempt[]
+  /** Runs whose handlers go on although their ends are known: others, or we ourselves, may be given them again. */
+  readonly lingering: () => readonly string[]
+  readonly abort: (run: string, reason: AttemptAborted) => void
+  /** Starts nothing more. */
+  readonly close: () => void
+  /** Resolves when no handler runs. */
+  readonly handled: () => Promise<void>
+  /** Resolves when every outcome so far is written or lost; handlers that overran may still go on. */
+  readonly settled: () => Promise<void>
+}
+
+export interface ExecutorParts {
+  readonly runtime: Runtime
+  readonly events: Events
+  readonly slots: number
+  readonly leaseMs: number
+  readonly lease: Lease
+  readonly settler: Settler
+  readonly attempts: AttemptParts
+  /** A slot has become free. */
+  readonly onFree: () => void
+}
+
+/** How long a handler may take to end after it was told to, before that is worth a word. */
+const OVERRUN_MS = 1_000
+
+export function createExecutor(parts: ExecutorParts): Executor {
+  const { runtime, events, slots, leaseMs, lease, settler, attempts, onFree } = parts
+  const running = new Map<string, RunningAttempt>()
+  const lingering = new Set<string>()
+  /** Runs in our hands: from the start, or from being given back, to the written end. */
+  const unsettled = createTally()
+  const handled = createTally()
+  /** Slots that are kept without a handler in them: it is about to start, or its end is being written down. */
+  let kept = 0
+  let closed = false
+
+  function begin(run: ClaimedRun): void {
+    // Lost since it was claimed: it is reaped with the rest of the old lease.
+    if (run.lease !== lease.id()) return
+    if (run.late) settleUnstarted(run, expired(run))
+    else if (run.attempt > run.retry.attempts) settleUnstarted(run, exhausted(run))
+    else if (run.recordedStart) void startRecorded(run)
+    else start(run)
+  }
+
+  /** Written down before its handler runs: if this process does not survive it, that is charged. */
+  async function startRecorded(run: ClaimedRun): Promise<void> {
+    kept += 1
+    unsettled.add(1)
+    const { id, lease: held, claim } = run
+    const recorded = await runtime.database
+      .run(recordStart, { id, lease: held, claim }, { lane: "vital" })
+      .catch(() => undefined)
+    kept -= 1
+    if (recorded?.length === 1 && !closed) start(run)
+    else if (recorded?.length === 0) events.emit({ type: "attempt.fenced", ...factsOf(run) })
+    else giveBack(run)
+    unsettled.add(-1)
+    onFree()
+  }
+
+  function start(run: ClaimedRun): void {
+    if (events.hearsRoutine()) events.emit({ type: "attempt.started", ...factsOf(run) })
+    unsettled.add(1)
+    handled.add(1)
+    // It may block the event loop for that long, beginning now.
+    if (run.timeoutMs !== null) lease.mayTake(run.timeoutMs)
+    running.set(run.id, startAttempt(attempts, run, { onOutcome, onEnded }))
+  }
+
+  function onEnded({ run }: RunningAttempt): void {
+    running.delete(run.id)
+    lingering.delete(run.id)
+    handled.add(-1)
+    onFree()
+  }
+
+  function onOutcome(attempt: RunningAttempt, outcome: AttemptOutcome): void {
+    const crashing = runtime.crashPoint("attempt.ended")
+    if (crashing instanceof Promise) void crashing.then(() => settle(attempt, outcome))
+    else settle(attempt, outcome)
+  }
+
+  function settle(attempt: RunningAttempt, outcome: AttemptOutcome): void {
+    const { run, startedAtMs } = attempt
+    if (!attempt.over()) {
+      lingering.add(run.id)
+      void reportOverrun(attempt, outcome.kind)
+    }
+    const logs = attempt.logs()
+    if (outcome.kind === "lost") {
+      events.emit({ type: "attempt.fenced", ...factsOf(run) })
+      unsettled.add(-1)
+    } else if (outcome.kind === "completed") {
+      const succeeded = { kind: "succeeded", result: outcome.result } as const
+      settler.tellCompleted({ run, startedAtMs, outcome: succeeded, logs }, outcome.became)
+      unsettled.add(-1)
+    } else {
+      // Its slot is free when its end is written, and not before.
+      const keepsSlot = run.job.settle === "now"
+      if (keepsSlot) kept += 1
+      settler.settle({ run, startedAtMs, outcome, logs }, () => {
+        unsettled.add(-1)
+        if (keepsSlot) letGo()
+      })
+    }
+  }
+
+  /** A handler that obeys its signal needs a moment to end; one that does not will not have ended after it. */
+  async function reportOverrun(attempt: RunningAttempt, because: string): Promise<void> {
+    await runtime.sleep(OVERRUN_MS)
+    if (!attempt.over()) events.emit({ type: "attempt.overran", ...factsOf(attempt.run), because })
+  }
+
+  function settleUnstarted(run: ClaimedRun, outcome: Outcome): void {
+    unsettled.add(1)
+    settler.settle({ run, startedAtMs: null, outcome, logs: null }, () => unsettled.add(-1))
+  }
+
+  function giveBack(run: ClaimedRun): void {
+    if (run.lease === lease.id()) settleUnstarted(run, { kind: "released" })
+  }
+
+  function letGo(): void {
+    kept -= 1
+    onFree()
+  }
+
+  return {
+    free: () => slots - running.size - kept,
+    // A crash now must not repeat too much, and what is started must have time to be settled.
+    isOpen: () => !closed && !settler.isFull() && lease.remainingMs() >= leaseMs / 3,
+    begin,
+    giveBack,
+    takeSlot: () => {
+      kept += 1
+    },
+    letGo,
+    running: () => [...running.values()],
+    lingering: () => [...lingering],
+    abort: (run, reason) => running.get(run)?.abort(reason),
+    close: () => {
+      closed = true
+    },
+    handled: handled.zero,
+    settled: unsettled.zero,
+  }
+}
+
+/** Every allowed attempt was charged, some because their workers were lost: this run may be what kills them. */
+function exhausted(run: ClaimedRun): Outcome {
+  const message =
+    `Not started: ${run.attempt - 1} attempts have been charged, ${run.retry.attempts} are allowed. ` +
+    "History says what became of each."
+  return { kind: "failed", error: { code: "ATTEMPTS_EXHAUSTED", message, stack: null }, retryable: false }
+}
+
+function expired(run: ClaimedRun): Outcome {
+  const message = `Not started: run ${run.id} was to be started within a time that is over.`
+  return { kind: "expired", error: { code: "RUN_EXPIRED", message, stack: null } }
+}

@@ -1,0 +1,70 @@
+/**
+ * What the main loop and the heartbeat's thread see of each other at once, however busy the other is: a few numbers in
+ * shared memory, one board for each lease, each number written by one side only.
+ */
+export interface Board {
+  /** To be handed to the other thread. */
+  readonly memory: SharedArrayBuffer
+  /** The main loop is alive, and may be blocked for so long from now on. */
+  readonly pulse: (atMs: number, maxBlockMs: number) => void
+  readonly lastPulse: () => Pulse
+  /** The thread has renewed the lease by a call that it began then. */
+  readonly renewed: (sentAtMs: number) => void
+  /** When that was; minus infinity while it has not. */
+  readonly renewedAtMs: () => number
+  /** The thread was told that the lease is dead. */
+  readonly lost: () => void
+  readonly isLost: () => boolean
+}
+
+export interface Pulse {
+  readonly atMs: number
+  readonly maxBlockMs: number
+}
+
+const PULSE_AT = 0
+const MAX_BLOCK = 1
+const RENEWED_AT = 2
+const LOST = 3
+const CELLS = 4
+
+const NEVER = BigInt(Number.MIN_SAFE_INTEGER)
+
+/** A board for a new lease. */
+export function createBoard(): Board {
+  const board = openBoard(new SharedArrayBuffer(CELLS * BigInt64Array.BYTES_PER_ELEMENT))
+  board.renewed(Number.NEGATIVE_INFINITY)
+  return board
+}
+
+/** The same board, seen from the other thread. */
+export function openBoard(memory: SharedArrayBuffer): Board {
+  const cells = new BigInt64Array(memory)
+  const write = (cell: number, ms: number) => Atomics.store(cells, cell, wholeMs(ms))
+  const read = (cell: number) => Number(Atomics.load(cells, cell))
+  return {
+    memory,
+    pulse: (atMs, maxBlockMs) => {
+      // In this order: a thread that reads in between is rather too patient than too strict.
+      write(MAX_BLOCK, maxBlockMs)
+      write(PULSE_AT, atMs)
+    },
+    lastPulse: () => ({ atMs: read(PULSE_AT), maxBlockMs: read(MAX_BLOCK) }),
+    renewed: (sentAtMs) => {
+      write(RENEWED_AT, sentAtMs)
+    },
+    renewedAtMs: () => {
+      const atMs = read(RENEWED_AT)
+      return atMs === Number(NEVER) ? Number.NEGATIVE_INFINITY : atMs
+    },
+    lost: () => {
+      write(LOST, 1)
+    },
+    isLost: () => read(LOST) === 1,
+  }
+}
+
+/** Rounded down: a renewal counts from slightly too early rather than too late. */
+function wholeMs(ms: number): bigint {
+  return Number.isFinite(ms) ? BigInt(Math.floor(ms)) : NEVER
+}

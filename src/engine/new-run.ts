@@ -1,0 +1,77 @@
+/** A run that is to be written, and how a list of them becomes the parameters of one statement. */
+import type { AnyJob } from "../job/define.ts"
+
+export interface NewRun {
+  readonly id: string
+  /** JSON. */
+  readonly input: string
+  readonly pool: string | null
+  readonly priority: number | null
+  readonly tenant: string | null
+  readonly delayMs: number | null
+  readonly runAt: number | null
+  readonly startWithinMs: number | null
+  readonly key: string | null
+  readonly keyForMs: number | null
+  readonly tags: readonly string[] | null
+  readonly timeoutMs: number | null
+  /** JSON. */
+  readonly retry: string | null
+  /** Under which key it is limited, for a job with a limit. */
+  readonly concurrencyKey: string | null
+}
+
+/** The fence under which a run is written as already claimed. */
+export interface HandOff {
+  readonly lease: string
+  readonly claim: bigint
+}
+
+/** The name of the limit that a job sets by its `concurrency`. */
+export function jobLimit(job: string): string {
+  return `job:${job}`
+}
+
+export function limitKeyOf(job: string, { concurrencyKey }: Pick<NewRun, "concurrencyKey">): string {
+  // Names of jobs hold no spaces, but they may hold colons.
+  return concurrencyKey === null ? jobLimit(job) : `${jobLimit(job)} ${concurrencyKey}`
+}
+
+export function insertParams(
+  job: AnyJob,
+  runs: readonly NewRun[],
+  { notAfter, handOff }: { readonly notAfter: number | null; readonly handOff: HandOff | undefined },
+) {
+  const limited = job.concurrency !== null
+  return {
+    job: job.name,
+    pool: job.pool,
+    priority: job.priority,
+    history: job.history,
+    buryWhenLost: job.onLost === "bury",
+    limited,
+    lease: handOff?.lease ?? null,
+    claim: handOff?.claim ?? null,
+    notAfter,
+    ids: runs.map(({ id }) => id),
+    inputs: runs.map(({ input }) => input),
+    pools: sparse(runs, ({ pool }) => pool),
+    priorities: sparse(runs, ({ priority }) => priority),
+    tenants: sparse(runs, ({ tenant }) => tenant),
+    delaysMs: sparse(runs, ({ delayMs }) => delayMs),
+    runAts: sparse(runs, ({ runAt }) => runAt),
+    startWithinsMs: sparse(runs, ({ startWithinMs }) => startWithinMs),
+    keys: sparse(runs, ({ key }) => key),
+    tags: sparse(runs, ({ tags }) => tags && JSON.stringify(tags)),
+    timeoutsMs: sparse(runs, ({ timeoutMs }) => timeoutMs),
+    retries: sparse(runs, ({ retry }) => retry),
+    limitRuns: limited ? runs.map(({ id }) => id) : [],
+    limitKeys: limited ? runs.map((run) => limitKeyOf(job.name, run)) : [],
+    limitNames: limited ? runs.map(() => jobLimit(job.name)) : [],
+  }
+}
+
+/** The values, or nothing at all where every run has the default. */
+function sparse<T>(runs: readonly NewRun[], pick: (run: NewRun) => T | null): readonly (T | null)[] {
+  return runs.some((run) => pick(run) !== null) ? runs.map(pick) : []
+}

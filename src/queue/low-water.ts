@@ -1,0 +1,122 @@
+/**
+ * Where to begin looking for ready runs, so that what is long gone is not walked again and again.
+ *
+ * Ready runs are ordered by rank, and a rank is the moment at which the run became ready. A claimer that has taken
+ * everything up to a rank begins there the next time. Two kinds of runs can still turn up below: those of a
+ * transaction that was open when the mark passed them (its writes were not to be seen yet, or it held locks and let
+ * go of them), and those whose wake-up says so. So the mark remembers which transactions were open at each look, and
+ * when one of them has ended, it goes back to where it stood before that one was first seen.
+ *
+ * Whatever was passed for the first time is found again so. A run that is locked once more when the mark has just come
+ * back for it may be overlooked; so may one that became ready while the clock was set back by less than the time
+ * between two looks. Those are found when someone begins at the bottom.
+ */
+
+/** Before every rank. */
+export const BOTTOM = -(2n ** 63n)
+
+/** Ranks are microseconds. A statement reads the clock a moment before its transaction can be seen. */
+const SLACK = 100_000n
+/** More than there can be connections. */
+const MOST_UNLISTED = 10_000n
+
+/** What is open at one moment. */
+export interface Snapshot {
+  /** The rank of the moment. */
+  readonly rank: bigint
+  /** Every transaction from this one on has not begun. */
+  readonly next: bigint
+  readonly open: ReadonlySet<bigint>
+}
+
+/**
+ * Reads `xmin:xmax:xip,xip,...:unlisted`: `pg_current_snapshot()`, and how many transactions have begun from xmax on.
+ * A snapshot lists those that are open only up to the last one that has ended.
+ */
+export function parseSnapshot(text: string, rank: bigint): Snapshot {
+  const [, listedTo = "0", listed = "", unlisted = "0"] = text.split(":")
+  const from = BigInt(listedTo)
+  const next = from + BigInt(unlisted)
+  const open = new Set(listed === "" ? [] : listed.split(",").map(BigInt))
+  for (let each = from; each < next && each < from + MOST_UNLISTED; each += 1n) open.add(each)
+  return { rank, next, open }
+}
+
+type Marks = ReadonlyMap<string, bigint>
+
+export interface LowWater {
+  /** Where to begin in this lane. */
+  readonly from: (lane: string) => bigint
+  /** Everything below this rank has been taken, as far as could be seen. */
+  readonly pass: (lane: string, rank: bigint) => void
+  /** Something became ready with this rank. */
+  readonly wake: (lane: string, rank: bigint) => void
+  /** Goes back to where transactions that have ended since the last look may have left something. */
+  readonly look: (snapshot: Snapshot) => void
+  /** Begins again at the bottom. */
+  readonly reset: () => void
+}
+
+export function createLowWater(): LowWater {
+  let marks = new Map<string, bigint>()
+  /**
+   * The lowest rank that was told of in each lane since it was last begun in. Not in the marks at once: a claim that is
+   * under way would pass over it when it returns.
+   */
+  const woken = new Map<string, bigint>()
+  /** The marks at the last look. */
+  let before: Marks = new Map()
+  /** Every open transaction, with the marks at the last look before it was seen. */
+  const open = new Map<bigint, Marks>()
+  let lastRank = BOTTOM
+
+  function goBackTo(earlier: Marks): void {
+    for (const [lane, rank] of marks) marks.set(lane, least(rank, earlier.get(lane) ?? BOTTOM))
+  }
+
+  return {
+    from: (lane) => {
+      const rank = woken.get(lane)
+      if (woken.delete(lane) && rank !== undefined) {
+        const now = marks.get(lane)
+        if (now !== undefined) marks.set(lane, least(now, rank))
+      }
+      return marks.get(lane) ?? BOTTOM
+    },
+    pass: (lane, rank) => {
+      const now = marks.get(lane) ?? BOTTOM
+      if (rank > now) marks.set(lane, rank)
+    },
+    wake: (lane, rank) => {
+      woken.set(lane, least(rank, woken.get(lane) ?? rank))
+    },
+    look: (snapshot) => {
+      const passed = [...marks]
+      // A clock that was set back gives ranks again that have been passed, also to what is open.
+      if (snapshot.rank < lastRank) {
+        marks = new Map()
+        before = new Map()
+        for (const transaction of open.keys()) open.set(transaction, before)
+      }
+      // Transactions that came and went since the last look are in no list: they all began after it.
+      goBackTo(before)
+      for (const [transaction, earlier] of open) {
+        if (snapshot.open.has(transaction)) continue
+        goBackTo(earlier)
+        open.delete(transaction)
+      }
+      for (const transaction of snapshot.open) {
+        if (!open.has(transaction)) open.set(transaction, before)
+      }
+      lastRank = snapshot.rank
+      before = new Map(passed.map(([lane, rank]) => [lane, least(rank, snapshot.rank - SLACK)]))
+    },
+    reset: () => {
+      marks = new Map()
+    },
+  }
+}
+
+function least(a: bigint, b: bigint): bigint {
+  return a < b ? a : b
+}

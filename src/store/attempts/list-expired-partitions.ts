@@ -1,0 +1,50 @@
+import { double, int, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * The days of history whose time is over, the oldest first, and how far they have left: `attached`, `detaching` (that
+ * was interrupted), or `detached` by us and not dropped.
+ *
+ * Guarantee: a partition is judged by the end of its range, so none is listed that could hold a row younger than its
+ * class is kept; what somebody else detached, or named otherwise, is not listed.
+ * Locks: none.
+ * Index: pg_class (relname, relnamespace), pg_inherits (inhparent).
+ */
+export const listExpiredPartitions = statement({
+  name: "attempts/list-expired-partitions",
+  params: { schema: text, shortMs: double, standardMs: double, longMs: double, limit: int },
+  returns: { name: text, history: text, state: text },
+  sql: `
+  with day as (
+    select relation.oid, relname::text as name, relispartition,
+      case
+        when relname like 'attempts\\_short\\_%' then 'short'
+        when relname like 'attempts\\_long\\_%' then 'long'
+        else 'standard'
+      end as history,
+      substring(pg_catalog.pg_get_expr(relpartbound, relation.oid) from 'TO \\(''([^'']+)''\\)')::timestamptz as ends_at
+    from pg_catalog.pg_class as relation
+    join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
+    where nspname = @schema and relkind = 'r' and relname ~ '^attempts_((short|long)_)?[0-9]+$'
+  ),
+  attached as (
+    select name, history, case when inhdetachpending then 'detaching' else 'attached' end as state
+    from day
+    join pg_catalog.pg_inherits on inhrelid = oid
+    where ends_at <= {now} - interval '1 millisecond' * case history
+      when 'short' then @shortMs
+      when 'long' then @longMs
+      else @standardMs
+    end
+  ),
+  detached as (
+    select name, history, 'detached' as state
+    from day
+    where not relispartition and pg_catalog.obj_description(oid, 'pg_class') = 'carillon: expired'
+  )
+  select name, history, state
+  from (select * from attached union all select * from detached) as expired
+  order by state = 'attached', right(name, 8), name
+  limit @limit
+`,
+})

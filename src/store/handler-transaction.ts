@@ -1,0 +1,40 @@
+/** A transaction of ours as handlers see it, and back again when they enqueue in it. */
+import { CarillonError } from "../errors.ts"
+import type { HandlerTransaction } from "../job/context.ts"
+import type { Runner, Transaction } from "./database.ts"
+
+/** Where a handle keeps the way to the transaction that it stands for. */
+const BEHIND = Symbol("the transaction behind it")
+
+/** Gives `body` a handle that is worth something until `body` has ended, and not longer. */
+export async function lendTransaction<T>(
+  tx: Transaction,
+  body: (handle: HandlerTransaction) => Promise<T>,
+): Promise<T> {
+  let isOver = false
+  const behind = () => {
+    if (isOver) throw overError()
+    return tx
+  }
+  const handle = Object.freeze({
+    query: async (text: string, values: readonly unknown[] = []) => behind().query(text, values),
+    [BEHIND]: behind,
+  })
+  try {
+    return await body(handle)
+  } finally {
+    isOver = true
+  }
+}
+
+/** The transaction behind what a handler was given; `undefined` for anything else. */
+export function transactionBehind(handle: object): Runner | undefined {
+  return (handle as { [BEHIND]?: () => Transaction })[BEHIND]?.()
+}
+
+function overError(): CarillonError {
+  return new CarillonError(
+    "TRANSACTION_OVER",
+    "The transaction of this handler has ended. Use `tx` inside the function that was given it, and await what it does.",
+  )
+}

@@ -1,0 +1,23 @@
+import { list, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Notes that a later version of the code declares these jobs as they are, so that older ones do not change
+ * them.
+ *
+ * Guarantee: run in the transaction that has read and locked them (jobs/lock). Not a change: the settings
+ * stay.
+ * Locks: the rows, which the transaction holds already.
+ * Index: the primary key of jobs.
+ */
+export const advanceJobs = statement({
+  name: "jobs/advance",
+  params: { names: list(text), version: text },
+  returns: { name: text },
+  sql: `
+  update {jobs}
+  set version = @version, declared_at = {now}
+  where name = any (@names)
+  returning name
+`,
+})

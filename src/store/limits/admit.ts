@@ -1,0 +1,39 @@
+import { bigint, boolean, int, list, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Makes parked runs ready that have room under all their keys, and says into which lane each went.
+ *
+ * Guarantee: run in the transaction that holds the locks of all their keys (limits/try-lock) and has counted the room
+ * (limits/room), so that a cap is never exceeded. They enter the order at the rank of this moment.
+ * Locks: the runs' rows, in the order of their ids.
+ * Index: the primary keys of runs and run_limits.
+ */
+export const admitRuns = statement({
+  name: "limits/admit",
+  params: { ids: list(uuid) },
+  returns: { pool: text, solo: boolean, priority: int, rank: bigint },
+  plan: "index",
+  sql: `
+  with held as materialized (
+    select id
+    from {runs}
+    where id = any (@ids) and state = 'parked' and parked_for = 'limit'
+    order by id
+    for no key update
+  ),
+  moved as (
+    update {runs}
+    set state = 'ready', parked_for = null, rank = (extract(epoch from {now}) * 1000000)::bigint
+    where id = any (array(select id from held))
+    returning id, pool, solo, priority, rank
+  ),
+  admitted as (
+    update {run_limits}
+    set admitted = true
+    where run = any (array(select id from moved))
+  )
+  select pool, solo, priority, rank
+  from moved
+`,
+})

@@ -1,0 +1,54 @@
+import { bigint, boolean, instant, int, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Makes a run due now, and gives it another priority if one is given. Returns what it was and what it is now; no row
+ * means that it is parked, running or gone.
+ *
+ * Guarantee: it re-enters the order at the rank of this moment, never earlier.
+ * Locks: the run's row.
+ * Index: the primary keys of runs and run_limits.
+ */
+export const expediteRun = statement({
+  name: "runs/expedite",
+  params: { id: uuid, priority: nullable(int) },
+  returns: {
+    pool: text,
+    solo: boolean,
+    priority: int,
+    rank: bigint,
+    state: text,
+    state_before: text,
+    priority_before: int,
+    due_before: instant,
+  },
+  plan: "index",
+  sql: `
+  with held as materialized (
+    select id, state, priority, due_at
+    from {runs}
+    where id = @id and state in ('waiting', 'ready')
+    for no key update
+  ),
+  moved as (
+    update {runs} as run
+    set state = case when limited and held.state = 'waiting' then 'parked' else 'ready' end,
+      parked_for = case when limited and held.state = 'waiting' then 'limit' end,
+      priority = coalesce(@priority, run.priority),
+      rank = (extract(epoch from {now}) * 1000000)::bigint,
+      due_at = least(run.due_at, {now})
+    from held
+    where run.id = @id and held.id = run.id
+    returning run.pool, run.solo, run.priority, run.rank, run.state,
+      held.state as state_before, held.priority as priority_before, held.due_at as due_before
+  ),
+  in_line as (
+    update {run_limits}
+    set admitted = coalesce(admitted, false), priority = moved.priority, rank = moved.rank
+    from moved
+    where run = @id
+  )
+  select pool, solo, priority, rank, state, state_before, priority_before, due_before
+  from moved
+`,
+})

@@ -1,0 +1,20 @@
+import { bigint, boolean, int, list, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Which of these runs are there by now, and in which lane. Asked about runs that were written in transactions of the
+ * users', until those commit.
+ *
+ * Index: the primary key of runs.
+ */
+export const findVisible = statement({
+  name: "runs/find-visible",
+  params: { ids: list(uuid) },
+  returns: { id: uuid, state: text, pool: text, solo: boolean, priority: int, rank: bigint },
+  plan: "index",
+  sql: `
+  select id, state, pool, solo, priority, rank
+  from {runs}
+  where id = any (@ids)
+`,
+})

@@ -1,0 +1,31 @@
+import { int, list, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+import { groupsParkedFor } from "./parking.ts"
+
+/**
+ * What is parked because no worker can execute it: how many runs of which job in which pool, counted up to
+ * `most`. Jobs in `except` are left out, uncounted.
+ *
+ * Index: runs_parked (parked_for, job, pool) where state = 'parked'.
+ */
+export const listUnhandled = statement({
+  name: "runs/list-unhandled",
+  params: { except: list(text), most: int },
+  returns: { job: text, pool: text, runs: int },
+  plan: "index",
+  sql: `
+  with recursive ${groupsParkedFor("handler")}
+  select parked.job, parked.pool, counted.runs
+  from parked
+  cross join lateral (
+    select count(*)::int as runs
+    from (
+      select
+      from {runs}
+      where state = 'parked' and parked_for = 'handler' and job = parked.job and pool = parked.pool
+      limit @most
+    ) as run
+  ) as counted
+  where parked.job <> all (@except)
+`,
+})

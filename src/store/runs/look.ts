@@ -1,0 +1,33 @@
+import { bigint, boolean, int, list, nullable, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * What a claimer must know to trust its low-water marks: which transactions are open, the rank of this moment, and
+ * lanes that it does not know of: for each gap between the priorities it knows, the highest that has a ready run.
+ *
+ * Index: runs_ready (pool, solo, priority desc, rank) where state = 'ready'; one entry per gap.
+ */
+export const lookAround = statement({
+  name: "runs/look",
+  params: { pool: text, solos: list(boolean), aboves: list(bigint), belows: list(bigint) },
+  returns: { snapshot: text, rank: bigint, solo: nullable(boolean), priority: nullable(int) },
+  plan: "index",
+  sql: `
+  select pg_catalog.pg_current_snapshot()::text || ':'
+      || pg_catalog.age(pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::xid) as snapshot,
+    (extract(epoch from {now}) * 1000000)::bigint as rank, lane.solo, lane.priority
+  from (values (true)) as always
+  left join lateral (
+    select gap.solo, found.priority
+    from unnest(@solos, @aboves, @belows) as gap (solo, above, below)
+    cross join lateral (
+      select priority
+      from {runs}
+      where pool = @pool and state = 'ready' and solo = gap.solo
+        and priority > gap.above and priority < gap.below
+      order by priority desc
+      limit 1
+    ) as found
+  ) as lane on true
+`,
+})

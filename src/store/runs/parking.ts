@@ -1,0 +1,170 @@
+/**
+ * Parts that the statements about parked runs have in common: how they find what they move without reading a
+ * backlog, and what moving means.
+ *
+ * Rows are found by walking an index in bounded steps, then locked with those that others hold skipped, then
+ * moved by ctid. So any number of processes can move at once, each of them what the others leave.
+ */
+
+/**
+ * `lane`: every (pool, solo, priority) that has ready runs, up to `@lanes` of them, by going from the first
+ * entry of one to the first of the next. Needs `with recursive`.
+ */
+export const READY_LANES = `
+  lane (pool, solo, priority, place) as (
+    (
+      select pool, solo, priority, 1
+      from {runs}
+      where state = 'ready'
+      order by pool, solo, priority desc
+      limit 1
+    )
+    union all
+    select next.pool, next.solo, next.priority, lane.place + 1
+    from lane
+    cross join lateral (
+      (
+        select pool, solo, priority
+        from {runs}
+        where state = 'ready' and pool = lane.pool and solo = lane.solo and priority < lane.priority
+        order by priority desc
+        limit 1
+      )
+      union all
+      (
+        select pool, solo, priority
+        from {runs}
+        where state = 'ready' and pool = lane.pool and solo > lane.solo
+        order by solo, priority desc
+        limit 1
+      )
+      union all
+      (
+        select pool, solo, priority
+        from {runs}
+        where state = 'ready' and pool > lane.pool
+        order by pool, solo, priority desc
+        limit 1
+      )
+      limit 1
+    ) as next
+    where lane.place < @lanes
+  )`
+
+/**
+ * `parked`: every (job, pool) that has runs parked for this, found like the lanes. Needs `with recursive`.
+ */
+export function groupsParkedFor(why: ParkedFor): string {
+  return `
+  parked (job, pool) as (
+    (
+      select job, pool
+      from {runs}
+      where state = 'parked' and parked_for = '${why}'
+      order by job, pool
+      limit 1
+    )
+    union all
+    select next.job, next.pool
+    from parked
+    cross join lateral (
+      select job, pool
+      from {runs}
+      where state = 'parked' and parked_for = '${why}' and (job, pool) > (parked.job, parked.pool)
+      order by job, pool
+      limit 1
+    ) as next
+  )`
+}
+
+/** The movable kinds: what waits for a limit is moved by whoever admits. */
+export type ParkedFor = "pause" | "handler"
+
+/** Whether a live worker has a handler for the job of `of` and serves its pool. */
+export function isHandled(of: string): string {
+  return existsWorker(of, "not worker.dead and worker.expires_at > {now}")
+}
+
+/**
+ * Whether such a worker lives or may be back in a moment. It is gone when it is dead and its lease has run
+ * out: after an outage of the database all leases have run out and nobody is dead, and a process that has
+ * been stopped for a deployment is followed by another.
+ */
+export function isExpected(of: string): string {
+  return existsWorker(of, "(not worker.dead or worker.expires_at > {now})")
+}
+
+/** A worker that names no jobs is of a version that does not tell yet: it is taken to know all. */
+function existsWorker(of: string, which: string): string {
+  return `exists (
+      select
+      from {workers} as worker
+      where ${which} and ${of}.pool = any (worker.pools)
+        and (${of}.job = any (worker.jobs) or worker.jobs = '{}')
+    )`
+}
+
+/**
+ * `held`: up to `@limit` of the rows at the ctids that `places` selects, locked as they are now. What their
+ * state is has to be asked of the result: asked here, it would make the planner read the whole index of ready
+ * runs instead of these rows. Many more places than the limit are welcome, so that those who move at once
+ * take different ones.
+ */
+export function hold(places: string): string {
+  return `
+  held as materialized (
+    select ctid as place, state
+    from {runs}
+    where ctid = any (array(${places}))
+    limit @limit
+    for no key update skip locked
+  )`
+}
+
+/**
+ * Parks what is `held` (place, state) and still ready, and says how many were `found` and moved. Those under
+ * limits give up their places: `limit_keys` are the keys that have room now.
+ */
+export function park(why: ParkedFor): string {
+  return `
+  moved as (
+    update {runs}
+    set state = 'parked', parked_for = '${why}'
+    where ctid = any (array(select place from held where state = 'ready'))
+    returning id, limited
+  ),
+  given_up as (
+    update {run_limits}
+    set admitted = null
+    where run = any (array(select id from moved where limited))
+    returning key
+  )
+  select count(*)::int as runs, (select count(*)::int from held) as found,
+    (select json_agg(distinct key) from given_up) as limit_keys
+  from moved`
+}
+
+/**
+ * Gives back the parked runs that stand in `chosen` (place): ready at the rank of this moment, never at their
+ * old one, or in line again when they are under limits. Says how many were `found`, and how many went into
+ * which lane; `limit_keys` are the keys that have somebody in line now.
+ */
+export const UNPARK = `
+  moved as (
+    update {runs}
+    set state = case when limited then 'parked' else 'ready' end,
+      parked_for = case when limited then 'limit' end,
+      rank = (extract(epoch from {now}) * 1000000)::bigint
+    where ctid = any (array(select place from chosen))
+    returning id, state, pool, solo, priority, rank, limited
+  ),
+  in_line as (
+    update {run_limits}
+    set admitted = false, rank = (extract(epoch from {now}) * 1000000)::bigint
+    where run = any (array(select id from moved where limited))
+    returning key
+  )
+  select state, pool, solo, priority, min(rank) as rank, count(*)::int as runs,
+    (select count(*)::int from chosen) as found, (select json_agg(distinct key) from in_line) as limit_keys
+  from moved
+  group by state, pool, solo, priority`

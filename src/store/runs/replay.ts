@@ -1,0 +1,55 @@
+import { bigint, boolean, int, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Takes a run out of the dead letters and makes it live again, as its next generation, with all its attempts.
+ *
+ * Guarantee: its id, its idempotency key towards the outside and its earlier attempts stay what they were; a second
+ * replay at the same time finds nothing. It re-enters the order at the rank of this moment.
+ * Locks: the dead letter's row.
+ * Index: the primary key of dead_letters.
+ */
+export const replayRun = statement({
+  name: "runs/replay",
+  params: { id: uuid },
+  returns: {
+    pool: text,
+    solo: boolean,
+    priority: int,
+    rank: bigint,
+    state: text,
+    job: text,
+    generation: int,
+  },
+  plan: "index",
+  sql: `
+  with raised as (
+    delete from {dead_letters}
+    where run = @id
+    returning run, job, pool, priority, input, tenant, generation, claims, bury_when_lost, tags, timeout_ms,
+      retry, history, schedule, occurrence, limits
+  ),
+  inserted as (
+    insert into {runs} (
+      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
+      generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, cause
+    )
+    select run, job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint,
+      case when limits is null then 'ready' else 'parked' end, case when limits is not null then 'limit' end,
+      limits is not null, limits is not null, {now}, {now}, input, tenant,
+      generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, 'replayed'
+    from raised
+    returning id, pool, solo, priority, rank, state, job, generation
+  ),
+  in_line as (
+    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
+    select raised.run, entry ->> 0, entry ->> 1, false, inserted.priority, inserted.rank
+    from raised
+    join inserted on inserted.id = raised.run
+    cross join lateral json_array_elements(raised.limits) as entry
+    where raised.limits is not null
+  )
+  select pool, solo, priority, rank, state, job, generation
+  from inserted
+`,
+})

@@ -1,0 +1,170 @@
+import { bigint, double, json, list, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Writes down how attempts ended: each goes into history, and its run ends (out of `runs`, the dead ones into the
+ * dead letters) or returns for another attempt. Returns what each run became; a missing one was not this worker's.
+ *
+ * `states` says what becomes of a run: final, `waiting` for `delaysMs`, or `ready` as it was. A run that someone
+ * cancelled in the meantime ends as cancelled, whatever its handler did. A list that is empty is all nulls.
+ * Only attempts that came to a verdict are charged. `startedAgoMs` is null for a handler that did not run.
+ * Fence: (lease, claim) of each run, and a lease that is not dead. The rows are locked first and matched with their
+ * claims afterwards: a join of pairs with the table would be a hash join over all of it.
+ * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free and its place
+ * under limits given up. `limit_keys` are those whose line may move on.
+ * By id and not by place: whoever waited for the lock of a row that others changed holds its new version, which a
+ * statement that began before cannot find by its place.
+ * Locks: the rows, in the order of their ids.
+ * Index: the primary keys of runs, keys and run_limits.
+ */
+export const settleRuns = statement({
+  name: "runs/settle",
+  params: {
+    lease: uuid,
+    worker: text,
+    version: nullable(text),
+    ids: list(uuid),
+    claims: list(bigint),
+    states: list(text),
+    outcomes: list(text),
+    startedAgoMs: list(nullable(double)),
+    results: list(nullable(json)),
+    delaysMs: list(nullable(double)),
+    causes: list(nullable(text)),
+    errorCodes: list(nullable(text)),
+    errorMessages: list(nullable(text)),
+    errorStacks: list(nullable(text)),
+    fingerprints: list(nullable(text)),
+    logs: list(nullable(json)),
+  },
+  returns: { id: uuid, state: text, rank: bigint, limit_keys: nullable(json) },
+  plan: "index",
+  sql: `
+  with verdict as materialized (
+    select *
+    from unnest(
+      @ids, @claims, @states, @outcomes, @startedAgoMs, @results, @delaysMs, @causes,
+      @errorCodes, @errorMessages, @errorStacks, @fingerprints, @logs
+    ) as v (
+      id, claim, state, outcome, started_ago_ms, result, delay_ms, cause,
+      error_code, error_message, error_stack, fingerprint, log
+    )
+  ),
+  held as materialized (
+    select id, claim, cancelling, attempt, due_at, cause
+    from {runs}
+    where id = any (@ids) and lease = @lease and state = 'running'
+      and exists (select from {workers} where lease = @lease and not dead)
+    order by id
+    for update
+  ),
+  mine as materialized (
+    select id, claim, held.attempt, held.due_at, held.cause,
+      case when cancelling then 'cancelled' else verdict.state end as next,
+      case when cancelling then 'cancelled' else outcome end as outcome,
+      case when cancelling then null else result end as result,
+      started_ago_ms, delay_ms, verdict.cause as next_cause,
+      error_code, error_message, error_stack, fingerprint, log
+    from held
+    join verdict using (id, claim)
+  ),
+  gone as (
+    delete from {runs}
+    where id = any (array(select id from mine where next not in ('waiting', 'ready')))
+    returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, claims,
+      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence
+  ),
+  moved as (
+    update {runs} as run
+    set state = next,
+      rank = (extract(epoch from {now}) * 1000000)::bigint,
+      due_at = case when next = 'waiting' then {now} + delay_ms * interval '1 millisecond' else run.due_at end,
+      attempt = run.attempt
+        + case when outcome in ('failed', 'timed_out') and started_ago_ms is not null then 1 else 0 end,
+      -- It has been started in time once.
+      start_by = case when outcome = 'released' and started_ago_ms is null then start_by end,
+      last_error = case
+        when error_message is null then last_error
+        else json_build_object('code', error_code, 'message', error_message)
+      end,
+      cause = next_cause, lease = null, claim = null, started = false, progress = null
+    from mine
+    where run.id = mine.id and next in ('waiting', 'ready')
+    returning run.id, run.state, run.rank, run.job, run.pool, run.enqueued_at, run.limited, run.tenant,
+      run.generation, run.history, run.schedule, run.occurrence
+  ),
+  recorded as (
+    insert into {attempts} (
+      run, claim, attempt, job, pool, lease, enqueued_at, due_at, started_at, finished_at, outcome, run_state,
+      input, result, error_code, error_message, error_stack, history, tenant, generation, charged, cause,
+      worker, version, schedule, occurrence, logs
+    )
+    select id, claim, attempt + 1, job, pool, @lease, enqueued_at, due_at,
+      {now} - started_ago_ms * interval '1 millisecond', {now},
+      outcome, case when next not in ('waiting', 'ready') then next end, input, result,
+      error_code, error_message, error_stack, history, tenant, generation,
+      outcome in ('succeeded', 'failed', 'timed_out') and started_ago_ms is not null, cause,
+      @worker, @version, schedule, occurrence, log
+    from (
+      select id, job, pool, enqueued_at, input, tenant, generation, history, schedule, occurrence
+      from gone
+      union all
+      select id, job, pool, enqueued_at, null, tenant, generation, history, schedule, occurrence
+      from moved
+    ) as run
+    join mine using (id)
+  ),
+  buried as (
+    insert into {dead_letters} (
+      run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message, error_stack,
+      tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
+      schedule, occurrence, limits
+    )
+    select id, job, pool, priority, attempt + case when started_ago_ms is null then 0 else 1 end,
+      enqueued_at, {now}, input, error_code, error_message, error_stack,
+      tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
+      schedule, occurrence,
+      case when limited then (
+        select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
+      ) end
+    from gone
+    join mine using (id)
+    where next = 'dead'
+  ),
+  freed as (
+    delete from {keys}
+    where ctid = any (array(
+      select held_key.ctid
+      from gone
+      cross join lateral (
+        select ctid
+        from {keys} as entry
+        where entry.tenant = gone.tenant and entry.job = gone.job and entry.key = gone.key
+          and entry.run = gone.id and entry.expires_at is null
+        limit 1
+      ) as held_key
+      where gone.key is not null
+    ))
+  ),
+  left_line as (
+    delete from {run_limits}
+    where run = any (array(select id from gone where limited))
+    returning run, key
+  ),
+  stepped_out as (
+    update {run_limits}
+    set admitted = null
+    where run = any (array(select id from moved where limited and state = 'waiting'))
+    returning run, key
+  )
+  select id, next as state, coalesce(moved.rank, 0) as rank,
+    case when coalesce(gone.limited, moved.limited) then (
+      select json_agg(key)
+      from (select * from left_line union all select * from stepped_out) as entry
+      where entry.run = mine.id
+    ) end as limit_keys
+  from mine
+  left join gone using (id)
+  left join moved using (id)
+`,
+})

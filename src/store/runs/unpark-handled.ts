@@ -1,0 +1,43 @@
+import { bigint, boolean, int, json, nullable, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+import { groupsParkedFor, isHandled, UNPARK } from "./parking.ts"
+
+/**
+ * Gives back up to `limit` runs that were parked because no worker could execute them, now that one can.
+ *
+ * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
+ * Index: runs_parked (parked_for, job, pool) where state = 'parked', from group to group: runs that still
+ * have no worker are not read; the primary key of run_limits.
+ */
+export const unparkHandled = statement({
+  name: "runs/unpark-handled",
+  params: { limit: int },
+  returns: {
+    state: text,
+    pool: text,
+    solo: boolean,
+    priority: int,
+    rank: bigint,
+    runs: int,
+    found: int,
+    limit_keys: nullable(json),
+  },
+  plan: "index",
+  sql: `
+  with recursive ${groupsParkedFor("handler")},
+  chosen as (
+    select run.place
+    from parked
+    cross join lateral (
+      select ctid as place
+      from {runs}
+      where state = 'parked' and parked_for = 'handler' and job = parked.job and pool = parked.pool
+      limit @limit
+      for no key update skip locked
+    ) as run
+    where ${isHandled("parked")}
+    limit @limit
+  ),
+  ${UNPARK}
+`,
+})

@@ -1,0 +1,46 @@
+import { bigint, boolean, int, json, nullable, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+import { groupsParkedFor, UNPARK } from "./parking.ts"
+
+/**
+ * Gives back up to `limit` runs that were parked for a pause, of jobs and pools that are not paused any more.
+ *
+ * Guarantee: judged by what is paused now and not by who resumed what, so nothing stays behind when a process
+ * dies in between, or when a run was parked while its job was being resumed.
+ * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
+ * Index: runs_parked (parked_for, job, pool) where state = 'parked', from group to group: runs that are still
+ * paused are not read; the primary key of run_limits.
+ */
+export const unparkResumed = statement({
+  name: "runs/unpark-resumed",
+  params: { limit: int },
+  returns: {
+    state: text,
+    pool: text,
+    solo: boolean,
+    priority: int,
+    rank: bigint,
+    runs: int,
+    found: int,
+    limit_keys: nullable(json),
+  },
+  plan: "index",
+  sql: `
+  with recursive ${groupsParkedFor("pause")},
+  chosen as (
+    select run.place
+    from parked
+    cross join lateral (
+      select ctid as place
+      from {runs}
+      where state = 'parked' and parked_for = 'pause' and job = parked.job and pool = parked.pool
+      limit @limit
+      for no key update skip locked
+    ) as run
+    where not exists (select from {pauses} as pause where pause.kind = 'job' and pause.name = parked.job)
+      and not exists (select from {pauses} as pause where pause.kind = 'pool' and pause.name = parked.pool)
+    limit @limit
+  ),
+  ${UNPARK}
+`,
+})

@@ -1,0 +1,41 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { defineJob } from "../../src/index.ts"
+import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+
+describe("the record of an attempt", () => {
+  let kit: TestKit
+  beforeAll(async () => {
+    kit = await createTestKit()
+  })
+  afterAll(() => kit.close())
+
+  it("tells what its handler was told, how long it took, and what it logged", async () => {
+    const told: { readonly attemptId: string; readonly idempotencyKey: string }[] = []
+    const job = defineJob({
+      name: "talkative",
+      retry: { attempts: 2, base: 0 },
+      run: async (_: undefined, { attempt, attemptId, idempotencyKey, log }) => {
+        told.push({ attemptId, idempotencyKey })
+        log("hello", { attempt })
+        if (attempt === 1) throw new Error("no luck")
+      },
+    })
+    await using app = await kit.app({ jobs: [job] })
+    const run = await app.enqueue(job)
+    await app.drain()
+    const attempts = await app.attempts(run.id)
+    expect(attempts.map(({ id, idempotencyKey }) => ({ attemptId: id, idempotencyKey }))).toEqual(told)
+    expect(attempts).toMatchObject([
+      { attempt: 1, generation: 1, charged: true, outcome: "failed", error: { message: "no luck" } },
+      { attempt: 2, generation: 1, charged: true, outcome: "succeeded", runState: "succeeded" },
+    ])
+    for (const [index, record] of attempts.entries()) {
+      expect(record.idempotencyKey).toBe(`run:${run.id}`)
+      expect(record.durationMs).toBe(record.finishedAt.getTime() - (record.startedAt?.getTime() ?? 0))
+      expect(record.logs).toMatchObject([{ message: "hello", data: { attempt: index + 1 } }])
+      expect(record).not.toHaveProperty("tenant")
+      expect(record).not.toHaveProperty("schedule")
+      expect(typeof record.lease).toBe("string")
+    }
+  })
+})

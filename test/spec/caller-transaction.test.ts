@@ -1,0 +1,241 @@
+/** Runs that are enqueued in a transaction of the caller's: they exist when, and only if, it commits. */
+import pg from "pg"
+import { describe, expect, inject, it, onTestFinished } from "vitest"
+import { type CarillonOptions, defineJob, type EnqueueOptions } from "../../src/index.ts"
+import { rowsOf, untilBlocked } from "../support/sql.ts"
+import { carillonOn } from "../support/watched-app.ts"
+
+const job = defineJob({ name: "booked", run: async (input: number) => input })
+
+/** A Carillon, and a connection of the user's own to the same database. */
+async function given(options: CarillonOptions = {}) {
+  const { carillon, database } = carillonOn(inject("postgres18"), options)
+  onTestFinished(() => carillon.stop())
+  await carillon.migrate()
+  const client = await connected()
+  const rows = () => rowsOf(database, "select id from {runs}")
+  return { carillon, database, client, rows }
+}
+
+async function connected(): Promise<pg.Client> {
+  const client = new pg.Client(inject("postgres18"))
+  await client.connect()
+  onTestFinished(() => client.end())
+  return client
+}
+
+describe("a run in the caller's transaction", () => {
+  it("is not there before the commit, and is executed after it without waiting for a poll", async () => {
+    const { carillon, database, client, rows } = await given({ jobs: [job] })
+    await carillon.start()
+    await client.query("begin")
+    const run = await carillon.enqueue(job, 7, { tx: client })
+    expect(run.created).toBe(true)
+    expect(await rows()).toEqual([])
+    expect(await carillon.run(run.id)).toBeUndefined()
+    expect(database.count("wakeups/notify")).toBe(0)
+    await client.query("commit")
+    expect(await run.result()).toBe(7)
+    // Who was told of it can only have been told by the one who watched for the commit.
+    expect(database.count("wakeups/notify")).toBeGreaterThan(0)
+  })
+
+  it("wakes workers of other processes when it commits", async () => {
+    const { carillon, database, client } = await given()
+    const { carillon: worker } = carillonOn(inject("postgres18"), { schema: database.schema, jobs: [job] })
+    onTestFinished(() => worker.stop())
+    await worker.start()
+    await client.query("begin")
+    const run = await carillon.enqueue(job, 7, { tx: client })
+    await client.query("commit")
+    expect(await worker.result(run.id)).toBe(7)
+    expect(database.count("wakeups/notify")).toBeGreaterThan(0)
+  })
+
+  it("never existed after a rollback", async () => {
+    const { carillon, client, rows } = await given()
+    await client.query("begin")
+    const run = await carillon.enqueue(job, 7, { tx: client, key: "k" })
+    await client.query("rollback")
+    expect(await rows()).toEqual([])
+    await expect(run.result()).rejects.toMatchObject({ code: "RUN_NOT_FOUND" })
+    expect(await carillon.enqueue(job, 8, { key: "k" })).toMatchObject({ created: true })
+  })
+
+  it("is written by one statement of ours in that transaction", async () => {
+    const { carillon, database, client } = await given()
+    await client.query("begin")
+    const ran = database.ran.length
+    await carillon.enqueue(job, 7, { tx: client })
+    // What watches for the commit asks on a connection of its own.
+    expect(database.ran.slice(ran).filter((name) => name !== "runs/find-visible")).toEqual([])
+    await client.query("commit")
+  })
+
+  it("may be one of many, all of which come with the commit", async () => {
+    const { carillon, client, rows } = await given()
+    await client.query("begin")
+    const items = Array.from({ length: 7_000 }, (_, index) => ({ input: index }))
+    const runs = await carillon.enqueueMany(job, items, { tx: client })
+    expect(runs).toHaveLength(7_000)
+    expect(await rows()).toEqual([])
+    await client.query("commit")
+    expect(await rows()).toHaveLength(7_000)
+  })
+
+  it("takes every option that others take", async () => {
+    const { carillon, client } = await given()
+    const options = {
+      runAt: new Date("2050-01-02T03:04:05.678Z"),
+      priority: 3,
+      tenant: "acme",
+      tags: ["a"],
+      startWithin: "1h",
+    } satisfies EnqueueOptions
+    // Sessions of users read and write times as they like.
+    await client.query(
+      "set datestyle = 'SQL, DMY'; set timezone = 'Asia/Tokyo'; set intervalstyle = 'iso_8601'",
+    )
+    await client.query("begin isolation level serializable")
+    const run = await carillon.enqueue(job, 7, { tx: client, ...options })
+    await client.query("commit")
+    expect(await carillon.run(run.id)).toMatchObject({
+      state: "waiting",
+      dueAt: options.runAt,
+      startBy: new Date("2050-01-02T04:04:05.678Z"),
+      priority: 3,
+      tenant: "acme",
+      tags: ["a"],
+    })
+  })
+
+  it("works on a client that a pool has lent", async () => {
+    const { carillon } = await given()
+    const pool = new pg.Pool({ connectionString: inject("postgres18"), max: 1 })
+    onTestFinished(() => pool.end())
+    const client = await pool.connect()
+    await client.query("begin")
+    const run = await carillon.enqueue(job, 7, { tx: client })
+    await client.query("commit")
+    client.release()
+    expect(await carillon.run(run.id)).toMatchObject({ input: 7 })
+  })
+})
+
+describe("a key in the caller's transaction", () => {
+  it("makes one run of two enqueues", async () => {
+    const { carillon, client, rows } = await given()
+    await client.query("begin")
+    const first = await carillon.enqueue(job, 1, { tx: client, key: "k" })
+    const second = await carillon.enqueue(job, 2, { tx: client, key: "k" })
+    expect(second).toMatchObject({ id: first.id, created: false })
+    await client.query("commit")
+    expect(await rows()).toEqual([{ id: first.id }])
+  })
+
+  it("is answered with the run that holds it", async () => {
+    const { carillon, client, rows } = await given()
+    const holder = await carillon.enqueue(job, 1, { key: "k" })
+    await client.query("begin")
+    expect(await carillon.enqueue(job, 2, { tx: client, key: "k" })).toMatchObject({
+      id: holder.id,
+      created: false,
+    })
+    await client.query("commit")
+    expect(await rows()).toEqual([{ id: holder.id }])
+  })
+
+  it.each([
+    ["commit", false],
+    ["rollback", true],
+  ] as const)("keeps others waiting until its %s", async (end, created) => {
+    const { carillon, database, client, rows } = await given()
+    await client.query("begin")
+    const first = await carillon.enqueue(job, 1, { tx: client, key: "k" })
+    const second = carillon.enqueue(job, 2, { key: "k" })
+    await untilBlocked(database)
+    await client.query(end)
+    const answer = await second
+    expect(answer.created).toBe(created)
+    expect(answer.id === first.id).toBe(!created)
+    expect(await rows()).toEqual([{ id: answer.id }])
+  })
+})
+
+describe("a wrong transaction", () => {
+  it.each([[{}], [null], ["begin"], [{ query: 1 }]])("such as %j is refused by name", async (tx) => {
+    const { carillon, rows } = await given()
+    const wrong = { tx } as unknown as EnqueueOptions
+    await expect(carillon.enqueue(job, 7, wrong)).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+      faults: [{ path: "tx", message: expect.stringContaining("a node-postgres client") }],
+    })
+    await expect(carillon.enqueueMany(job, [{ input: 1 }], wrong)).rejects.toMatchObject({
+      faults: [{ path: "tx" }],
+    })
+    expect(await rows()).toEqual([])
+  })
+
+  it("such as a whole pool is refused: each of its queries may go to another session", async () => {
+    const { carillon, rows } = await given()
+    const pool = new pg.Pool({ connectionString: inject("postgres18"), max: 2 })
+    onTestFinished(() => pool.end())
+    await expect(carillon.enqueue(job, 7, { tx: pool })).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+      faults: [{ path: "tx" }],
+    })
+    expect(await rows()).toEqual([])
+  })
+
+  it("that has failed before says so, and stays the caller's to end", async () => {
+    const { carillon, client, rows } = await given()
+    await client.query("begin")
+    await client.query("select no such thing").catch(() => {})
+    await expect(carillon.enqueue(job, 7, { tx: client })).rejects.toMatchObject({
+      name: "DatabaseError",
+      sqlState: "25P02",
+    })
+    await client.query("rollback")
+    expect(await rows()).toEqual([])
+  })
+
+  it("on another database says that the tables are not there", async () => {
+    const { carillon, client } = await given()
+    await client.query("create database elsewhere_for_tests").catch(() => {})
+    const url = new URL(inject("postgres18"))
+    url.pathname = "/elsewhere_for_tests"
+    const elsewhere = new pg.Client(url.href)
+    await elsewhere.connect()
+    onTestFinished(() => elsewhere.end())
+    await elsewhere.query("begin")
+    await expect(carillon.enqueue(job, 7, { tx: elsewhere })).rejects.toMatchObject({
+      code: "SCHEMA_MISMATCH",
+    })
+  })
+
+  it("whose connection has ended is an error of the database, and nothing hangs", async () => {
+    const { carillon, rows } = await given()
+    const gone = new pg.Client(inject("postgres18"))
+    await gone.connect()
+    await gone.end()
+    await expect(carillon.enqueue(job, 7, { tx: gone })).rejects.toMatchObject({ name: "DatabaseError" })
+    expect(await rows()).toEqual([])
+  })
+
+  it("is never begun, ended or repeated by us: it is what the caller makes of it", async () => {
+    const { carillon, client } = await given()
+    const sent: string[] = []
+    const spy = {
+      query: (...args: never[]) => {
+        const [config] = args as unknown as [{ text: string }]
+        sent.push(config.text.trim().split(/\s+/)[0] ?? "")
+        return (client.query as (...all: never[]) => unknown).apply(client, args)
+      },
+    }
+    await client.query("begin")
+    await carillon.enqueue(job, 7, { tx: spy })
+    await carillon.enqueue(job, 8, { tx: spy, key: "k" })
+    expect(sent).toEqual(["with", "insert", "with"])
+    await client.query("commit")
+  })
+})

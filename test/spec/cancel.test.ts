@@ -1,0 +1,241 @@
+/** Cancelling a run, in whatever state it is. */
+import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
+import { type AttemptAborted, Bury, type CarillonOptions, defineJob } from "../../src/index.ts"
+import { createGate } from "../support/gate.ts"
+import { rowsOf } from "../support/sql.ts"
+import { carillonOn, createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
+
+const by = { actor: "ada", reason: "ordered twice" }
+
+const plain = defineJob({ name: "plain", run: async () => "done" })
+const parked = defineJob({ name: "parked", concurrency: 1, run: async () => "done" })
+const doomed = defineJob({ name: "doomed", run: async () => Bury("no") })
+
+let kit: WatchedKit
+let app: WatchedApp
+beforeAll(async () => {
+  kit = await createWatchedKit()
+  app = await kit.app({ jobs: [plain, parked, doomed] })
+})
+afterAll(async () => {
+  await app.close()
+  await kit.close()
+})
+
+const audit = (of: WatchedApp, id: string) =>
+  rowsOf(of.database, `select actor, action, reason, before, after from {audit} where subject = 'run:${id}'`)
+const AUDITED = { actor: "ada", action: "run.cancel", reason: "ordered twice" }
+
+/** A run in this state, which nobody executes meanwhile. */
+async function runThatIs(state: "waiting" | "ready" | "parked") {
+  if (state === "waiting") return app.enqueue(plain, undefined, { delay: "1h" })
+  if (state === "ready") return app.enqueue(plain, undefined, { runAt: new Date(0) })
+  await app.enqueue(parked)
+  return app.enqueue(parked)
+}
+
+describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (state) => {
+  it("is cancelled at once, and whoever waits for it is told by whom and why", async () => {
+    const run = await runThatIs(state)
+    expect(await app.run(run.id)).toMatchObject({ state })
+    const waiting = expect(run.result()).rejects.toMatchObject({
+      code: "RUN_CANCELLED",
+      runId: run.id,
+      message: expect.stringContaining("Cancelled by ada: ordered twice"),
+    })
+    expect(await app.cancel(run.id, by)).toEqual({ changed: true, state: "cancelled" })
+    await waiting
+    expect(await app.run(run.id)).toBeUndefined()
+    await app.drain()
+    expect(app.events.filter((event) => event.type === "attempt.started" && event.run === run.id)).toEqual([])
+    expect(await app.attempts(run.id)).toMatchObject([
+      { outcome: "cancelled", runState: "cancelled", charged: false, error: { code: "RUN_CANCELLED" } },
+    ])
+    expect(app.events).toContainEqual({ type: "run.cancelled", run: run.id, ...by })
+  })
+
+  it("is cancelled once: the second call changes nothing and says so", async () => {
+    const run = await runThatIs(state)
+    await app.cancel(run.id, by)
+    expect(await app.cancel(run.id, by)).toEqual({ changed: false, state: "cancelled" })
+    expect(await audit(app, run.id)).toEqual([{ ...AUDITED, before: { state }, after: null }])
+    expect(app.events.filter((event) => event.type === "run.cancelled" && event.run === run.id)).toHaveLength(
+      1,
+    )
+  })
+
+  it("stays what it is when the audit record cannot be written", async () => {
+    const run = await runThatIs(state)
+    const disk = new Error("the disk is full")
+    app.database.meddle("audit/record", async () => Promise.reject(disk))
+    await expect(app.cancel(run.id, by)).rejects.toBe(disk)
+    expect(await app.run(run.id)).toMatchObject({ state })
+    expect(await app.attempts(run.id)).toEqual([])
+  })
+})
+
+describe("a run that is running", () => {
+  /** A handler that tells when it has started and when it was told to end. */
+  function patient(ends: () => unknown = () => "done all the same") {
+    const [started, told, end] = [createGate(), createGate(), createGate()]
+    const reasons: AttemptAborted[] = []
+    const job = defineJob({
+      name: "patient",
+      run: async (_: undefined, { signal }): Promise<unknown> => {
+        signal.addEventListener("abort", () => {
+          reasons.push(signal.reason)
+          told.open()
+        })
+        started.open()
+        await end.opened
+        return ends()
+      },
+    })
+    return { job, started, told, end, reasons }
+  }
+
+  it("is told, ends as cancelled whatever its handler returns, and is never tried again", async () => {
+    const { job, told, end, reasons } = patient()
+    await using alone = await kit.app({ jobs: [job] })
+    const run = await alone.enqueue(job)
+    await alone.tick()
+    expect(await alone.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
+    await told.opened
+    expect(reasons).toMatchObject([{ code: "RUN_CANCELLED", runId: run.id }])
+    await alone.until("attempt.finished", ({ runState }) => runState === "cancelled")
+    await expect(run.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    end.open()
+    await alone.drain()
+    expect(await alone.cancel(run.id, by)).toEqual({ changed: false, state: "cancelled" })
+    expect(await alone.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
+    expect(await audit(alone, run.id)).toEqual([{ ...AUDITED, before: { state: "running" }, after: null }])
+  })
+
+  it("is cancelled once: while it is being told, a second call changes nothing", async () => {
+    const { job, end } = patient()
+    await using alone = await kit.app({ jobs: [job] })
+    const run = await alone.enqueue(job)
+    await alone.tick()
+    // Its end is held back, so that the run is still there for the second call.
+    const settled = createGate()
+    alone.database.meddle("runs/settle", (settle) => settled.opened.then(settle))
+    await alone.cancel(run.id, by)
+    expect(await alone.cancel(run.id, by)).toEqual({ changed: false, state: "cancelling" })
+    settled.open()
+    end.open()
+    await alone.drain()
+    expect(await audit(alone, run.id)).toHaveLength(1)
+    expect(alone.events.filter(({ type }) => type === "run.cancelled")).toHaveLength(1)
+  })
+
+  it("ends as cancelled also when its process dies before it has ended it", async () => {
+    const { job } = patient()
+    await using alone = await kit.app({ jobs: [job], lease: "60s" })
+    const run = await alone.enqueue(job)
+    alone.crashAt("claim.taken")
+    await alone.drain()
+    await alone.restart()
+    expect(await alone.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
+    await alone.clock.advance("61s")
+    await expect(alone.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    expect(await alone.attempts(run.id)).toMatchObject([{ outcome: "lost", runState: "cancelled" }])
+  })
+
+  it.each(["returns", "fails"])(
+    "ends as cancelled although its process was not told, and its handler %s",
+    async (how) => {
+      const { job, end } = patient(() => (how === "fails" ? Promise.reject(new Error("no")) : "done"))
+      const server = await createWatchedKit(inject("postgres18"))
+      await using alone = await server.app({ jobs: [job] })
+      await using other = await server.beside(alone)
+      const run = await alone.enqueue(job)
+      await alone.tick()
+      expect(await other.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
+      end.open()
+      await alone.until("attempt.finished")
+      await expect(run.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+      expect(await other.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
+      expect(await rowsOf(other.database, "select from {runs}")).toEqual([])
+    },
+  )
+
+  async function processes(options: CarillonOptions) {
+    const { job, started, told, end } = patient()
+    const worker = carillonOn(inject("postgres18"), { ...options, jobs: [job] })
+    const other = carillonOn(inject("postgres18"), { ...options, schema: worker.database.schema })
+    onTestFinished(async () => {
+      end.open()
+      await worker.carillon.stop({ grace: 0 })
+      await other.carillon.stop()
+    })
+    await worker.carillon.start()
+    const run = await other.carillon.enqueue(job)
+    await started.opened
+    return { worker, other, run, told }
+  }
+
+  it("hears of it at once from another process, by a wake-up", async () => {
+    const { worker, other, run, told } = await processes({})
+    const looks = worker.database.count("runs/find-cancelled")
+    await other.carillon.cancel(run.id, by)
+    await told.opened
+    // Nobody had to look for it.
+    expect(worker.database.count("runs/find-cancelled")).toBe(looks)
+    await expect(other.carillon.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+  })
+
+  it("hears of it from another process within one renewal, when nobody is woken", async () => {
+    const { worker, other, run, told } = await processes({ wakeups: false, lease: "2s" })
+    await other.carillon.cancel(run.id, by)
+    await told.opened
+    expect(other.database.count("wakeups/notify")).toBe(0)
+    expect(worker.database.count("runs/find-cancelled")).toBeGreaterThan(0)
+    await expect(other.carillon.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+  })
+})
+
+describe("a cancel", () => {
+  it("of a run that has ended says how, and changes nothing", async () => {
+    const done = await app.enqueue(plain)
+    const dead = await app.enqueue(doomed)
+    await app.drain()
+    const late = await app.enqueue(plain, undefined, { startWithin: 0, runAt: new Date(0) })
+    await app.drain()
+    expect(await app.cancel(done.id, by)).toEqual({ changed: false, state: "succeeded" })
+    expect(await app.cancel(dead.id, by)).toEqual({ changed: false, state: "dead" })
+    expect(await app.cancel(late.id, by)).toEqual({ changed: false, state: "expired" })
+    expect(await done.result()).toBe("done")
+    for (const { id } of [done, dead, late]) expect(await audit(app, id)).toEqual([])
+  })
+
+  it("of a run that nobody knows says so", async () => {
+    const nobody = "01900000-0000-7000-8000-000000000000"
+    await expect(app.cancel(nobody, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: nobody })
+    await expect(app.cancel("7", by)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+  })
+
+  it.each([
+    [undefined, ["(options)"]],
+    [{}, ["actor", "reason"]],
+    [{ actor: "ada", reason: " " }, ["reason"]],
+    [{ actor: "a\0b", reason: "x".repeat(1_001) }, ["actor", "reason"]],
+    [{ actor: "ada", reason: "so", why: "so" }, ["why"]],
+  ])("asks who and why: %j is refused, and the run goes on", async (wrong, paths) => {
+    const run = await app.enqueue(plain, undefined, { delay: "1h" })
+    const error = await app.cancel(run.id, wrong as typeof by).catch((thrown: unknown) => thrown)
+    expect(error).toMatchObject({ code: "OPTIONS_INVALID" })
+    if (wrong) expect((error as { faults: { path: string }[] }).faults.map(({ path }) => path)).toEqual(paths)
+    expect(await app.run(run.id)).toMatchObject({ state: "waiting" })
+  })
+
+  it("makes room for the next in line", async () => {
+    await using alone = await kit.app({ jobs: [parked], pools: { default: 5 } })
+    const [first, second] = await alone.enqueueMany(parked, [{}, {}])
+    await alone.pause({ job: "parked" }, by)
+    await alone.tick()
+    await alone.cancel(first?.id ?? "", by)
+    await alone.resume({ job: "parked" }, by)
+    await alone.drain()
+    expect(await second?.result()).toBe("done")
+  })
+})

@@ -1,0 +1,112 @@
+/** Letting a run go first: it is due now, or has another priority. Who did that and why is kept. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { defineJob } from "../../src/index.ts"
+import { rowsOf } from "../support/sql.ts"
+import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
+
+const by = { actor: "ada", reason: "the customer called" }
+const NOBODY = "01900000-0000-7000-8000-000000000000"
+
+let kit: WatchedKit
+beforeAll(async () => {
+  kit = await createWatchedKit()
+})
+afterAll(() => kit.close())
+
+const auditOf = (app: WatchedApp, id: string) =>
+  rowsOf(
+    app.database,
+    `select actor, action, reason, before, after from {audit} where subject = 'run:${id}' order by at`,
+  )
+
+const broken = async () => Promise.reject(new Error("the disk is full"))
+
+describe("expediting", () => {
+  const order: string[] = []
+  const named = defineJob({ name: "named", run: async (name: string) => void order.push(name) })
+  const limited = defineJob({
+    name: "limited",
+    concurrency: 1,
+    run: async (name: string) => void order.push(name),
+  })
+  let app: WatchedApp
+  beforeAll(async () => {
+    app = await kit.app({ jobs: [named, limited], pools: { default: 1 }, at: "2026-03-01T09:00Z" })
+  })
+  afterAll(() => app.close())
+
+  it("a waiting run makes it due now, and says what it was", async () => {
+    const run = await app.enqueue(named, "later", { delay: "7d" })
+    await app.drain()
+    expect(await app.expedite(run.id, by)).toBe(true)
+    expect(await app.run(run.id)).toMatchObject({ state: "ready", dueAt: new Date("2026-03-01T09:00Z") })
+    await app.drain()
+    expect(order).toEqual(["later"])
+    expect(await auditOf(app, run.id)).toEqual([
+      {
+        actor: "ada",
+        action: "run.expedite",
+        reason: "the customer called",
+        before: { state: "waiting", priority: 0, due: "2026-03-08T09:00:00.000Z" },
+        after: { state: "ready", priority: 0 },
+      },
+    ])
+  })
+
+  it("a run that waits for its retry tries it now", async () => {
+    const unlucky = defineJob({
+      name: "unlucky",
+      retry: { attempts: 2, delay: "1d" },
+      run: async (_: undefined, { attempt }) => (attempt === 1 ? Promise.reject(new Error("no")) : "done"),
+    })
+    await using alone = await kit.app({ jobs: [unlucky] })
+    const run = await alone.enqueue(unlucky)
+    await alone.drain()
+    expect(await alone.expedite(run.id, by)).toBe(true)
+    await alone.drain()
+    expect(await run.result()).toBe("done")
+  })
+
+  it("a ready run with another priority lets it go first", async () => {
+    order.length = 0
+    const runAt = new Date("2026-03-01T08:00Z")
+    await app.enqueue(named, "first", { runAt })
+    const last = await app.enqueue(named, "last", { runAt, priority: -5 })
+    expect(await app.expedite(last.id, { ...by, priority: 5 })).toBe(true)
+    expect(await app.run(last.id)).toMatchObject({ priority: 5, dueAt: runAt })
+    await app.drain()
+    expect(order).toEqual(["last", "first"])
+  })
+
+  it("a waiting run under a limit puts it in line, not past it", async () => {
+    const run = await app.enqueue(limited, "in line", { delay: "1d" })
+    expect(await app.expedite(run.id, by)).toBe(true)
+    expect(await app.run(run.id)).toMatchObject({ state: "parked", parkedFor: "limit" })
+    await app.drain()
+    expect(order).toContain("in line")
+  })
+
+  it("what is parked, running, ended or unknown is none, and leaves no record", async () => {
+    const done = await app.enqueue(named, "done")
+    await app.drain()
+    await app.enqueue(limited, "one")
+    const parked = await app.enqueue(limited, "two")
+    for (const id of [done.id, parked.id, NOBODY]) {
+      expect(await app.expedite(id, by)).toBe(false)
+      expect(await auditOf(app, id)).toEqual([])
+    }
+  })
+
+  it("asks who and why, and changes nothing without", async () => {
+    const run = await app.enqueue(named, "later", { delay: "1d" })
+    await expect(app.expedite(run.id, { ...by, priority: 0.5 })).rejects.toMatchObject({
+      faults: [{ path: "priority" }],
+    })
+    await expect(app.expedite(run.id, {} as typeof by)).rejects.toMatchObject({
+      faults: [{ path: "actor" }, { path: "reason" }],
+    })
+    app.database.meddle("audit/record", broken)
+    await expect(app.expedite(run.id, by)).rejects.toThrow("the disk is full")
+    expect(await app.run(run.id)).toMatchObject({ state: "waiting" })
+  })
+})

@@ -1,0 +1,183 @@
+/** A run that is enqueued in an idle process starts in its own insert: past the queue, when nobody waits in it. */
+import { expect, it } from "vitest"
+import { DatabaseError, defineJob, type JobSettings } from "../../src/index.ts"
+import { openEngineStage, type StageOptions } from "../support/engine-stage.ts"
+import { describeEngines } from "../support/engines.ts"
+import { createGate } from "../support/gate.ts"
+import { execute, rowsOf } from "../support/sql.ts"
+
+const plain = (settings: Partial<JobSettings> = {}) =>
+  defineJob({ name: "plain", ...settings, run: async () => "done" })
+
+describeEngines(
+  "a run that is enqueued in an idle process",
+  (engine) => {
+    /** A process that has looked through its pool and found nothing. */
+    async function idle(options: StageOptions) {
+      const stage = await openEngineStage(await engine.migrated(), options)
+      await stage.tick()
+      const ran = stage.database.ran.length
+      return { ...stage, since: () => stage.database.ran.slice(ran) }
+    }
+
+    it("is started by the insert itself: there is no claim", async () => {
+      const job = plain()
+      const { enqueue, started, settled, since, database } = await idle({ jobs: [job] })
+      const [id = ""] = await enqueue(job)
+      expect(started()).toEqual([id])
+      await settled()
+      expect(since().filter((name) => name !== "clock/read")).toEqual(["runs/insert", "runs/settle"])
+      const [attempt] = await rowsOf(
+        database,
+        `select outcome, attempt, charged from {attempts} where run = '${id}'`,
+      )
+      expect(attempt).toEqual({ outcome: "succeeded", attempt: 1, charged: true })
+    })
+
+    it("is started so also when the process has looked again and found nothing", async () => {
+      const job = plain()
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      // A look from the bottom that takes this long is not repeated for half a second.
+      stage.database.meddle("runs/look", async (look) => {
+        stage.pass(10)
+        return look()
+      })
+      await stage.tick()
+      for (let polls = 0; polls < 3; polls += 1) {
+        stage.pass(100)
+        await stage.tick()
+      }
+      const [id] = await stage.enqueue(job)
+      expect(stage.started()).toEqual([id])
+      await stage.settled()
+    })
+
+    it("goes on so, one after the other and side by side, while slots are free", async () => {
+      const gate = createGate()
+      const job = defineJob({ name: "plain", run: () => gate.opened })
+      const { enqueue, started, since } = await idle({ jobs: [job], pools: { default: 3 } })
+      for (let runs = 1; runs <= 3; runs += 1) await enqueue(job)
+      expect(started()).toHaveLength(3)
+      await enqueue(job)
+      expect(started()).toHaveLength(3)
+      expect(since()).not.toContain("runs/claim")
+      gate.open()
+    })
+
+    it.each<[string, Partial<JobSettings>, object]>([
+      ["has a delay", {}, { delay: 1 }],
+      ["has a time", {}, { runAt: new Date(0) }],
+      ["has a key", {}, { key: "k" }],
+      ["goes into another pool", {}, { pool: "side" }],
+      ["is under a limit", { concurrency: 1 }, {}],
+      ["must have its start written down", { onLost: "bury" }, {}],
+    ])("waits for its turn when it %s", async (_, settings, options) => {
+      const job = plain(settings)
+      const { enqueue, started, database } = await idle({ jobs: [job], pools: { default: 5, side: 5 } })
+      const [id] = await enqueue(job, 1, options)
+      expect(started()).toEqual([])
+      expect(
+        await rowsOf(database, `select from {runs} where id = '${id}' and state <> 'running'`),
+      ).toHaveLength(1)
+    })
+
+    it("waits for its turn when it is one of many", async () => {
+      const job = plain()
+      const { enqueue, started } = await idle({ jobs: [job] })
+      await enqueue(job, 2)
+      expect(started()).toEqual([])
+    })
+
+    it("waits for its turn when this process has no handler for it", async () => {
+      const stranger = defineJob({ name: "stranger", run: async () => {} })
+      const { enqueue, started, database } = await idle({ jobs: [plain()] })
+      await enqueue(stranger)
+      expect(started()).toEqual([])
+      expect(await rowsOf(database, "select state from {runs}")).toEqual([{ state: "ready" }])
+    })
+
+    it.each(["job", "pool"])(
+      "waits for its turn when its %s is paused, though nobody here knows of that",
+      async (kind) => {
+        const job = plain()
+        const { enqueue, started, database } = await idle({ jobs: [job] })
+        const name = kind === "job" ? "plain" : "default"
+        await execute(database, `insert into {pauses} values ('${kind}', '${name}', {now}, 'ada', 'to see')`)
+        await enqueue(job)
+        expect(started()).toEqual([])
+        expect(await rowsOf(database, "select state from {runs}")).toEqual([{ state: "ready" }])
+      },
+    )
+
+    it("waits for its turn when the lease of this process is dead, though nobody here knows of that", async () => {
+      const job = plain()
+      const { enqueue, started, database } = await idle({ jobs: [job] })
+      await execute(database, "update {workers} set dead = true")
+      await enqueue(job)
+      expect(started()).toEqual([])
+      expect(await rowsOf(database, "select state from {runs}")).toEqual([{ state: "ready" }])
+    })
+
+    it("waits for its turn when somebody was heard of since the last look", async () => {
+      const job = plain()
+      const { enqueue, started, worker, tick } = await idle({ jobs: [job] })
+      worker.wake({ pool: "default", solo: false, priority: 0, rank: 1n })
+      await enqueue(job)
+      expect(started()).toEqual([])
+      await tick()
+      expect(started()).toHaveLength(1)
+    })
+
+    it("waits for its turn when this process has not looked yet", async () => {
+      const job = plain()
+      const { enqueue, started } = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      await enqueue(job)
+      expect(started()).toEqual([])
+    })
+
+    it("waits behind others that wait: they go first", async () => {
+      const gate = createGate()
+      const job = defineJob({ name: "plain", run: () => gate.opened })
+      const { enqueue, started, tick, settled } = await idle({ jobs: [job], pools: { default: 1 } })
+      const [first] = await enqueue(job)
+      const [second] = await enqueue(job)
+      expect(started()).toEqual([first])
+      gate.open()
+      await settled()
+      const [third] = await enqueue(job)
+      await tick()
+      await settled()
+      await tick()
+      await settled()
+      expect(started()).toEqual([first, second, third])
+    })
+
+    it("is given back when the process stops in that moment", async () => {
+      const job = plain()
+      const { enqueue, started, worker, database } = await idle({ jobs: [job] })
+      database.meddle("runs/insert", async (insert) => {
+        const answer = await insert()
+        worker.close()
+        return answer
+      })
+      await enqueue(job)
+      await worker.settled()
+      expect(started()).toEqual([])
+      expect(await rowsOf(database, "select state, attempt from {runs}")).toEqual([
+        { state: "ready", attempt: 0 },
+      ])
+    })
+
+    it("leaves its slot free when it could not be written", async () => {
+      const job = plain()
+      const { enqueue, started, database } = await idle({ jobs: [job], pools: { default: 1 } })
+      database.meddle("runs/insert", async () => {
+        throw new DatabaseError("DATABASE_FULL", "the disk is full")
+      })
+      await expect(enqueue(job)).rejects.toMatchObject({ code: "DATABASE_FULL" })
+      const [id] = await enqueue(job)
+      expect(started()).toEqual([id])
+    })
+  },
+  ["PGlite"],
+)

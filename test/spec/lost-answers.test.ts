@@ -1,0 +1,245 @@
+/** An enqueue whose answer was lost is repeated, and makes one run all the same. */
+import pg from "pg"
+import { describe, expect, inject, it, onTestFinished } from "vitest"
+import { type Carillon, type CarillonOptions, createCarillon, defineJob } from "../../src/index.ts"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import { takeClock } from "../../src/testing/clock.ts"
+import { newSchema } from "../support/engines.ts"
+import { createHurriedHost } from "../support/hurried-host.ts"
+import { openProxy } from "../support/proxy.ts"
+import { rowsOf, untilRows } from "../support/sql.ts"
+import { carillonOn, SILENT } from "../support/watched-app.ts"
+import { answerLost, requestLost, sessionEnded } from "../support/watched-database.ts"
+
+const job = defineJob({ name: "once", run: async (input: number) => input })
+const items = (count: number) => Array.from({ length: count }, (_, index) => ({ input: index }))
+
+/** One who enqueues and has done so before, in a process where waiting takes no time. */
+async function client(options: CarillonOptions = {}) {
+  const host = createHurriedHost()
+  const { carillon, database } = carillonOn(inject("postgres18"), options, host)
+  onTestFinished(() => carillon.stop())
+  const warm = await carillon.enqueue(job, -1)
+  await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
+  const tries = () => database.count("runs/insert") - 1
+  const live = async () => (await rowsOf(database, "select id from {runs}")).map(({ id }) => id)
+  return { carillon, database, host, tries, live }
+}
+
+/** One who executes what others enqueue. */
+async function worker(schema: string): Promise<Carillon> {
+  const carillon = createCarillon({ database: inject("postgres18"), schema, jobs: [job], logger: SILENT })
+  onTestFinished(() => carillon.stop())
+  await carillon.start()
+  return carillon
+}
+
+describe("an enqueue whose answer was lost", () => {
+  it("is sent again when the first can no longer come in late, and makes one run", async () => {
+    const { carillon, database, host, tries, live } = await client()
+    database.meddle("runs/insert", answerLost)
+    const run = await carillon.enqueue(job, 1)
+    expect(run.created).toBe(true)
+    expect(await live()).toEqual([run.id])
+    expect(tries()).toBe(2)
+    // The first try was void after five seconds; the second was not sent before.
+    expect(host.rests).toHaveLength(1)
+    expect(host.rests[0]).toBeGreaterThan(4_000)
+  })
+
+  it("and that never arrived is written by the second try", async () => {
+    const { carillon, database, live } = await client()
+    database.meddle("runs/insert", requestLost)
+    const run = await carillon.enqueue(job, 1)
+    expect(await live()).toEqual([run.id])
+  })
+
+  it("makes one run also when the first copy has run and settled by then", async () => {
+    const { carillon, database, live } = await client()
+    const executing = await worker(database.schema)
+    database.meddle("runs/insert", async (insert) => {
+      await insert()
+      const [row] = await untilRows(database, "select run from {attempts} where run_state = 'succeeded'")
+      expect(row).toBeDefined()
+      return answerLost(async () => undefined as never)
+    })
+    const run = await carillon.enqueue(job, 7)
+    expect(run.created).toBe(true)
+    expect(await executing.result(run.id)).toBe(7)
+    expect(await live()).toEqual([])
+    expect(await executing.attempts(run.id)).toHaveLength(1)
+  })
+
+  it("is repeated at once when the server itself ended the session", async () => {
+    const { carillon, database, host, tries, live } = await client()
+    database.meddle("runs/insert", sessionEnded)
+    const run = await carillon.enqueue(job, 1)
+    expect(await live()).toEqual([run.id])
+    expect(tries()).toBe(2)
+    expect(host.rests).toEqual([])
+  })
+
+  it("is written by a third try when the second was void, and not merely said to be", async () => {
+    const { carillon, database, live } = await client()
+    const clock = await takeClock(database, "2026-03-01T09:00Z")
+    await carillon
+      .enqueue(job, 0, { delay: "1d" })
+      .then(({ id }) => carillon.cancel(id, { actor: "a", reason: "b" }))
+    database.meddle("runs/insert", async () => {
+      // The clock of the database is set forward: whatever is sent with the old bound comes too late.
+      await clock.set("2026-03-01T10:00Z")
+      return requestLost(async () => undefined as never)
+    })
+    const run = await carillon.enqueue(job, 1)
+    expect(await live()).toEqual([run.id])
+  })
+
+  it("is given up at its deadline, and nobody is told that it was written", async () => {
+    const { carillon, database, tries } = await client()
+    for (let times = 0; times < 20; times += 1) {
+      database.meddle("runs/insert", requestLost)
+      database.meddle("commit", requestLost)
+    }
+    await expect(carillon.enqueue(job, 1)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN", retryable: true })
+    expect(tries()).toBeLessThan(20)
+  })
+})
+
+describe("many whose answer was lost", () => {
+  it.each([
+    ["was", answerLost],
+    ["was not", requestLost],
+  ])("are written once, when their commit %s made", async (_, meddling) => {
+    const { carillon, database, live } = await client()
+    database.meddle("commit", meddling)
+    const runs = await carillon.enqueueMany(job, items(12_000))
+    expect(runs.every(({ created }) => created)).toBe(true)
+    const ids = new Set(await live())
+    expect(ids.size).toBe(12_000)
+    expect(runs.findIndex(({ id }) => !ids.has(id))).toBe(-1)
+  })
+
+  it("are written once also when some of them have run and settled by then", async () => {
+    const { carillon, database, live } = await client()
+    const executing = await worker(database.schema)
+    database.meddle("commit", async (insert) => {
+      await insert()
+      await untilRows(database, "select from {attempts} where run_state = 'succeeded' having count(*) > 100")
+      return answerLost(async () => undefined as never)
+    })
+    const runs = await carillon.enqueueMany(job, items(6_000))
+    await Promise.all(runs.map(({ id }) => executing.result(id)))
+    expect(await live()).toEqual([])
+    const counted =
+      "select count(*)::int, count(distinct run)::int as runs from {attempts} where job = 'once'"
+    const ended = await rowsOf(database, `${counted} and run_state = 'succeeded'`)
+    expect(ended).toEqual([{ count: 6_000, runs: 6_000 }])
+  })
+})
+
+describe("an enqueue with a key whose answer was lost", () => {
+  it.each([
+    ["was", answerLost],
+    ["was not", requestLost],
+  ])("makes one run and says that it did, when its commit %s made", async (_, meddling) => {
+    const { carillon, database, live } = await client()
+    database.meddle("commit", meddling)
+    const run = await carillon.enqueue(job, 1, { key: "k" })
+    expect(run.created).toBe(true)
+    expect(await live()).toEqual([run.id])
+    expect(await carillon.enqueue(job, 2, { key: "k" })).toMatchObject({ id: run.id, created: false })
+  })
+
+  it("makes one run also when the first copy has run, settled and freed the key", async () => {
+    const { carillon, database, live } = await client()
+    const executing = await worker(database.schema)
+    database.meddle("commit", async (insert) => {
+      await insert()
+      await untilRows(database, "select from {attempts} where run_state = 'succeeded'")
+      return answerLost(async () => undefined as never)
+    })
+    const run = await carillon.enqueue(job, 7, { key: "k" })
+    expect(run.created).toBe(true)
+    expect(await executing.result(run.id)).toBe(7)
+    expect(await live()).toEqual([])
+    expect(await executing.attempts(run.id)).toHaveLength(1)
+    expect(await rowsOf(database, "select from {keys}")).toEqual([])
+  })
+
+  it("that another run holds is answered with that run", async () => {
+    const { carillon, database, live } = await client()
+    const holder = await carillon.enqueue(job, 1, { key: "k" })
+    database.meddle("commit", answerLost)
+    expect(await carillon.enqueue(job, 2, { key: "k" })).toMatchObject({ id: holder.id, created: false })
+    expect(await live()).toEqual([holder.id])
+  })
+
+  it("tells of many the same as if the answer had come", async () => {
+    const { carillon, database, live } = await client()
+    const holder = await carillon.enqueue(job, 0, { key: "held" })
+    database.meddle("commit", answerLost)
+    const runs = await carillon.enqueueMany(job, [
+      { input: 1, key: "held" },
+      { input: 2, key: "free" },
+      { input: 3, key: "free" },
+      { input: 4 },
+    ])
+    expect(runs.map(({ created }) => created)).toEqual([false, true, false, true])
+    expect(runs[0]?.id).toBe(holder.id)
+    expect(runs[2]?.id).toBe(runs[1]?.id)
+    expect((await live()).sort()).toEqual([holder.id, runs[1]?.id, runs[3]?.id].sort())
+  })
+})
+
+describe("on a network that loses answers", () => {
+  async function behindProxy() {
+    const proxy = await openProxy(inject("postgres18"))
+    const carillon = createCarillon({
+      database: proxy.url,
+      schema: newSchema(createSystemHost()),
+      logger: SILENT,
+    })
+    onTestFinished(async () => {
+      await carillon.stop()
+      await proxy.close()
+    })
+    const inserts = () =>
+      proxy.sent.filter(({ text }) => text.includes("insert into") && text.includes('"runs"'))
+    return { proxy, carillon, inserts }
+  }
+
+  it("an enqueue makes one run, whatever is lost", { timeout: 60_000 }, async () => {
+    const { proxy, carillon } = await behindProxy()
+    const first = await carillon.enqueue(job, 0)
+    proxy.cutInsteadOf("SELECT 1")
+    const plain = await carillon.enqueue(job, 1)
+    proxy.cutInsteadOf("COMMIT")
+    const keyed = await carillon.enqueue(job, 2, { key: "k" })
+    for (const [input, { id, created }] of [first, plain, keyed].entries()) {
+      expect(created).toBe(true)
+      expect(await carillon.run(id)).toMatchObject({ input, state: "ready" })
+    }
+    expect(await carillon.enqueue(job, 3, { key: "k" })).toMatchObject({ id: keyed.id, created: false })
+  })
+
+  it("an enqueue whose session an operator ends is repeated at once", async () => {
+    const host = createHurriedHost()
+    const { carillon, database } = carillonOn(inject("postgres18"), {}, host)
+    onTestFinished(() => carillon.stop())
+    await carillon.enqueue(job, 0)
+    const operator = new pg.Client(inject("postgres18"))
+    await operator.connect()
+    onTestFinished(() => operator.end())
+    await operator.query(`begin; lock table "${database.schema}".runs in exclusive mode`)
+    const enqueued = carillon.enqueue(job, 1)
+    const blocked = `select pid from pg_stat_activity
+      where wait_event_type = 'Lock' and position('${database.schema}' in query) > 0`
+    const [row] = await untilRows(database, blocked)
+    await operator.query(`select pg_terminate_backend(${row?.["pid"]})`)
+    await operator.query("commit")
+    const run = await enqueued
+    expect(run.created).toBe(true)
+    expect(await rowsOf(database, "select from {runs}")).toHaveLength(2)
+    expect(host.rests).toEqual([])
+  })
+})

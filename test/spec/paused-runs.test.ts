@@ -1,0 +1,202 @@
+/** What becomes of the runs of what is paused, while it is and afterwards. */
+import { describe, expect, it } from "vitest"
+import type { Database } from "../../src/store/database.ts"
+import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
+import { describeEngines } from "../support/engines.ts"
+import {
+  addRuns,
+  addWorker,
+  census,
+  moveAll,
+  openStage,
+  pauseBy,
+  resumeBy,
+  watchMover,
+} from "../support/parking.ts"
+import { execute, hold } from "../support/sql.ts"
+
+const MANY = 20_000
+const BATCH = 1_000
+
+describeEngines("what is paused", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  it.each([
+    ["job", "greet"],
+    ["pool", "default"],
+  ] as const)(
+    "moves out of the way and back, a bounded piece at a time: 20,000 runs of a %s",
+    async (kind, name) => {
+      const { runtime, database } = await openStage(engine)
+      await addWorker(database, { jobs: ["greet", "other"], pools: ["default", "elsewhere"] })
+      await addRuns(database, MANY)
+      await addRuns(database, 500, { job: "other", pool: "elsewhere" })
+      const { mover } = watchMover(runtime)
+      await pauseBy(database, kind, name)
+      for (let moved = BATCH; moved <= MANY; moved += BATCH) {
+        expect(await mover.move()).toBe(true)
+        expect((await census(database))["pause greet"]).toBe(moved)
+      }
+      expect(await mover.move()).toBe(false)
+      expect(await census(database)).toEqual({ "pause greet": MANY, "ready other": 500 })
+
+      await resumeBy(database, kind, name)
+      for (let moved = BATCH; moved <= MANY; moved += BATCH) {
+        expect(await mover.move()).toBe(true)
+        expect((await census(database))["ready greet"]).toBe(moved)
+      }
+      expect(await mover.move()).toBe(false)
+      expect(await census(database)).toEqual({ "ready greet": MANY, "ready other": 500 })
+    },
+  )
+
+  itWithConnections(
+    "is moved by several processes at once, without loss and without repetition",
+    async () => {
+      const { runtime, database } = await openStage(engine)
+      await addWorker(database)
+      for (const priority of [0, 1, 2]) await addRuns(database, 2_000, { priority })
+      await addRuns(database, 3_000, { limits: ["some"] })
+      const movers = await Promise.all(
+        Array.from({ length: 4 }, async () =>
+          watchMover({ ...runtime, database: await engine.open(database.schema) }),
+        ),
+      )
+      const moveTogether = async () => {
+        for (let more = true; more; )
+          more = (await Promise.all(movers.map((each) => each.mover.move()))).some(Boolean)
+      }
+      await pauseBy(database, "job", "greet")
+      await moveTogether()
+      expect(await census(database)).toEqual({ "pause greet": 9_000 })
+      await resumeBy(database, "job", "greet")
+      await moveTogether()
+      expect(await census(database)).toEqual({ "ready greet": 6_000, "limit greet": 3_000 })
+    },
+  )
+
+  it("is parked also when it becomes ready during the pause", async () => {
+    const { runtime, database } = await openStage(engine)
+    await addWorker(database)
+    await addRuns(database, 2, { state: "waiting" })
+    const { mover } = watchMover(runtime)
+    await pauseBy(database, "job", "greet")
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "waiting greet": 2 })
+    await execute(database, "update {runs} set state = 'ready'")
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "pause greet": 2 })
+  })
+
+  it("is given back by whatever process comes next, when the one that parked it is gone", async () => {
+    const { runtime, database } = await openStage(engine)
+    await addWorker(database)
+    await addRuns(database, 3)
+    await pauseBy(database, "job", "greet")
+    await moveAll(watchMover(runtime).mover)
+    await resumeBy(database, "job", "greet")
+    const restarted = watchMover({ ...runtime, database: await engine.open(database.schema) })
+    await moveAll(restarted.mover)
+    expect(await census(database)).toEqual({ "ready greet": 3 })
+  })
+
+  itWithConnections("is not left behind when it is being parked while it is being resumed", async () => {
+    const { runtime, database } = await openStage(engine)
+    await addWorker(database)
+    await addRuns(database, 3)
+    await pauseBy(database, "pool", "default")
+    const parking = await hold(database, (tx) => tx.run(parkPausedPools, { limit: 10 }))
+    await resumeBy(database, "pool", "default")
+    const { mover } = watchMover(runtime)
+    await moveAll(mover)
+    await parking.release()
+    expect(await census(database)).toEqual({ "pause greet": 3 })
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "ready greet": 3 })
+  })
+
+  it("rings for every lane that has runs again, with their rank, and for every key of a limit", async () => {
+    const { runtime, database, clock } = await openStage(engine)
+    await addWorker(database)
+    await addRuns(database, 2)
+    await addRuns(database, 2, { priority: 5, solo: true })
+    await addRuns(database, 2, { priority: 9, limits: ["a", "b"] })
+    const { mover, ready, limits, resumed } = watchMover(runtime)
+    await pauseBy(database, "job", "greet")
+    await moveAll(mover)
+    expect({ ready, limits: limits.toSorted(), resumed: resumed() }).toEqual({
+      ready: [],
+      limits: ["a", "b"],
+      resumed: 0,
+    })
+    await clock.set("2026-03-01T10:00Z")
+    await resumeBy(database, "job", "greet")
+    await moveAll(mover)
+    const rank = BigInt(Date.parse("2026-03-01T10:00Z")) * 1_000n
+    expect(ready).toHaveLength(2)
+    expect(ready).toEqual(
+      expect.arrayContaining([
+        { pool: "default", solo: false, priority: 0, rank },
+        { pool: "default", solo: true, priority: 5, rank },
+      ]),
+    )
+    expect(limits.toSorted()).toEqual(["a", "a", "b", "b"])
+    expect(resumed()).toBe(1)
+  })
+
+  it("is said to have ended also when nothing of it was parked, so that claims look at it again", async () => {
+    const { runtime, database, clock } = await openStage(engine)
+    const { mover, resumed } = watchMover(runtime)
+    for (const name of ["a", "b"]) await pauseBy(database, "job", name)
+    await mover.move()
+    await mover.move()
+    expect(resumed()).toBe(0)
+    await resumeBy(database, "job", "a")
+    await mover.move()
+    expect(resumed()).toBe(1)
+    // Resumed and paused again before anyone looked.
+    await resumeBy(database, "job", "b")
+    await clock.set("2026-03-01T10:00Z")
+    await pauseBy(database, "job", "b")
+    await mover.move()
+    await mover.move()
+    expect(resumed()).toBe(2)
+  })
+
+  describe("is looked at", () => {
+    const { signal } = new AbortController()
+
+    it("at once again when others have moved in the same moment what was found: there may be more", async () => {
+      const { runtime, database } = await openStage(engine)
+      await pauseBy(database, "job", "greet")
+      const run: Database["run"] = async (statement, params) => {
+        const rows = await database.run(statement, params)
+        return statement.name === "runs/park-paused-jobs"
+          ? rows.map((row) => ({ ...row, found: BATCH }))
+          : rows
+      }
+      const { mover } = watchMover({ ...runtime, database: { ...database, run } })
+      expect(await mover.tick(signal)).toBe(0)
+    })
+
+    it("every five seconds, at once while there is more to move, and seldom when looking takes long", async () => {
+      const { runtime, database } = await openStage(engine)
+      await addWorker(database)
+      await addRuns(database, BATCH + 1)
+      let nowMs = 0
+      let tookMs = 0
+      const monotonicMs = () => {
+        nowMs += tookMs
+        return nowMs
+      }
+      const { mover } = watchMover({ ...runtime, monotonicMs })
+      await pauseBy(database, "job", "greet")
+      expect([await mover.tick(signal), await mover.tick(signal)]).toEqual([0, 5_000])
+      tookMs = 100
+      // Three readings: the start, what has been told, the end.
+      expect(await mover.tick(signal)).toBe(200 / 0.02)
+      tookMs = 10_000
+      expect(await mover.tick(signal)).toBe(60_000)
+    })
+  })
+})

@@ -1,0 +1,223 @@
+/** When a failed run is tried again, and when not any more. */
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { defineJob, type Failure, type Job, type JobContext } from "../../src/index.ts"
+import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+
+let kit: TestKit
+beforeAll(async () => {
+  kit = await createTestKit()
+})
+afterAll(() => kit.close())
+
+class Hopeless extends Error {
+  override readonly name = "Hopeless"
+}
+
+const fails = async (): Promise<never> => {
+  throw Object.assign(new Error("no luck"), { code: "E_LUCK" })
+}
+
+/** What became of one run, a year later. */
+async function history(job: Job<undefined>) {
+  await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
+  const run = await app.enqueue(job)
+  await app.clock.advance("365d")
+  const attempts = await app.attempts(run.id)
+  const waitsMs = attempts.slice(1).map(({ dueAt }, index) => +dueAt - +(attempts[index]?.finishedAt ?? 0))
+  return { attempts, waitsMs, end: attempts.at(-1)?.runState }
+}
+
+describe("a retry policy", () => {
+  it("with a fixed delay waits exactly that long, each time", async () => {
+    const job = defineJob({ name: "fixed", retry: { attempts: 4, delay: "90s" }, run: fails })
+    expect(await history(job)).toMatchObject({ waitsMs: [90_000, 90_000, 90_000], end: "dead" })
+  })
+
+  it("with a list of delays has one more attempt than delays", async () => {
+    const job = defineJob({ name: "list", retry: { delays: ["1s", "1m", "1h"] }, run: fails })
+    expect(await history(job)).toMatchObject({ waitsMs: [1_000, 60_000, 3_600_000], end: "dead" })
+  })
+
+  it("with fewer delays than attempts repeats the last", async () => {
+    const job = defineJob({ name: "list", retry: { attempts: 5, delays: ["1s", "1m"] }, run: fails })
+    expect((await history(job)).waitsMs).toEqual([1_000, 60_000, 60_000, 60_000])
+  })
+
+  it("with more delays than attempts ends with the attempts", async () => {
+    const job = defineJob({ name: "list", retry: { attempts: 2, delays: ["1s", "1m", "1h"] }, run: fails })
+    expect((await history(job)).waitsMs).toEqual([1_000])
+  })
+
+  it("that is a function sees the failure and decides", async () => {
+    const seen: Failure[] = []
+    const after = (failure: Failure) => {
+      seen.push(failure)
+      return failure.attempt < 3 ? failure.attempt * 1_000 : null
+    }
+    const job = defineJob({ name: "function", retry: { attempts: 10, after }, run: fails })
+    expect(await history(job)).toMatchObject({ waitsMs: [1_000, 2_000], end: "dead" })
+    const failure = { code: "E_LUCK", message: "no luck" }
+    expect(seen).toEqual([
+      { attempt: 1, ...failure },
+      { attempt: 2, ...failure },
+      { attempt: 3, ...failure },
+    ])
+  })
+
+  it("that is a function is still bound by the number of attempts", async () => {
+    const job = defineJob({ name: "function", retry: { attempts: 3, after: () => 0 }, run: fails })
+    expect(await history(job)).toMatchObject({ waitsMs: [0, 0], end: "dead" })
+  })
+
+  it.each([
+    [
+      "throws",
+      () => {
+        throw new Error("broken")
+      },
+    ],
+    ["returns no duration", () => "soon" as "1s"],
+    ["returns a negative one", () => -5],
+    ["returns NaN", () => Number.NaN],
+    ["returns nothing", () => undefined as unknown as null],
+    ["returns a promise", () => Promise.resolve(5) as unknown as number],
+  ])("that is a function and %s is replaced by the default, and no run is stuck", async (_, after) => {
+    const job = defineJob({ name: "function", retry: { attempts: 3, after }, run: fails })
+    const { waitsMs, end } = await history(job)
+    expect(end).toBe("dead")
+    expect(waitsMs).toHaveLength(2)
+    expect(waitsMs[0]).toBeLessThanOrEqual(10_000)
+    expect(waitsMs[1]).toBeLessThanOrEqual(20_000)
+  })
+
+  it("by default has five attempts", async () => {
+    const { attempts, waitsMs, end } = await history(defineJob({ name: "default", run: fails }))
+    expect(attempts.map(({ attempt }) => attempt)).toEqual([1, 2, 3, 4, 5])
+    expect(end).toBe("dead")
+    for (const [index, longestMs] of [10_000, 20_000, 40_000, 80_000].entries()) {
+      expect(waitsMs[index]).toBeLessThanOrEqual(longestMs)
+    }
+  })
+
+  it("that grows draws each wait evenly from nothing to its longest, so that many do not come back together", async () => {
+    const job = defineJob({ name: "jitter", retry: { attempts: 2, base: "100s" }, run: fails })
+    await using app = await kit.app({ jobs: [job], pools: { default: 200 }, at: "2026-03-01T09:00Z" })
+    const runs = await app.enqueueMany(
+      job,
+      Array.from({ length: 200 }, () => ({})),
+    )
+    await app.drain()
+    const waits = await Promise.all(
+      runs.map(async ({ id }) => +((await app.run(id))?.dueAt ?? 0) - Date.parse("2026-03-01T09:00Z")),
+    )
+    expect(Math.min(...waits)).toBeGreaterThanOrEqual(0)
+    expect(Math.max(...waits)).toBeLessThanOrEqual(100_000)
+    const quarters = [0, 1, 2, 3].map((q) => waits.filter((ms) => Math.floor(ms / 25_000) === q).length)
+    // Fifty are expected in each; less than twenty would be a wonder.
+    for (const count of quarters) expect(count).toBeGreaterThan(20)
+  })
+
+  it("that grows is bound by its cap", async () => {
+    const retry = { attempts: 12, base: "1s", factor: 10, cap: "5s" } as const
+    const { waitsMs } = await history(defineJob({ name: "capped", retry, run: fails }))
+    expect(waitsMs).toHaveLength(11)
+    expect(Math.max(...waitsMs)).toBeLessThanOrEqual(5_000)
+  })
+})
+
+describe("an error that is final", () => {
+  const onlyOnce = async (job: Job<undefined>) => {
+    const { attempts } = await history(job)
+    return attempts.length === 1 && attempts[0]?.runState === "dead"
+  }
+  const hopeless = async (): Promise<never> => {
+    throw new Hopeless("never")
+  }
+
+  it("by its name ends the run at once", async () => {
+    expect(await onlyOnce(defineJob({ name: "x", retry: { final: ["Hopeless"] }, run: hopeless }))).toBe(true)
+  })
+
+  it("by its code ends the run at once", async () => {
+    expect(await onlyOnce(defineJob({ name: "x", retry: { final: ["E_LUCK"] }, run: fails }))).toBe(true)
+  })
+
+  it("because a function says so ends the run at once, and the function sees the error itself", async () => {
+    const final = (error: unknown) => error instanceof Hopeless
+    expect(await onlyOnce(defineJob({ name: "x", retry: { final }, run: hopeless }))).toBe(true)
+    expect(
+      await onlyOnce(defineJob({ name: "x", retry: { attempts: 2, final, delay: 0 }, run: fails })),
+    ).toBe(false)
+  })
+
+  it.each([
+    ["of another name", { final: ["Other", "E_OTHER"] }],
+    [
+      "that nobody can tell, because the function fails",
+      {
+        final: () => {
+          throw new Error("broken")
+        },
+      },
+    ],
+  ])("is none when it is one %s", async (_, retry) => {
+    expect(
+      await onlyOnce(defineJob({ name: "x", retry: { ...retry, attempts: 2, delay: 0 }, run: fails })),
+    ).toBe(false)
+  })
+})
+
+describe("the attempts of a run", () => {
+  it("are told how the last one that failed did so", async () => {
+    const seen: JobContext["lastFailure"][] = []
+    const job = defineJob({
+      name: "remembers",
+      retry: { attempts: 4, delay: 0 },
+      run: async (_: undefined, { attempt, lastFailure }) => {
+        seen.push(lastFailure)
+        if (attempt < 3) throw Object.assign(new Error(`no ${attempt}`), { code: `E_${attempt}` })
+      },
+    })
+    await history(job)
+    expect(seen).toEqual([undefined, { code: "E_1", message: "no 1" }, { code: "E_2", message: "no 2" }])
+  })
+
+  it("that take too long are charged like any that fail", async () => {
+    const job = defineJob({
+      name: "slow",
+      timeout: "10ms",
+      retry: { attempts: 2, delay: "1m" },
+      run: (_: undefined, { signal }) =>
+        new Promise<void>((_resolve, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason))
+        }),
+    })
+    const { attempts, waitsMs } = await history(job)
+    expect(waitsMs).toEqual([60_000])
+    const timedOut = { outcome: "timed_out", charged: true, error: { code: "ATTEMPT_TIMEOUT" } }
+    expect(attempts).toMatchObject([
+      { attempt: 1, ...timedOut },
+      { attempt: 2, ...timedOut, cause: "failed", runState: "dead" },
+    ])
+  })
+
+  it("wait outside the queue: a run that waits for its retry takes no slot and nobody's place", async () => {
+    const order: string[] = []
+    const job = defineJob({
+      name: "either",
+      retry: { attempts: 2, delay: "1h" },
+      run: async (name: string, { attempt }) => {
+        order.push(`${name} ${attempt}`)
+        if (name === "bad" && attempt === 1) throw new Error("later")
+      },
+    })
+    await using app = await kit.app({ jobs: [job], pools: { default: 1 } })
+    const bad = await app.enqueue(job, "bad")
+    await app.enqueue(job, "good")
+    await app.drain()
+    expect(order).toEqual(["bad 1", "good 1"])
+    expect(await app.run(bad.id)).toMatchObject({ state: "waiting", attempts: 1 })
+    await app.clock.advance("1h")
+    expect(order).toEqual(["bad 1", "good 1", "bad 2"])
+  })
+})

@@ -1,0 +1,157 @@
+/** How ends of attempts are written down: together, before anyone is told, and never too many behind. */
+import { expect, it, vi } from "vitest"
+import { defineJob } from "../../src/index.ts"
+import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
+import { describeEngines } from "../support/engines.ts"
+import { createGate, type Gate } from "../support/gate.ts"
+import { rowsOf } from "../support/sql.ts"
+
+const { signal } = new AbortController()
+
+/** Nothing is settled until the gate opens. */
+function blockSettle({ database }: EngineStage, times: number): Gate {
+  const gate = createGate()
+  for (let time = 0; time < times; time += 1) {
+    database.meddle("runs/settle", (settle) => gate.opened.then(settle))
+  }
+  return gate
+}
+
+const finished = ({ events }: EngineStage) => events.filter(({ type }) => type === "attempt.finished").length
+
+/** Lets everything happen that can happen without the database's settle. */
+async function exhaust(stage: EngineStage, ticks: number): Promise<void> {
+  for (let tick = 0; tick < ticks; tick += 1) {
+    await stage.tick()
+    await stage.worker.handled()
+  }
+}
+
+describeEngines(
+  "the end of an attempt",
+  (engine) => {
+    it("is told only after it was committed", async () => {
+      const job = defineJob({ name: "quick", run: async () => "done" })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      const [id = ""] = await stage.enqueue(job, 1, { runAt: new Date(0) })
+      const gate = blockSettle(stage, 1)
+      let told: unknown
+      void stage.engine.results.wait(id).then((end) => {
+        told = end
+      })
+      await exhaust(stage, 2)
+      await vi.waitUntil(() => stage.database.count("runs/settle") === 1)
+      expect(finished(stage)).toBe(0)
+      expect(told).toBeUndefined()
+      gate.open()
+      await stage.settled()
+      expect(finished(stage)).toBe(1)
+      await vi.waitUntil(() => told !== undefined)
+      expect(told).toMatchObject({ state: "succeeded", result: '"done"' })
+    })
+
+    it("is written together with others", async () => {
+      const job = defineJob({ name: "quick", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 500 } })
+      await stage.enqueue(job, 500)
+      await stage.tick()
+      await stage.settled()
+      expect(finished(stage)).toBe(500)
+      // Up to 128 at once.
+      expect(stage.database.count("runs/settle")).toBeLessThanOrEqual(10)
+    })
+
+    it.each([
+      ["now", 1],
+      ["batched", 2],
+    ] as const)(
+      "that is settled %s keeps its slot accordingly until it is written",
+      async (settle, starts) => {
+        const job = defineJob({ name: "quick", settle, run: async () => {} })
+        const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
+        await stage.enqueue(job, 2)
+        const gate = blockSettle(stage, 2)
+        await exhaust(stage, 4)
+        expect(stage.started()).toHaveLength(starts)
+        gate.open()
+        await stage.settled()
+        await exhaust(stage, 2)
+        await stage.settled()
+        expect(stage.started()).toHaveLength(2)
+        expect(await rowsOf(stage.database, "select from {runs}")).toEqual([])
+      },
+    )
+
+    it("that is settled now is written at once and alone, while other handlers are busy", async () => {
+      const gate = createGate()
+      const busy = defineJob({ name: "busy", run: () => gate.opened })
+      const urgent = defineJob({ name: "urgent", settle: "now", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [busy, urgent] })
+      await stage.enqueue(busy, 5)
+      await stage.enqueue(urgent, 2)
+      await stage.tick()
+      await vi.waitUntil(() => finished(stage) === 2)
+      gate.open()
+      await stage.settled()
+    })
+
+    it("keeps others from starting when a thousand of them are not written", async () => {
+      const job = defineJob({ name: "quick", run: async () => {} })
+      const slots = 50
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: slots } })
+      await stage.enqueue(job, 1_500)
+      const gate = blockSettle(stage, 10)
+      await exhaust(stage, 40)
+      const unsettled = stage.started().length
+      expect(unsettled).toBeGreaterThanOrEqual(1_000)
+      // Those that were being executed when the thousandth ended have ended since.
+      expect(unsettled).toBeLessThan(1_000 + slots)
+      expect(stage.worker.running()).toEqual([])
+      await exhaust(stage, 5)
+      expect(stage.started()).toHaveLength(unsettled)
+      gate.open()
+      await stage.settled()
+      await exhaust(stage, 40)
+      await stage.settled()
+      expect(finished(stage)).toBeGreaterThanOrEqual(1_500)
+      expect(new Set(stage.started()).size).toBe(1_500)
+      expect(await rowsOf(stage.database, "select from {runs}")).toEqual([])
+    })
+
+    it("keeps others from starting when it has not been written for a second", async () => {
+      const job = defineJob({ name: "quick", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
+      await stage.enqueue(job, 1)
+      const gate = blockSettle(stage, 1)
+      await exhaust(stage, 2)
+      expect(stage.started()).toHaveLength(1)
+      stage.pass(1_000)
+      await stage.enqueue(job, 1)
+      await exhaust(stage, 3)
+      expect(stage.started()).toHaveLength(1)
+      gate.open()
+      await stage.settled()
+      await exhaust(stage, 2)
+      expect(stage.started()).toHaveLength(2)
+      await stage.settled()
+    })
+
+    it("that could not be written is written later, and the run is not executed again", async () => {
+      const job = defineJob({ name: "quick", run: async () => "done" })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      const [id] = await stage.enqueue(job, 1)
+      for (let times = 0; times < 3; times += 1) {
+        stage.database.meddle("runs/settle", async () => Promise.reject(new Error("away")))
+      }
+      await exhaust(stage, 2)
+      await stage.settled()
+      expect(stage.started()).toEqual([id])
+      expect(stage.events.filter(({ type }) => type === "loop.failed")).toHaveLength(3)
+      expect(await rowsOf(stage.database, "select outcome from {attempts}")).toEqual([
+        { outcome: "succeeded" },
+      ])
+      await stage.engine.lease.tick(signal)
+    })
+  },
+  ["PGlite"],
+)

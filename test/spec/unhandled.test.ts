@@ -1,0 +1,185 @@
+/** What becomes of runs whose job no live worker knows. */
+import { describe, expect, it } from "vitest"
+import { defineJob } from "../../src/index.ts"
+import type { CarillonEvent } from "../../src/observe/events.ts"
+import { logEvent } from "../../src/observe/log.ts"
+import { createTestKit } from "../../src/testing/index.ts"
+import { describeEngines } from "../support/engines.ts"
+import {
+  addRuns,
+  addWorker,
+  census,
+  moveAll,
+  openStage,
+  pauseBy,
+  resumeBy,
+  watchMover,
+} from "../support/parking.ts"
+import { execute } from "../support/sql.ts"
+
+const MANY = 20_000
+
+describeEngines("a run that no live worker can execute", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  it("waits out of the way from its second minute on, and returns when a worker can", async () => {
+    const { runtime, database, clock } = await openStage(engine)
+    await addRuns(database, 2, { job: "unknown" })
+    const { mover, ready } = watchMover(runtime)
+    await clock.set("2026-03-01T09:01:00Z")
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "ready unknown": 2 })
+    await clock.set("2026-03-01T09:01:01Z")
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "handler unknown": 2 })
+    await clock.set("2026-03-01T10:00:00Z")
+    await addWorker(database, { jobs: ["unknown"] })
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "ready unknown": 2 })
+    const rank = BigInt(Date.parse("2026-03-01T10:00Z")) * 1_000n
+    expect(ready).toEqual([{ pool: "default", solo: false, priority: 0, rank }])
+  })
+
+  it("moves a bounded piece at a time, there and back: 20,000 of them behind 4,000 of others", async () => {
+    const { runtime, database, clock } = await openStage(engine)
+    await addWorker(database, { leaseMs: 3_600_000 })
+    await addRuns(database, 4_000)
+    await clock.set("2026-03-01T09:00:01Z")
+    await addRuns(database, MANY, { job: "unknown" })
+    await clock.set("2026-03-01T09:10:00Z")
+    const { mover, events } = watchMover(runtime)
+    expect(await moveAll(mover)).toBe(MANY / 1_000 + 1)
+    expect(events).toEqual([
+      { type: "runs.unhandled", jobs: [{ job: "unknown", pool: "default", runs: MANY }] },
+    ])
+    expect(await census(database)).toEqual({ "ready greet": 4_000, "handler unknown": MANY })
+    await addWorker(database, { jobs: ["unknown"] })
+    expect(await moveAll(mover)).toBe(MANY / 1_000 + 1)
+    expect(await census(database)).toEqual({ "ready greet": 4_000, "ready unknown": MANY })
+  })
+
+  itWithConnections(
+    "is moved by several processes at once, without loss and without repetition",
+    async () => {
+      const { runtime, database, clock } = await openStage(engine)
+      for (const priority of [0, 1, 2]) await addRuns(database, 2_000, { priority })
+      await clock.set("2026-03-01T09:10:00Z")
+      const movers = await Promise.all(
+        Array.from({ length: 4 }, async () =>
+          watchMover({ ...runtime, database: await engine.open(database.schema) }),
+        ),
+      )
+      const moveTogether = async () => {
+        for (let more = true; more; )
+          more = (await Promise.all(movers.map((each) => each.mover.move()))).some(Boolean)
+      }
+      await moveTogether()
+      expect(await census(database)).toEqual({ "handler greet": 6_000 })
+      await addWorker(database)
+      await moveTogether()
+      expect(await census(database)).toEqual({ "ready greet": 6_000 })
+    },
+  )
+
+  it("is given back by whatever process comes next, when the one that parked it is gone", async () => {
+    const { runtime, database, clock } = await openStage(engine)
+    await addRuns(database, 3)
+    await clock.set("2026-03-01T09:10:00Z")
+    await moveAll(watchMover(runtime).mover)
+    await addWorker(database)
+    await moveAll(watchMover({ ...runtime, database: await engine.open(database.schema) }).mover)
+    expect(await census(database)).toEqual({ "ready greet": 3 })
+  })
+
+  it("of a job that is paused as well comes to rest, whichever ends first", async () => {
+    const { runtime, database, clock } = await openStage(engine)
+    await addRuns(database, 2)
+    await clock.set("2026-03-01T09:10:00Z")
+    const { mover } = watchMover(runtime)
+    await moveAll(mover)
+    await pauseBy(database, "job", "greet")
+    const lease = await addWorker(database)
+    for (const _ of [1, 2, 3]) await moveAll(mover)
+    expect(await census(database)).toEqual({ "pause greet": 2 })
+    await execute(database, `update {workers} set dead = true, expires_at = {now} where lease = '${lease}'`)
+    await resumeBy(database, "job", "greet")
+    await moveAll(mover)
+    await clock.set("2026-03-01T09:20:00Z")
+    for (const _ of [1, 2, 3]) await moveAll(mover)
+    expect(await census(database)).toEqual({ "handler greet": 2 })
+  })
+
+  describe("is told of", () => {
+    const told = (events: readonly CarillonEvent[]) =>
+      events.map((event) => (event.type === "runs.unhandled" ? event.jobs : event))
+
+    it("with its job, its pool and how many there are, and never when there are none", async () => {
+      const { runtime, database, clock } = await openStage(engine)
+      const { mover, events } = watchMover(runtime)
+      await addWorker(database, { leaseMs: 3_600_000 })
+      await addRuns(database, 2)
+      await moveAll(mover)
+      expect(events).toEqual([])
+      await addRuns(database, 3, { job: "a" })
+      await addRuns(database, 1, { job: "a", pool: "other" })
+      await addRuns(database, 1, { job: "b" })
+      await clock.set("2026-03-01T09:10:00Z")
+      await moveAll(mover)
+      expect(told(events)).toEqual([
+        [
+          { job: "a", pool: "default", runs: 3 },
+          { job: "a", pool: "other", runs: 1 },
+          { job: "b", pool: "default", runs: 1 },
+        ],
+      ])
+      const lines: string[] = []
+      const note = (level: string) => (line: string) => lines.push(`${level}: ${line}`)
+      const logger = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") }
+      for (const event of events) void logEvent(logger, event)
+      expect(lines).toEqual([
+        "warn: runs wait for a worker that can execute them: " +
+          "a in pool default (3 runs), a in pool other (1 run), b in pool default (1 run)",
+      ])
+    })
+
+    it("again after ten minutes while it waits, and in between only when it is of another job", async () => {
+      const { runtime, database, clock } = await openStage(engine)
+      let nowMs = 0
+      const { mover, events } = watchMover({ ...runtime, monotonicMs: () => nowMs })
+      await addRuns(database, 1, { job: "a" })
+      await clock.set("2026-03-01T09:10:00Z")
+      await moveAll(mover)
+      nowMs = 300_000
+      await addRuns(database, 2, { job: "a" })
+      await addRuns(database, 1, { job: "b" })
+      await clock.set("2026-03-01T09:20:00Z")
+      await moveAll(mover)
+      nowMs = 599_999
+      await moveAll(mover)
+      const [a, b] = [
+        { job: "a", pool: "default" },
+        { job: "b", pool: "default", runs: 1 },
+      ]
+      expect(told(events)).toEqual([[{ ...a, runs: 1 }], [b]])
+      nowMs = 600_000
+      await moveAll(mover)
+      expect(told(events).slice(2)).toEqual([[{ ...a, runs: 3 }]])
+      nowMs = 10_000_000
+      await addWorker(database, { jobs: ["a", "b"] })
+      await moveAll(mover)
+      expect(events).toHaveLength(3)
+    })
+  })
+})
+
+it("an application tells of runs that it can enqueue and nobody can execute", async () => {
+  await using kit = await createTestKit()
+  await using app = await kit.app({ jobs: [defineJob({ name: "known", run: async () => {} })] })
+  const run = await app.enqueue(defineJob({ name: "unknown", run: async () => {} }))
+  await app.clock.advance("60s")
+  expect(app.events.map(({ type }) => type)).not.toContain("runs.unhandled")
+  await app.clock.advance("1s")
+  const { jobs } = await app.until("runs.unhandled")
+  expect(jobs).toEqual([{ job: "unknown", pool: "default", runs: 1 }])
+  expect(await app.run(run.id)).toMatchObject({ state: "parked", parkedFor: "handler" })
+})

@@ -1,0 +1,192 @@
+import { describe, expect, it } from "vitest"
+import { cancelRun } from "../../src/store/runs/cancel.ts"
+import { findCancelled } from "../../src/store/runs/find-cancelled.ts"
+import { describeEngines } from "../support/engines.ts"
+import {
+  claim,
+  claimNewRun,
+  everythingAbout,
+  finish,
+  host,
+  insert,
+  type NewRun,
+  openLease,
+  type Runner,
+  release,
+  runOf,
+  withStoppedClock,
+} from "../support/runs.ts"
+import { execute, hold, rowsOf, untilBlocked } from "../support/sql.ts"
+
+const cancel = (on: Runner, id: string | undefined) =>
+  on.run(cancelRun, { id: id ?? "", code: "RUN_CANCELLED", message: "not wanted" })
+
+describeEngines("a run that someone cancels", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  it.each<[string, NewRun, string]>([
+    ["waiting", { delayMs: 1_000 }, "select"],
+    ["ready", {}, "select"],
+    ["parked", {}, "update {runs} set state = 'parked', parked_for = 'pause'"],
+  ])(
+    "while it is %s ends at once, in history and with everything that it held",
+    async (state, run, change) => {
+      const { database, clock } = await withStoppedClock(engine)
+      const said = {
+        ...run,
+        key: "k",
+        tenant: "ada",
+        history: "short",
+        limits: { a: "x", b: "y" },
+        input: "[1]",
+      }
+      const [id] = await insert(database, said)
+      await execute(
+        database,
+        `update {runs} set attempt = 2, generation = 3, cause = 'why', schedule = 's', occurrence = {now},
+         state = case when state = 'parked' then 'ready' else state end, parked_for = null;
+       ${change}; insert into {keys} values ('ada', 'greet', 'k', '${id}', null)`,
+      )
+      const due = await runOf(database, id)
+      await clock.set("2026-03-01T09:01Z")
+      const [row] = await cancel(database, id)
+      expect(row).toEqual({
+        ...{
+          state,
+          job: "greet",
+          pool: "default",
+          tenant: "ada",
+          generation: 3,
+          lease: null,
+          was_cancelling: false,
+        },
+        limit_keys: expect.any(String),
+      })
+      expect(JSON.parse(row?.limit_keys ?? "").toSorted()).toEqual(["a", "b"])
+      expect(await everythingAbout(database, id)).toEqual({
+        ...{ run: undefined, letters: [], keys: [], limits: [] },
+        attempts: [
+          {
+            ...{
+              run: id,
+              claim: null,
+              lease: null,
+              attempt: 3,
+              generation: 3,
+              job: "greet",
+              pool: "default",
+            },
+            ...{ tenant: "ada", history: "short", schedule: "s", occurrence: "2026-03-01T09:00:00+00:00" },
+            ...{ enqueued_at: "2026-03-01T09:00:00+00:00", due_at: due?.["due_at"], started_at: null },
+            ...{ finished_at: "2026-03-01T09:01:00+00:00", outcome: "cancelled", run_state: "cancelled" },
+            ...{
+              input: [1],
+              result: null,
+              charged: false,
+              cause: "why",
+              worker: null,
+              version: null,
+              logs: null,
+            },
+            ...{ error_code: "RUN_CANCELLED", error_message: "not wanted", error_stack: null },
+          },
+        ],
+      })
+    },
+  )
+
+  it("while it is running is only marked, and its worker can find out", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [one, other] = [await claimNewRun(database), await claimNewRun(database)]
+    const before = await everythingAbout(database, one.id)
+    expect(await cancel(database, one.id)).toMatchObject([
+      { state: "running", lease: one.lease, was_cancelling: false, limit_keys: null },
+    ])
+    expect(await everythingAbout(database, one.id)).toEqual({
+      ...before,
+      run: { ...before.run, cancelling: true },
+    })
+    expect(await database.run(findCancelled, { lease: one.lease })).toEqual([{ id: one.id }])
+    expect(await database.run(findCancelled, { lease: other.lease })).toEqual([])
+    expect(await cancel(database, one.id)).toMatchObject([{ state: "running", was_cancelling: true }])
+    await finish(database, one)
+    expect(await database.run(findCancelled, { lease: one.lease })).toEqual([])
+  })
+
+  it("after its end, or that nobody knows, is left as it is", async () => {
+    const { database } = await withStoppedClock(engine)
+    const claimed = await claimNewRun(database)
+    await finish(database, claimed)
+    const before = await everythingAbout(database, claimed.id)
+    expect(await cancel(database, claimed.id)).toEqual([])
+    expect(await everythingAbout(database, claimed.id)).toEqual(before)
+    expect(await cancel(database, host.newId())).toEqual([])
+  })
+
+  it("frees its own key and no other: not one with a time of its own, nor one that another run holds", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [timed, robbed] = await insert(database, { key: "a" }, { key: "b" })
+    await execute(
+      database,
+      `insert into {keys} values ('', 'greet', 'a', '${timed}', {now} + interval '1 hour'),
+         ('', 'greet', 'b', '${host.newId()}', null)`,
+    )
+    await cancel(database, timed)
+    await cancel(database, robbed)
+    expect(await rowsOf(database, "select key from {keys} order by key")).toEqual([
+      { key: "a" },
+      { key: "b" },
+    ])
+  })
+
+  itWithConnections("is not claimed any more from then on", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [id] = await insert(database, {})
+    const lease = await openLease(database)
+    const cancelling = await hold(database, (tx) => cancel(tx, id))
+    expect((await claim(database, lease)).ids).toEqual([])
+    await cancelling.release()
+    expect((await claim(database, lease)).ids).toEqual([])
+  })
+
+  describe("while others are at it", () => {
+    itWithConnections("is found running when it was just being claimed", async () => {
+      const { database } = await withStoppedClock(engine)
+      const [id] = await insert(database, {})
+      const lease = await openLease(database)
+      const claiming = await hold(database, (tx) => claim(tx, lease))
+      const cancelling = cancel(database, id)
+      await untilBlocked(await engine.open(database.schema))
+      await claiming.release()
+      expect(await cancelling).toMatchObject([{ state: "running", lease }])
+      expect(await runOf(database, id)).toMatchObject({ state: "running", cancelling: true })
+    })
+
+    itWithConnections(
+      "is gone when it was just being settled, and ends at once when it comes back",
+      async () => {
+        const { database } = await withStoppedClock(engine)
+        for (const [settle, answer] of [
+          [finish, []],
+          [release, [{ state: "ready" }]],
+        ] as const) {
+          const claimed = await claimNewRun(database)
+          const settling = await hold(database, (tx) => settle(tx, claimed))
+          const cancelling = cancel(database, claimed.id)
+          await untilBlocked(await engine.open(database.schema))
+          await settling.release()
+          expect(await cancelling).toMatchObject(answer)
+          expect(await runOf(database, claimed.id)).toBeUndefined()
+        }
+      },
+    )
+
+    itWithConnections("ends once, whoever of many was first", async () => {
+      const { database } = await withStoppedClock(engine)
+      const [id] = await insert(database, {})
+      const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(database, id)))
+      expect(answers.flat()).toHaveLength(1)
+      expect((await everythingAbout(database, id)).attempts).toHaveLength(1)
+    })
+  })
+})

@@ -1,0 +1,63 @@
+import { expect, it } from "vitest"
+import { admitRuns } from "../../src/store/limits/admit.ts"
+import { nextInLine } from "../../src/store/limits/next-in-line.ts"
+import { tryLockLimits } from "../../src/store/limits/try-lock.ts"
+import { describeEngines } from "../support/engines.ts"
+import { admitted, declare, ONE, sweep } from "../support/limits.ts"
+import { claim, finish, insert, openLease, withStoppedClock } from "../support/runs.ts"
+import { hold, rowsOf } from "../support/sql.ts"
+
+describeEngines("a limit under which many admit at once", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  itWithConnections(
+    "is counted by one of them at a time, and by the others when that one is done",
+    async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, { limits: ONE }, { limits: ONE })
+      const [first] = await database.run(nextInLine, { keys: ["k"], limit: 1 })
+      const keys = { schema: database.schema, keys: ["k"] }
+      const admitting = await hold(database, async (tx) => {
+        expect(await tx.run(tryLockLimits, keys)).toEqual([{ taken: true }])
+        expect(await tx.run(admitRuns, { ids: [first?.run ?? ""] })).toHaveLength(1)
+      })
+      expect(await database.run(tryLockLimits, keys)).toEqual([{ taken: false }])
+      expect(await database.run(tryLockLimits, { ...keys, keys: ["j", "k"] })).toEqual([{ taken: false }])
+      expect(await database.run(tryLockLimits, { ...keys, keys: ["j"] })).toEqual([{ taken: true }])
+      expect(await database.run(tryLockLimits, { ...keys, schema: "another" })).toEqual([{ taken: true }])
+      const waiting = sweep(await engine.open(database.schema))
+      await admitting.release()
+      expect(await waiting).toEqual([])
+      expect(await admitted(database)).toEqual([first?.run])
+    },
+  )
+
+  itWithConnections.each([1, 3])(
+    "never has more than its cap of %i, and lets everyone through",
+    async (cap) => {
+      const { database } = await withStoppedClock(engine)
+      await declare(database, "one", cap)
+      const ids = await insert(database, ...Array(32).fill({ limits: { k: "one", other: "wide" } }))
+      await declare(database, "wide", 100)
+      const running = new Set<string>()
+      let most = 0
+      const executed: string[] = []
+      const processes = Array.from({ length: 8 }, async () => {
+        const own = await engine.open(database.schema)
+        const lease = await openLease(own)
+        while (executed.length < ids.length) {
+          await sweep(own)
+          const claimed = await claim(own, lease, { limit: 2 })
+          for (const id of claimed.ids) running.add(id)
+          most = Math.max(most, running.size)
+          for (const id of claimed.ids) running.delete(id)
+          executed.push(...(await finish(own, claimed)))
+        }
+      })
+      await Promise.all(processes)
+      expect(most).toBeLessThanOrEqual(cap)
+      expect(executed.toSorted()).toEqual(ids)
+      expect(await rowsOf(database, "select run from {run_limits}")).toEqual([])
+    },
+  )
+})

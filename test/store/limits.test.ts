@@ -1,0 +1,194 @@
+import { describe, expect, it } from "vitest"
+import { admitRuns } from "../../src/store/limits/admit.ts"
+import { nextInLine } from "../../src/store/limits/next-in-line.ts"
+import { limitsWithRoom } from "../../src/store/limits/with-room.ts"
+import { cancelRun } from "../../src/store/runs/cancel.ts"
+import { describeEngines } from "../support/engines.ts"
+import { admitted, declare, ONE, room, sweep } from "../support/limits.ts"
+import {
+  claim,
+  finish,
+  host,
+  insert,
+  NINE_O_CLOCK,
+  openLease,
+  type Runner,
+  release,
+  retry,
+  withStoppedClock,
+} from "../support/runs.ts"
+import { rowsOf } from "../support/sql.ts"
+
+describeEngines("a limit", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  it("lets so many runs go on as its cap says, the first in line first, each into its lane", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    await declare(database, "one", 2)
+    const ids = await insert(database, { limits: ONE }, { limits: ONE }, { limits: ONE, priority: 5 })
+    await clock.set("2026-03-01T10:00Z")
+    const lane = { pool: "default", solo: true, rank: NINE_O_CLOCK + 3_600_000_000n }
+    const lanes = (await sweep(database)).toSorted((a, b) => a.priority - b.priority)
+    expect(lanes).toEqual([
+      { ...lane, priority: 0 },
+      { ...lane, priority: 5 },
+    ])
+    expect(await admitted(database)).toEqual([ids[0], ids[2]])
+    const rows = await rowsOf(database, "select run, admitted from {run_limits} order by run")
+    expect(rows).toEqual(ids.map((run, index) => ({ run, admitted: index !== 1 })))
+    expect(await sweep(database)).toEqual([])
+  })
+
+  it("of which nobody has said a cap lets one go on", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, { limits: ONE }, { limits: ONE })
+    expect(await sweep(database)).toHaveLength(1)
+    expect(await room(database, "k", "unknown")).toEqual({ k: 0, unknown: 1 })
+  })
+
+  it("is each key's own", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, ...["a", "b", "a"].map((key) => ({ limits: { [key]: "one" } })))
+    expect(await sweep(database)).toHaveLength(2)
+  })
+
+  it.each([
+    ["ends", finish, 1],
+    ["is given back", release, 0],
+    ["is ready again at once", retry, 0],
+    [
+      "waits for its next attempt",
+      (on: Runner, held: Parameters<typeof retry>[1]) => retry(on, held, { delayMs: 9 }),
+      1,
+    ],
+  ] as const)("has a place again when a run under it %s, or not", async (_, settle, places) => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, { limits: ONE }, { limits: ONE })
+    await sweep(database)
+    await settle(database, await claim(database, await openLease(database)))
+    expect(await room(database, "k")).toEqual({ k: places })
+    expect(await sweep(database)).toHaveLength(places)
+  })
+
+  describe("among several that a run is under", () => {
+    it("lets it go on when all of them have room, and takes a place under each", async () => {
+      const { database } = await withStoppedClock(engine)
+      await declare(database, "two", 2)
+      const limits = { a: "one", b: "two" }
+      const ids = await insert(database, { limits }, { limits }, { limits: { b: "two" } })
+      expect(await sweep(database)).toHaveLength(2)
+      expect(await admitted(database)).toEqual([ids[0], ids[2]])
+      expect(await room(database, "a", "b")).toEqual({ a: 0, b: 0 })
+    })
+
+    it("is told with the others, in their order", async () => {
+      const { database } = await withStoppedClock(engine)
+      const ids = await insert(
+        database,
+        { limits: { b: "x", a: "x" } },
+        { limits: { a: "x" }, priority: 1 },
+        { limits: { a: "x" }, delayMs: 1 },
+      )
+      const line = async (limit: number, ...keys: string[]) =>
+        (await database.run(nextInLine, { keys, limit })).map(({ run, keys: all }) => [run, JSON.parse(all)])
+      expect(await line(9, "a")).toEqual([
+        [ids[1], ["a"]],
+        [ids[0], ["a", "b"]],
+      ])
+      expect(await line(1, "a", "b", "c")).toEqual([
+        [ids[1], ["a"]],
+        [ids[0], ["a", "b"]],
+      ])
+    })
+
+    it("holds by the lowest cap when one key has several", async () => {
+      const { database } = await withStoppedClock(engine)
+      await declare(database, "two", 2)
+      await declare(database, "three", 3)
+      await insert(database, { limits: { k: "three" } }, { limits: { k: "two" } }, { limits: { k: "three" } })
+      expect(await room(database, "k")).toEqual({ k: 2 })
+      expect(await sweep(database)).toHaveLength(2)
+    })
+  })
+
+  describe("whose cap is changed", () => {
+    it("says so, and says nothing when it is the same", async () => {
+      const { database } = await withStoppedClock(engine)
+      expect(await declare(database, "one", 2)).toHaveLength(1)
+      expect(await declare(database, "one", 2)).toEqual([])
+      expect(await declare(database, "one", 3)).toHaveLength(1)
+      await expect(declare(database, "one", -1)).rejects.toMatchObject({ code: "DATABASE_REFUSED_VALUE" })
+    })
+
+    it("lets more go on at once, and none while too many do", async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, ...Array(6).fill({ limits: ONE }))
+      const counts: number[] = []
+      const lease = await openLease(database)
+      const held = { lease, claim: 0n, ids: [] as string[] }
+      for (const cap of [1, 3, 0, 1]) {
+        await declare(database, "one", cap)
+        counts.push((await sweep(database)).length)
+        Object.assign(held, await claim(database, lease), { ids: [...held.ids] })
+      }
+      expect(counts).toEqual([1, 2, 0, 0])
+      expect(await room(database, "k")).toEqual({ k: -2 })
+    })
+
+    itWithConnections("while someone is counting holds from the next count on", async () => {
+      const { database } = await withStoppedClock(engine)
+      await declare(database, "one", 2)
+      await insert(database, ...Array(4).fill({ limits: ONE }))
+      const lowered = async () => {
+        await declare(await engine.open(database.schema), "one", 1)
+      }
+      expect(await sweep(database, lowered)).toHaveLength(2)
+      expect(await room(database, "k")).toEqual({ k: -1 })
+      expect(await sweep(database)).toEqual([])
+    })
+  })
+
+  it("admits nobody who is not in line any more", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [cancelled = "", kept = ""] = await insert(database, { limits: ONE }, { limits: ONE })
+    await database.run(cancelRun, { id: cancelled, code: "C", message: "no" })
+    expect(await database.run(admitRuns, { ids: [cancelled, kept, host.newId()] })).toHaveLength(1)
+    expect(await database.run(admitRuns, { ids: [kept] })).toEqual([])
+    expect(await rowsOf(database, "select run, admitted from {run_limits}")).toEqual([
+      { run: kept, admitted: true },
+    ])
+  })
+
+  describe("that has been left undone", () => {
+    it("is found by going from key to key, and those without anybody in line are not looked at", async () => {
+      const { database } = await withStoppedClock(engine)
+      await declare(database, "two", 2)
+      for (const key of ["a", "b", "c", "d"]) await insert(database, { limits: { [key]: "two" } })
+      await sweep(database)
+      await insert(database, { limits: { b: "two" } }, { limits: { d: "two" } }, { limits: { e: "two" } })
+      await insert(database, { limits: { f: "two" }, delayMs: 1 })
+      const found = (after: string, limit: number) => database.run(limitsWithRoom, { after, limit })
+      const [b, d, e] = [
+        { key: "b", room: 1 },
+        { key: "d", room: 1 },
+        { key: "e", room: 2 },
+      ]
+      expect(await found("", 9)).toEqual([b, d, e])
+      expect(await found("", 2)).toEqual([b, d])
+      expect(await found("d", 2)).toEqual([e])
+      expect(await found("e", 2)).toEqual([])
+    })
+
+    it("by a crash between counting and admitting leaks nothing: the next one counts anew", async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, ...Array(3).fill({ limits: ONE }))
+      const crash = () => {
+        throw new Error("killed")
+      }
+      await expect(sweep(database, crash)).rejects.toThrow("killed")
+      expect(await admitted(database)).toEqual([])
+      expect(await room(database, "k")).toEqual({ k: 1 })
+      expect(await sweep(database)).toHaveLength(1)
+    })
+  })
+})

@@ -1,0 +1,103 @@
+import { describe, expect, it } from "vitest"
+import { listPauses, pause, resume } from "../../src/api/pauses.ts"
+import type { Database } from "../../src/store/database.ts"
+import { describeEngines } from "../support/engines.ts"
+import { openStage } from "../support/parking.ts"
+import { rowsOf } from "../support/sql.ts"
+
+const ada = { actor: "ada", reason: "the mail server is down" }
+const bob = { actor: "bob", reason: "it is up again" }
+
+const audit = (database: Database) =>
+  rowsOf(
+    database,
+    "select at, actor, action, subject, reason, before, after from {audit} order by at, action",
+  )
+
+describeEngines("pauses", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  it("are of jobs and of pools, and are listed with who, when and why", async () => {
+    const { runtime, clock } = await openStage(engine)
+    await pause(runtime, { pool: "mail" }, ada)
+    await clock.set("2026-03-01T10:00Z")
+    await pause(runtime, { job: "mail" }, bob)
+    expect(await listPauses(runtime)).toEqual([
+      { kind: "job", name: "mail", pausedAt: new Date("2026-03-01T10:00Z"), ...bob },
+      { kind: "pool", name: "mail", pausedAt: new Date("2026-03-01T09:00Z"), ...ada },
+    ])
+  })
+
+  it("begin and end once: what is repeated changes nothing and is not recorded", async () => {
+    const { runtime, database } = await openStage(engine)
+    expect(await pause(runtime, { job: "mail" }, ada)).toBe(true)
+    expect(await pause(runtime, { job: "mail" }, bob)).toBe(false)
+    expect(await listPauses(runtime)).toMatchObject([ada])
+    expect(await resume(runtime, { job: "mail" }, bob)).toBe(true)
+    expect(await resume(runtime, { job: "mail" }, ada)).toBe(false)
+    expect(await resume(runtime, { pool: "mail" }, ada)).toBe(false)
+    expect(await listPauses(runtime)).toEqual([])
+    expect(await audit(database)).toHaveLength(2)
+  })
+
+  it("are recorded with what they were", async () => {
+    const { runtime, database, clock } = await openStage(engine)
+    await pause(runtime, { pool: "mail" }, ada)
+    await clock.set("2026-03-01T10:00Z")
+    await resume(runtime, { pool: "mail" }, bob)
+    const was = { kind: "pool", name: "mail", paused_at: "2026-03-01T09:00:00+00:00", ...ada }
+    expect(await audit(database)).toEqual([
+      {
+        at: "2026-03-01T09:00:00+00:00",
+        action: "pool.paused",
+        subject: "pool:mail",
+        ...ada,
+        before: null,
+        after: was,
+      },
+      {
+        at: "2026-03-01T10:00:00+00:00",
+        action: "pool.resumed",
+        subject: "pool:mail",
+        ...bob,
+        before: was,
+        after: null,
+      },
+    ])
+  })
+
+  itWithConnections("by many at once are made by one of them, and ended by one of them", async () => {
+    const { runtime, database } = await openStage(engine)
+    const people = Array.from({ length: 8 }, (_, index) => ({ actor: `person ${index}`, reason: "to see" }))
+    for (const act of [pause, resume]) {
+      const made = await Promise.all(people.map((person) => act(runtime, { job: "mail" }, person)))
+      expect(made.filter(Boolean)).toHaveLength(1)
+    }
+    expect(await audit(database)).toHaveLength(2)
+  })
+
+  describe("are refused, with everything that is wrong and before anything is written,", () => {
+    it.each([
+      [{}, ada, ["target: expected either { job } or { pool }, got an object"]],
+      [{ job: "a", pool: "b" }, ada, ["target: expected either { job } or { pool }, got an object"]],
+      ["mail", ada, ['target: expected either { job } or { pool }, got "mail"']],
+      [{ job: "" }, ada, ["target.job: expected a non-empty text"]],
+      [{ jobs: "mail" }, ada, ["target: expected either { job } or { pool }, got an object"]],
+      [{ pool: "p".repeat(101) }, ada, ["target.pool: expected at most 100 characters"]],
+      [{ job: "a", because: 1 }, ada, ["target.because: unknown option"]],
+      [{ job: "a b" }, {}, ["target.job: expected letters", "by.actor: expected a text", "by.reason"]],
+      [{ job: "a" }, { actor: " ", reason: "\0" }, ["by.actor: expected a text", "by.reason"]],
+      [{ job: "a" }, undefined, ["by: expected a plain object"]],
+    ])("as %j by %j", async (target, by, faults) => {
+      const { runtime, database } = await openStage(engine)
+      for (const act of [pause, resume]) {
+        const refused = await act(runtime, target as never, by as never).catch((error) => error)
+        expect(refused).toMatchObject({ code: "OPTIONS_INVALID" })
+        const said = refused.faults.map(({ path, message }: Record<string, string>) => `${path}: ${message}`)
+        expect(said).toHaveLength(faults.length)
+        for (const [index, fault] of faults.entries()) expect(said[index]).toContain(fault)
+      }
+      expect(await audit(database)).toEqual([])
+    })
+  })
+})

@@ -1,0 +1,91 @@
+/** The engine of one process in the hands of a test: its loops tick when they are told to, its clock only moves by hand. */
+
+import { enqueueRuns } from "../../src/api/enqueue.ts"
+import { type EnqueueOptions, resolveEnqueue } from "../../src/api/enqueue-options.ts"
+import { createEngine, type Engine } from "../../src/engine/engine.ts"
+import type { Written } from "../../src/engine/enqueuer.ts"
+import type { Worker } from "../../src/engine/worker.ts"
+import type { AnyJob } from "../../src/job/define.ts"
+import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import type { Runtime } from "../../src/runtime/runtime.ts"
+import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
+
+export interface EngineStage {
+  readonly runtime: Runtime
+  readonly engine: Engine
+  /** The worker of the first pool. */
+  readonly worker: Worker
+  readonly database: WatchedDatabase
+  readonly events: readonly CarillonEvent[]
+  /** Which runs were started, in their order. */
+  readonly started: () => string[]
+  /** Lets the process believe that so much time has passed. */
+  readonly pass: (ms: number) => void
+  /** Writes so many runs, in one call, and returns their ids. */
+  readonly enqueue: (job: AnyJob, count?: number, options?: EnqueueOptions) => Promise<string[]>
+  /** Lets the worker do one piece of work. */
+  readonly tick: () => Promise<number>
+  /** Resolves when no handler runs and every end is written. */
+  readonly settled: () => Promise<void>
+}
+
+export interface StageOptions {
+  readonly jobs: readonly AnyJob[]
+  readonly pools?: Readonly<Record<string, number>>
+  readonly wakeups?: boolean
+}
+
+const HOUR_MS = 3_600_000
+
+/** On a schema that is migrated. */
+export async function openEngineStage(on: Runtime, options: StageOptions): Promise<EngineStage> {
+  const { jobs, pools = { default: 10 }, wakeups = true } = options
+  const database = watchDatabase(on.database)
+  let nowMs = on.monotonicMs()
+  const runtime: Runtime = { ...on, database, monotonicMs: () => nowMs }
+  const events: CarillonEvent[] = []
+  const channel = createEvents((error) => {
+    throw error
+  })
+  channel.subscribe((event) => {
+    events.push(event)
+  })
+  const engine = createEngine(runtime, channel, {
+    jobs: new Map(jobs.map((job) => [job.name, job])),
+    pools: new Map(Object.entries(pools)),
+    leaseMs: HOUR_MS,
+    renewEveryMs: HOUR_MS / 4,
+    wakeups,
+    version: undefined,
+  })
+  await engine.open()
+  const { signal } = new AbortController()
+  await engine.reconciler.tick(signal)
+  const [worker] = engine.workers
+  if (!worker) throw new Error("there is one worker for each pool")
+
+  async function enqueue(job: AnyJob, count = 1, runOptions: EnqueueOptions = {}): Promise<string[]> {
+    const resolved = resolveEnqueue(runOptions, job.concurrency !== null)
+    const runs = Array.from({ length: count }, () => ({ ...resolved, id: runtime.newId(), input: "null" }))
+    const written: Written = await enqueueRuns({ runtime, engine, migrated: [] }, job, runs)
+    return written.answers.map(({ id }) => id)
+  }
+
+  return {
+    runtime,
+    engine,
+    worker,
+    database,
+    events,
+    started: () => events.flatMap((event) => (event.type === "attempt.started" ? [event.run] : [])),
+    pass: (ms) => {
+      nowMs += ms
+    },
+    enqueue,
+    tick: () => worker.tick(signal),
+    settled: async () => {
+      await worker.handled()
+      await worker.settled()
+    },
+  }
+}

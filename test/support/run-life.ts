@@ -1,0 +1,215 @@
+/**
+ * The life of a run, for tests: where a run can stand, every act that moves it, and what RUN_LIFE says that this act
+ * makes of it there.
+ */
+import { RUN_LIFE, type RunEvent, type RunState } from "../../src/queue/run-state.ts"
+import { admitRuns } from "../../src/store/limits/admit.ts"
+import { tryLockLimits } from "../../src/store/limits/try-lock.ts"
+import { cancelRun } from "../../src/store/runs/cancel.ts"
+import { claimRuns } from "../../src/store/runs/claim.ts"
+import { discardRun } from "../../src/store/runs/discard.ts"
+import { expediteRun } from "../../src/store/runs/expedite.ts"
+import { parkPausedJobs } from "../../src/store/runs/park-paused-jobs.ts"
+import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
+import { parkUnhandled } from "../../src/store/runs/park-unhandled.ts"
+import { promoteRuns } from "../../src/store/runs/promote.ts"
+import { reapRuns } from "../../src/store/runs/reap.ts"
+import { recordProgress } from "../../src/store/runs/record-progress.ts"
+import { recordStart } from "../../src/store/runs/record-start.ts"
+import { replayRun } from "../../src/store/runs/replay.ts"
+import { unparkHandled } from "../../src/store/runs/unpark-handled.ts"
+import { unparkResumed } from "../../src/store/runs/unpark-resumed.ts"
+import { ENDS } from "./ends.ts"
+import { addPause, LIMIT_KEYS, type Life, openIdleLease, removePauses } from "./life-stage.ts"
+import { type End, host, killLease, lanesOf, type Runner, settle } from "./runs.ts"
+
+/** Under limits, never to run again after a loss, or neither. */
+export type Kind = "plain" | "limited" | "fragile"
+export const KINDS: readonly Kind[] = ["plain", "limited", "fragile"]
+
+/** Where a run stands: its state, what it is parked for, and whether someone has cancelled it while it was running. */
+export const PHASES = {
+  waiting: "waiting",
+  "in line": "parked",
+  paused: "parked",
+  unhandled: "parked",
+  ready: "ready",
+  running: "running",
+  cancelling: "running",
+  dead: "dead",
+  succeeded: "succeeded",
+  cancelled: "cancelled",
+  expired: "expired",
+  discarded: "discarded",
+} as const satisfies Record<string, RunState>
+export type Phase = keyof typeof PHASES
+
+export interface Act {
+  readonly from: readonly Phase[]
+  /** What happens to the run; `stays` is no event: its state remains. */
+  readonly event: (kind: Kind, phase: Phase) => RunEvent | "stays"
+  /** What a run that it parks is parked for. */
+  readonly parks?: Phase
+  /** Whether it passes over a run that others hold; else it waits for them. */
+  readonly skips: boolean
+  /** Does it, and says whether it did anything. */
+  readonly perform: (on: Runner, life: Life) => Promise<boolean>
+}
+
+const LIVE: Phase[] = ["waiting", "in line", "paused", "unhandled", "ready", "running", "cancelling"]
+const HELD: Phase[] = ["running", "cancelling"]
+const WALK = { lanes: 10, depth: 10, limit: 10 }
+const isTold = (rows: readonly unknown[]) => rows.length > 0
+const hasMoved = ([row]: readonly { readonly runs: number }[]) => (row?.runs ?? 0) > 0
+const ifLimited =
+  <T>(then: T, otherwise: T) =>
+  (kind: Kind): T =>
+    kind === "limited" ? then : otherwise
+
+/** The end of an attempt, written by its worker. */
+function ends(event: RunEvent, end: End): Act {
+  return {
+    from: HELD,
+    event: () => event,
+    skips: false,
+    perform: async (on, { id, fence }) =>
+      isTold(await settle(on, fence.lease, [{ ...end, id, claim: fence.claim }])),
+  }
+}
+
+/** Runs are parked for what is paused or cannot be executed. */
+function parks(parksFor: Phase, perform: Act["perform"]): Act {
+  return { from: ["ready"], event: () => "park", parks: parksFor, skips: true, perform }
+}
+
+const RETURN = { delayMs: 0, startedAgoMs: 1 }
+
+export const ACTS: Readonly<Record<string, Act>> = {
+  promote: {
+    from: ["waiting"],
+    event: ifLimited<RunEvent>("park", "due"),
+    skips: true,
+    perform: async (on) => isTold(await on.run(promoteRuns, { from: 0, limit: 10 })),
+  },
+  expedite: {
+    from: ["waiting", "ready"],
+    event: (kind, phase) => (kind === "limited" && phase === "waiting" ? "park" : "expedite"),
+    skips: false,
+    perform: async (on, { id }) => isTold(await on.run(expediteRun, { id, priority: null })),
+  },
+  admit: {
+    from: ["in line"],
+    event: () => "unpark",
+    skips: true,
+    perform: async (on, { id, database }) => {
+      const [lock] = await on.run(tryLockLimits, { schema: database.schema, keys: LIMIT_KEYS })
+      return lock?.taken === true && isTold(await on.run(admitRuns, { ids: [id] }))
+    },
+  },
+  resume: {
+    from: ["paused"],
+    event: ifLimited<RunEvent | "stays">("stays", "unpark"),
+    skips: true,
+    perform: async (on) => {
+      await on.run(removePauses, {})
+      return isTold(await on.run(unparkResumed, { limit: 10 }))
+    },
+  },
+  "find a handler": {
+    from: ["unhandled"],
+    event: ifLimited<RunEvent | "stays">("stays", "unpark"),
+    skips: true,
+    perform: async (on) => {
+      await openIdleLease(on, ["greet"])
+      return isTold(await on.run(unparkHandled, { limit: 10 }))
+    },
+  },
+  "pause its job": parks("paused", async (on) => {
+    await on.run(addPause, { kind: "job", name: "greet" })
+    return hasMoved(await on.run(parkPausedJobs, WALK))
+  }),
+  "pause its pool": parks("paused", async (on) => {
+    await on.run(addPause, { kind: "pool", name: "default" })
+    return hasMoved(await on.run(parkPausedPools, { limit: 10 }))
+  }),
+  "miss its handler": parks("unhandled", async (on) =>
+    hasMoved(await on.run(parkUnhandled, { ...WALK, afterMs: -1 })),
+  ),
+  claim: {
+    from: ["ready"],
+    event: () => "claim",
+    skips: true,
+    perform: async (on, life) => {
+      const claim = host.randomBits()
+      const lanes = lanesOf([{ priority: 0 }, { solo: true, priority: 0 }], 10)
+      const what = { pool: "default", jobs: ["greet"], except: [], limit: 10 }
+      const rows = await on.run(claimRuns, { lease: life.idleLease, claim, ...what, ...lanes })
+      if (isTold(rows)) life.drawn.push(claim)
+      return isTold(rows)
+    },
+  },
+  succeed: ends("succeed", { ...ENDS["succeeded"] }),
+  retry: ends("retry", { ...ENDS["failed"], ...RETURN }),
+  "time out": ends("retry", { ...ENDS["timed out"], ...RETURN }),
+  snooze: ends("snooze", { ...ENDS["snoozed"], ...RETURN }),
+  release: ends("release", { ...ENDS["released"] }),
+  bury: ends("bury", { ...ENDS["dead"] }),
+  expire: ends("expire", { ...ENDS["expired"] }),
+  "give up": ends("cancel", { ...ENDS["cancelled"] }),
+  lose: {
+    from: HELD,
+    event: (kind) => (kind === "fragile" ? "bury" : "lose"),
+    skips: true,
+    perform: async (on, { fence }) => {
+      await on.run(killLease, { lease: fence.lease })
+      return isTold(await on.run(reapRuns, { leases: [fence.lease], limit: 10 }))
+    },
+  },
+  cancel: {
+    from: LIVE,
+    event: (_, phase) => (phase === "cancelling" ? "stays" : "cancel"),
+    skips: false,
+    perform: async (on, { id }) => isTold(await on.run(cancelRun, { id, code: "C", message: "not wanted" })),
+  },
+  "record its start": {
+    from: HELD,
+    event: () => "stays",
+    skips: false,
+    perform: async (on, { id, fence }) => isTold(await on.run(recordStart, { id, ...fence })),
+  },
+  "record its progress": {
+    from: HELD,
+    event: () => "stays",
+    skips: false,
+    perform: async (on, { id, fence }) =>
+      isTold(await on.run(recordProgress, { id, ...fence, progress: "1" })),
+  },
+  replay: {
+    from: ["dead"],
+    event: ifLimited<RunEvent>("park", "replay"),
+    skips: false,
+    perform: async (on, { id }) => isTold(await on.run(replayRun, { id })),
+  },
+  discard: {
+    from: ["dead"],
+    event: () => "discard",
+    skips: false,
+    perform: async (on, { id }) => isTold(await on.run(discardRun, { id })),
+  },
+}
+
+/** Where an act leaves a run that stood at `phase`. */
+export function phaseAfter(kind: Kind, phase: Phase, name: string): Phase {
+  const act = ACTS[name]
+  if (!act?.from.includes(phase)) return phase
+  const event = act.event(kind, phase)
+  if (event === "stays") return PHASES[phase] === "parked" ? "in line" : phase
+  const life: Partial<Record<RunEvent, RunState>> = RUN_LIFE[PHASES[phase]]
+  const state = life[event]
+  if (state === undefined)
+    throw new Error(`${name} does to a ${phase} run what RUN_LIFE does not know: ${event}`)
+  // Its attempt ends one way or another; the run ends as cancelled.
+  if (phase === "cancelling") return RUN_LIFE.running.cancel
+  if (phase === "running" && name === "cancel") return "cancelling"
+  return state === "parked" ? (act.parks ?? "in line") : state
+}

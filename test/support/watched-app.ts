@@ -1,0 +1,103 @@
+/** Test apps on databases that are watched: what the kit gives, and a look behind it. */
+import type { PGlite } from "@electric-sql/pglite"
+import { createApplication } from "../../src/api/application.ts"
+import { type Carillon, publish } from "../../src/api/carillon.ts"
+import { type CarillonOptions, resolveOptions } from "../../src/api/options.ts"
+import { DatabaseError } from "../../src/errors.ts"
+import type { Host } from "../../src/runtime/host.ts"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import type { Database } from "../../src/store/database.ts"
+import { DROP_SCHEMA } from "../../src/store/drop-schema.ts"
+import { migrate } from "../../src/store/migrate.ts"
+import { createPglite, openPglite } from "../../src/store/pglite.ts"
+import { openServer } from "../../src/store/server/server.ts"
+import { readNow, type SettableClock, takeClock } from "../../src/testing/clock.ts"
+import { createTestApp, type TestApp, type TestAppOptions } from "../../src/testing/test-app.ts"
+import { newSchema } from "./engines.ts"
+import { execute } from "./sql.ts"
+import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
+
+export interface WatchedApp extends TestApp {
+  readonly database: WatchedDatabase
+}
+
+export interface WatchedKit {
+  /** An app on a schema of its own, whose clock stands still. */
+  readonly app: (options?: TestAppOptions & { readonly at?: string }) => Promise<WatchedApp>
+  /** Another process on the schema of an app. */
+  readonly beside: (app: WatchedApp, options?: TestAppOptions) => Promise<WatchedApp>
+  readonly close: () => Promise<void>
+}
+
+export const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
+
+/** On a server by its URL, or in memory. */
+export async function createWatchedKit(address = "memory"): Promise<WatchedKit> {
+  const host = createSystemHost()
+  const instance: PGlite | undefined = address === "memory" ? await createPglite() : undefined
+  const open = (schema: string): Promise<Database> | Database =>
+    instance ? openPglite(host, { schema, instance }) : openServer(host, { url: address, schema })
+
+  async function appOn(
+    database: Database,
+    options: TestAppOptions,
+    dispose: () => Promise<void>,
+    at?: string,
+  ): Promise<WatchedApp> {
+    const watched = watchDatabase(database)
+    const clock = at === undefined ? clockOfOthers(database) : await takeClock(database, at)
+    const app = await createTestApp({ database: watched, clock, options, dispose })
+    return { ...app, database: watched }
+  }
+
+  return {
+    app: async ({ at = "2026-03-01T09:00Z", ...options } = {}) => {
+      const database = await open(newSchema(host))
+      await migrate({ ...host, database })
+      const dispose = async () => {
+        // What a stopped process still has under way may be in the way of it.
+        for (let dropped = false; !dropped; )
+          dropped = await execute(database, DROP_SCHEMA).then(isDone, isBusy)
+        await database.close()
+      }
+      return appOn(database, options, dispose, at)
+    },
+    beside: async (app, options = {}) => {
+      const database = await open(app.database.schema)
+      return { ...(await appOn(database, options, () => database.close())), clock: app.clock }
+    },
+    close: async () => instance?.close(),
+  }
+}
+
+const isDone = () => true
+
+function isBusy(error: unknown): false {
+  if (error instanceof DatabaseError && error.retryable) return false
+  throw error
+}
+
+/** The clock of the schema belongs to the app that was there first. */
+function clockOfOthers(database: Database): SettableClock {
+  return {
+    now: async () => new Date(await readNow(database)),
+    set: () => Promise.reject(new Error("the first app has the clock")),
+  }
+}
+
+export interface OwnCarillon {
+  readonly carillon: Carillon
+  readonly database: WatchedDatabase
+}
+
+/** A Carillon as in production, on a database that is watched, in a process of the test's making. */
+export function carillonOn(
+  address: string,
+  options: CarillonOptions,
+  host: Host = createSystemHost(),
+): OwnCarillon {
+  const resolved = resolveOptions({ logger: SILENT, schema: newSchema(host), ...options })
+  const database = watchDatabase(openServer(host, { url: address, schema: resolved.schema }))
+  const application = createApplication(host, resolved, async () => ({ database, url: undefined }))
+  return { carillon: publish(host, application), database }
+}
