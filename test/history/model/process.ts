@@ -1,0 +1,122 @@
+/** A process of the model: it works on the queue, writes down what it does, and can die at any moment. */
+import type { Operation, OperationName, OperationOf } from "../../support/history/operations.ts"
+import type { ModelRun, NewRun, Queue, Settle } from "./queue.ts"
+
+export interface ProcessParts {
+  readonly queue: Queue
+  readonly nowUs: () => number
+  readonly newLease: () => string
+  readonly write: (operation: Operation) => void
+}
+
+interface Held extends ModelRun {
+  readonly startedAtUs: number | null
+}
+
+export type EnqueueAnswer = "ok" | "fail" | "info written" | "info unwritten" | "death"
+export type ModelProcess = ReturnType<typeof createProcess>
+
+export function createProcess({ queue, nowUs, newLease, write }: ProcessParts) {
+  const held = new Map<string, Held>()
+  let isAlive = true
+  let lease = ""
+
+  function say<Name extends OperationName>(op: Name, data: Omit<OperationOf<Name>, "op">): void {
+    write({ op, ...data } as unknown as Operation)
+  }
+
+  function open(): void {
+    lease = newLease()
+    queue.openLease(lease)
+    say("lease_open", { lease })
+  }
+
+  function claimFacts({ run, claim, attempt, lease: mine }: ModelRun) {
+    return { run, claim: claim ?? "", attempt: attempt + 1, lease: mine ?? "" }
+  }
+
+  /** Sends the end, and tells what came of it unless it dies before. */
+  function settle(run: Held, outcome: Settle["outcome"], dies = false): void {
+    const fence = { run: run.run, claim: run.claim ?? "" }
+    const settled = queue.settle({ ...fence, lease: run.lease ?? "", outcome, startedAtUs: run.startedAtUs })
+    held.delete(run.run)
+    if (dies) isAlive = false
+    else if (settled) say("settled", { ...fence, ...settled })
+    else say("fenced", fence)
+  }
+
+  open()
+
+  return {
+    isAlive: () => isAlive,
+    lease: () => lease,
+    held: () => [...held.values()],
+    die: () => {
+      isAlive = false
+    },
+    enqueue: (run: NewRun, answer: EnqueueAnswer = "ok"): void => {
+      say("enq_invoke", { run: run.run, attempts: run.allowed, mayExpire: run.mayExpire })
+      const isWritten = answer !== "fail" && answer !== "info unwritten"
+      const created = isWritten && queue.insert(run)
+      if (answer === "death") isAlive = false
+      else if (answer === "fail") say("enq_fail", { run: run.run, code: "DATABASE_UNREACHABLE" })
+      else if (answer === "ok") say("enq_ok", { run: run.run, created })
+      else say("enq_info", { run: run.run })
+    },
+    claim: (limit: number, dies = false): void => {
+      const runs = queue.claim(lease, limit)
+      if (dies) isAlive = false
+      for (const run of dies ? [] : runs) {
+        say("claim", claimFacts(run))
+        const mine = { ...run, startedAtUs: null }
+        if (run.attempt >= run.allowed) settle(mine, "failed")
+        else held.set(run.run, mine)
+      }
+    },
+    /** The start of a suspect is written down first, and not made when that is refused. */
+    start: (run: Held, dies = false): void => {
+      const fence = { run: run.run, claim: run.claim ?? "" }
+      if (run.suspect && !queue.recordStart({ ...fence, lease: run.lease ?? "" })) {
+        held.delete(run.run)
+        say("fenced", fence)
+      } else if (dies) {
+        isAlive = false
+      } else {
+        held.set(run.run, { ...run, startedAtUs: nowUs() })
+        say("start", claimFacts(run))
+        say("effect", { ...fence, key: `run:${run.run}` })
+      }
+    },
+    settle: (run: Held, outcome: Settle["outcome"], dies = false): void => {
+      const fence = { run: run.run, claim: run.claim ?? "" }
+      const isCutShort = outcome === "timed_out" || outcome === "released"
+      if (run.startedAtUs !== null && !isCutShort) say("end", { ...fence, outcome })
+      if (run.startedAtUs !== null && isCutShort) say("abort", { ...fence, reason: outcome })
+      settle(run, outcome, dies)
+      // A handler that was told to stop may take its time.
+      if (run.startedAtUs !== null && isCutShort && !dies) say("end", { ...fence, outcome: "failed" })
+    },
+    reap: (lost: string, dies = false): void => {
+      const runs = queue.reap(lost)
+      if (dies) isAlive = false
+      else if (runs > 0) say("reaped", { leases: [lost], runs })
+    },
+    /** Learns that its lease is dead, gives everything up and takes another. */
+    noticeLoss: (): void => {
+      say("lease_lost", { lease, because: "dead" })
+      for (const { run, claim, startedAtUs } of held.values()) {
+        if (startedAtUs === null) continue
+        say("abort", { run, claim: claim ?? "", reason: "LEASE_LOST" })
+        say("fenced", { run, claim: claim ?? "" })
+      }
+      held.clear()
+      open()
+    },
+    cancel: (run: ModelRun, dies = false): void => {
+      say("cancel_invoke", { run: run.run })
+      queue.cancel(run)
+      if (dies) isAlive = false
+      else say("cancel_ok", { run: run.run })
+    },
+  }
+}

@@ -1,0 +1,217 @@
+/** What the checker says of one fault each: a sentence that names the run, and what was seen. */
+import { describe, expect, it } from "vitest"
+import { check, describeExamination, examine } from "../support/history/check.ts"
+import type { AttemptRow, FinalRead } from "../support/history/final-read.ts"
+import type { Operation } from "../support/history/operations.ts"
+import { FIRST, HISTORY, HOUR_US, historyOf, LAST, READ } from "./example.ts"
+import { readyRun } from "./mutations/edit.ts"
+
+const LIVE = readyRun("a")
+
+/** What is said when the database reads otherwise, or one more thing was written. */
+function sentences(change: Partial<FinalRead>, ...more: readonly Operation[]): string[] {
+  const added = historyOf(...more).map((entry) => ({ ...entry, ns: entry.ns + 1_000_000_000n, pid: 2 }))
+  return check([...HISTORY, ...added], { ...READ, ...change }).map(({ says }) => says)
+}
+
+/** With the second attempt changed. */
+function withLast(change: Partial<AttemptRow>): Partial<FinalRead> {
+  return { attempts: [FIRST, { ...LAST, ...change }] }
+}
+
+it("nothing is said of a history without fault", () => {
+  expect(sentences({})).toEqual([])
+})
+
+describe("of a lost run it says", () => {
+  it("that it is nowhere", () => {
+    const acknowledged = { op: "enq_ok", run: "b", created: true } as const
+    expect(sentences({}, { op: "enq_invoke", run: "b" }, acknowledged)).toEqual([
+      "Run b was acknowledged and is nowhere: not live, not in history, not dead. It was lost.",
+    ])
+  })
+
+  it("that it was left behind", () => {
+    const live = { ...LIVE, run: "b", state: "waiting" } as const
+    const acknowledged = { op: "enq_ok", run: "b", created: true } as const
+    expect(sentences({ runs: [live] }, { op: "enq_invoke", run: "b" }, acknowledged)).toEqual([
+      "Run b was acknowledged and is still waiting after everything was drained.",
+    ])
+  })
+
+  it("that it ended as cancelled, when another attempt's handler did that, or this one's did not", () => {
+    const cancelled = withLast({ outcome: "cancelled", runState: "cancelled", charged: false })
+    const told = { op: "end", run: "a", claim: "1", outcome: "cancelled" } as const
+    const says = "Run a ended as cancelled, and nobody cancelled it."
+    expect(sentences(cancelled)).toContain(says)
+    expect(sentences(cancelled, told)).toContain(says)
+    expect(sentences(cancelled, { ...told, claim: "2" })).not.toContain(says)
+  })
+})
+
+describe("of a phantom it says", () => {
+  it("where it was seen", () => {
+    const row: AttemptRow = { ...FIRST, ...{ run: "b", outcome: "cancelled", runState: "cancelled" } }
+    const attempts = [FIRST, LAST, { ...row, charged: false, claim: null, lease: null }]
+    expect(sentences({ attempts })).toEqual(["Run b is in history, and nobody ever enqueued it."])
+  })
+
+  it("which process did its work unasked", () => {
+    expect(sentences({}, { op: "effect", run: "a" })).toEqual([
+      "Run a had an effect in process 2, which had not started it.",
+    ])
+  })
+})
+
+describe("of a run made twice it says", () => {
+  it("who was told that it is new", () => {
+    expect(sentences({}, { op: "enq_ok", run: "a", created: true })).toEqual([
+      "Run a was told to be new 2 times, in processes 1, 2.",
+    ])
+  })
+
+  it("how often it lived", () => {
+    expect(sentences({ runs: [LIVE] }, { op: "enq_invoke", run: "a" })).toContain(
+      "Run a was enqueued 2 times and lived more than once in generation 1: it ended once and is live.",
+    )
+    const again: AttemptRow = { ...LAST, claim: "3", finishedAtUs: HOUR_US + 40_000 }
+    expect(sentences({ attempts: [FIRST, LAST, again] }, { op: "enq_invoke", run: "a" })).toContain(
+      "Run a was enqueued 2 times and lived more than once in generation 1: it ended 2 times.",
+    )
+  })
+})
+
+describe("of two owners it says", () => {
+  it("for how long, by the clock of the database", () => {
+    expect(sentences(withLast({ startedAtUs: HOUR_US + 8_000 }))).toEqual([
+      "Run a had two owners for 2000 µs of the database's time: attempt 2 (claim 2) had started when " +
+        "attempt 1 (claim 1) was written down as failed.",
+    ])
+  })
+
+  it("whose handlers ran at once, by the clock of the processes", () => {
+    const early = HISTORY.map((entry) =>
+      entry.op === "start" && entry.claim === "2" ? { ...entry, ns: 2_500_000n } : entry,
+    )
+    expect(check(early, READ).map(({ says }) => says)).toEqual([
+      "Run a had two owners by the clock of the processes: the handler of attempt 2 (claim 2) ran beside " +
+        "that of attempt 1 (claim 1), and both were settled.",
+    ])
+  })
+})
+
+describe("of a late word that was taken it says", () => {
+  it("what was told, and what history knows", () => {
+    const settled = {
+      op: "settled",
+      run: "a",
+      claim: "1",
+      outcome: "succeeded",
+      runState: "succeeded",
+    } as const
+    expect(sentences({}, settled)).toEqual([
+      "Run a was told to be settled as succeeded in process 2, and history knows claim 1 as failed.",
+      "Run a was settled 2 times under claim 1; the first took it away.",
+    ])
+  })
+
+  it("that the claim had ended otherwise before", () => {
+    const lost: AttemptRow = { ...FIRST, outcome: "lost", charged: false, startedAtUs: null }
+    expect(sentences({ attempts: [lost, FIRST, LAST] })).toContain(
+      "Run a was told to be settled as failed in process 1, and history knows claim 1 as lost and failed.",
+    )
+  })
+
+  it("that it was told to be refused", () => {
+    expect(sentences({}, { op: "fenced", run: "a", claim: "1" })).toEqual([
+      "Run a was told to be refused in process 2, and history has taken the outcome of claim 1 all the " +
+        "same: failed.",
+    ])
+  })
+
+  it("which lease was robbed or revived", () => {
+    expect(sentences({}, { op: "lease_lost", lease: "L", because: "dead" })).toEqual([
+      "Lease L was taken for dead and is alive: it was robbed while it lived, or revived.",
+    ])
+    expect(sentences({}, { op: "lease_lost", lease: "L", because: "expired" })).toEqual([])
+  })
+})
+
+describe("of a run that did not stay ended it says", () => {
+  it("what happened to it then", () => {
+    const more: AttemptRow = { ...LAST, ...{ claim: "3", attempt: 3, charged: false, outcome: "released" } }
+    const late = { ...more, runState: null, startedAtUs: null, finishedAtUs: HOUR_US + 40_000 }
+    expect(sentences({ attempts: [FIRST, LAST, late] })).toEqual([
+      "Run a had ended as succeeded in generation 1, and was released after that (claim 3).",
+    ])
+  })
+
+  it("which generations it has, when the first is missing", () => {
+    const attempts = [FIRST, LAST].map((row) => ({ ...row, generation: 2 }))
+    expect(sentences({ attempts })).toEqual([
+      "Run a has the generations 2; they are counted from 1 without gaps.",
+    ])
+  })
+})
+
+describe("of an attempt that is written down wrongly it says", () => {
+  it("how they are counted", () => {
+    expect(sentences(withLast({ attempt: 3 }))).toEqual([
+      "Run a has the attempts 1, 3 in generation 1; they count from 1 without gaps.",
+    ])
+  })
+
+  it("which claim has no row", () => {
+    expect(sentences({}, { op: "claim", run: "a", claim: "3", attempt: 2, lease: "L" })).toEqual([
+      "Run a was claimed as 3 by process 2, and no row says how that ended.",
+    ])
+  })
+})
+
+describe("of a generation that does not end once it says", () => {
+  it("that no row says how it ended", () => {
+    expect(sentences(withLast({ runState: null }))).toContain(
+      "Run a is not live, and no row says how generation 1 ended.",
+    )
+  })
+
+  it("which ends it has", () => {
+    const attempts: AttemptRow[] = [{ ...FIRST, runState: "dead" }, LAST]
+    expect(sentences({ attempts })).toContain("Run a has 2 ends in generation 1: dead, succeeded.")
+  })
+})
+
+describe("of a start that nothing explains it says", () => {
+  it("nothing, when there was no other: that it left no row is another fault", () => {
+    const asked = { op: "enq_invoke", run: "b" } as const
+    expect(sentences({}, asked, { op: "start", run: "b", claim: "3", attempt: 1, lease: "L" })).toEqual([
+      "Run b was claimed as 3 by process 2, and no row says how that ended.",
+    ])
+  })
+
+  it("which claim asked for no other", () => {
+    const cancelled: AttemptRow = { ...FIRST, outcome: "cancelled", charged: false }
+    const attempts = [cancelled, { ...LAST, attempt: 1 }]
+    expect(sentences({ attempts })).toContain(
+      "Run a was started 2 times, and nothing explains it: claim 1 ended as cancelled.",
+    )
+  })
+
+  it("what the attempt itself gives as its cause", () => {
+    expect(sentences(withLast({ cause: "lost" }))).toEqual([
+      'Run a says "lost" of attempt 2 (claim 2); the one before it was failed.',
+    ])
+  })
+})
+
+describe("in print", () => {
+  it("an examination is a line of counts and a line for each violation", () => {
+    const finalRead = { ...READ, ...withLast({ attempt: 3 }) }
+    const lines = describeExamination(examine(HISTORY, finalRead)).split("\n")
+    expect(lines).toEqual([
+      expect.stringContaining("starts 2, duplicates 1"),
+      "I7 (every attempt is written down once, under its number): Run a has the attempts 1, 3 in " +
+        "generation 1; they count from 1 without gaps.",
+    ])
+  })
+})

@@ -1,0 +1,93 @@
+/**
+ * I5: a worker changes what it owns and nothing else.
+ *
+ * What was told as settled stands in history as it was told, under the lease it was claimed with. What was
+ * told as refused is not there. A lease that was taken for dead stays dead: a heartbeat that came too late
+ * has not revived it.
+ */
+import {
+  aboutEachRun,
+  entriesOf,
+  type Facts,
+  groupBy,
+  type RunFacts,
+  rowsOf,
+  SETTLED_BY_WORKER,
+} from "./facts.ts"
+import type { Violation } from "./violation.ts"
+
+export function fenced(facts: Facts): Violation[] {
+  const complaints = [...aboutEachRun(facts, complaintsAboutRun), ...complaintsAboutLeases(facts)]
+  return complaints.map((complaint) => ({ invariant: "I5", ...complaint }))
+}
+
+function complaintsAboutRun(facts: RunFacts): string[] {
+  return [
+    ...complaintsAboutSettled(facts),
+    ...complaintsAboutRepeats(facts),
+    ...complaintsAboutRefused(facts),
+    ...complaintsAboutFence(facts),
+  ]
+}
+
+function complaintsAboutSettled(facts: RunFacts): string[] {
+  return entriesOf(facts.entries, "settled").flatMap((settled) => {
+    const rows = rowsOf(facts, settled)
+    if (rows.every(({ outcome }) => outcome === settled.outcome)) return []
+    const outcomes = rows.map(({ outcome }) => outcome).join(" and ")
+    return [
+      `was told to be settled as ${settled.outcome} in process ${settled.pid}, and history knows ` +
+        `claim ${settled.claim} as ${outcomes}.`,
+    ]
+  })
+}
+
+function complaintsAboutRepeats({ entries }: RunFacts): string[] {
+  const settles = groupBy(entriesOf(entries, "settled"), ({ claim }) => claim)
+  return [...settles]
+    .filter(([, { length }]) => length > 1)
+    .map(([claim, { length }]) => `was settled ${length} times under claim ${claim}; the first took it away.`)
+}
+
+function complaintsAboutRefused(facts: RunFacts): string[] {
+  return entriesOf(facts.entries, "fenced").flatMap((refused) =>
+    rowsOf(facts, refused)
+      .filter(({ outcome }) => SETTLED_BY_WORKER.has(outcome))
+      .map(
+        ({ outcome }) =>
+          `was told to be refused in process ${refused.pid}, and history has taken the outcome of ` +
+          `claim ${refused.claim} all the same: ${outcome}.`,
+      ),
+  )
+}
+
+function complaintsAboutFence(facts: RunFacts): string[] {
+  const claims = entriesOf(facts.entries, "claim", "start")
+  const wrong = claims.flatMap((claimed) =>
+    rowsOf(facts, claimed)
+      .filter(({ lease }) => lease !== claimed.lease)
+      .map(
+        ({ lease }) =>
+          `was claimed as ${claimed.claim} under lease ${claimed.lease}, ` +
+          `and written down under lease ${lease}.`,
+      ),
+  )
+  return [...new Set(wrong)]
+}
+
+function complaintsAboutLeases({ history, runs, workers }: Facts): { subject: string; says: string }[] {
+  const reaped = entriesOf(history, "reaped").flatMap(({ leases }) => leases)
+  const lost = entriesOf(history, "lease_lost").flatMap((entry) =>
+    entry.because === "dead" ? [entry.lease] : [],
+  )
+  const robbed = runs.flatMap(({ rows }) =>
+    rows.flatMap(({ outcome, lease }) => (outcome === "lost" ? [lease] : [])),
+  )
+  const dead = new Set([...reaped, ...lost, ...robbed].filter((lease) => lease !== null))
+  return [...dead]
+    .filter((lease) => workers.get(lease)?.dead === false)
+    .map((lease) => ({
+      subject: lease,
+      says: `Lease ${lease} was taken for dead and is alive: it was robbed while it lived, or revived.`,
+    }))
+}

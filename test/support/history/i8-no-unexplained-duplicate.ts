@@ -1,0 +1,70 @@
+/**
+ * I8: a run is started again for a reason that is written down, or not at all.
+ *
+ * A claim is started once. Of the claims of one generation that were started, one may be the end; each other
+ * ended in a way that asks for another try, or nobody knows how it ended because the answer was lost for
+ * good. Every attempt after the first says in its own row what became of the one before it.
+ */
+import { aboutEachRun, entriesOf, type Facts, groupBy, processesOf, type RunFacts, rowsOf } from "./facts.ts"
+import type { AttemptRow, Outcome } from "./final-read.ts"
+import type { Violation } from "./violation.ts"
+
+/** The outcomes after which a run is tried again, and what the next attempt calls that. */
+const CAUSES: ReadonlyMap<Outcome, string> = new Map<Outcome, string>([
+  ["failed", "failed"],
+  ["timed_out", "failed"],
+  ["lost", "lost"],
+  ["released", "released"],
+  ["snoozed", "snoozed"],
+])
+const REPLAYED = "replayed"
+
+export function noUnexplainedDuplicate(facts: Facts): Violation[] {
+  return aboutEachRun(facts, complaints).map((complaint) => ({ invariant: "I8", ...complaint }))
+}
+
+function complaints(facts: RunFacts): string[] {
+  const starts = groupBy(entriesOf(facts.entries, "start"), ({ claim }) => claim)
+  const repeated = [...starts].filter(([, { length }]) => length > 1)
+  return [
+    ...repeated.map(
+      ([claim, again]) =>
+        `was started ${again.length} times under claim ${claim}, in processes ${processesOf(again)}.`,
+    ),
+    ...(starts.size > 1 ? unexplained(facts, [...starts.keys()]) : []),
+    ...complaintsAboutCauses(facts),
+  ]
+}
+
+/** One start alone is no duplicate, whatever became of it. */
+function unexplained(facts: RunFacts, claims: readonly string[]): string[] {
+  return claims.flatMap((claim) => {
+    const [row] = rowsOf(facts, { claim })
+    if (row ? isExplained(facts, row) : isUnderWay(facts, claim)) return []
+    const ended = row ? `ended as ${row.runState ?? row.outcome}` : "left no row"
+    return [`was started ${claims.length} times, and nothing explains it: claim ${claim} ${ended}.`]
+  })
+}
+
+function isExplained({ rows }: RunFacts, row: AttemptRow): boolean {
+  if (row.runState === null) return CAUSES.has(row.outcome)
+  const [end] = rows.filter(({ generation, runState }) => generation === row.generation && runState !== null)
+  return end === row
+}
+
+/** It is still owned, or its answer was lost with the commit. */
+function isUnderWay({ entries, live }: RunFacts, claim: string): boolean {
+  return [...live, ...entriesOf(entries, "settle_info")].some((known) => known.claim === claim)
+}
+
+/** The end of a run that nobody had claimed is no attempt. */
+function complaintsAboutCauses({ rows }: RunFacts): string[] {
+  return rows.flatMap((row, index) => {
+    const before = rows[index - 1]
+    if (!before || row.claim === null) return []
+    const cause = row.generation === before.generation ? CAUSES.get(before.outcome) : REPLAYED
+    if (cause === undefined || cause === row.cause) return []
+    const given = row.cause === null ? "does not say why there was" : `says "${row.cause}" of`
+    return [`${given} attempt ${row.attempt} (claim ${row.claim}); the one before it was ${before.outcome}.`]
+  })
+}

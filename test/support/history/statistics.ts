@@ -1,0 +1,47 @@
+/** What a history amounts to, for people who wonder whether a test has done anything at all. */
+import { entriesOf, type Facts } from "./facts.ts"
+
+export interface Statistics {
+  readonly processes: number
+  readonly operations: number
+  readonly runs: number
+  readonly acknowledged: number
+  /** Enqueues of which nobody knows whether they were written. */
+  readonly uncertain: number
+  readonly starts: number
+  /** Starts beyond the first of each run. */
+  readonly duplicates: number
+  readonly succeeded: number
+  readonly dead: number
+  readonly lost: number
+  /** Losses that were charged to the run. */
+  readonly chargedLosses: number
+  readonly released: number
+  /** Late words that were refused. */
+  readonly fenced: number
+}
+
+export function countFacts({ history, runs }: Facts): Statistics {
+  const rows = runs.flatMap((run) => run.rows)
+  const starts = runs.map(({ entries }) => entriesOf(entries, "start").length)
+  const lost = rows.filter(({ outcome }) => outcome === "lost")
+  return {
+    processes: new Set(history.map(({ pid }) => pid)).size,
+    operations: history.length,
+    runs: runs.filter(({ live, rows: attempts }) => live.length + attempts.length > 0).length,
+    acknowledged: runs.filter(({ entries }) => entriesOf(entries, "enq_ok").length > 0).length,
+    uncertain: entriesOf(history, "enq_info").length,
+    starts: sum(starts),
+    duplicates: sum(starts.map((count) => Math.max(0, count - 1))),
+    succeeded: rows.filter(({ runState }) => runState === "succeeded").length,
+    dead: rows.filter(({ runState }) => runState === "dead").length,
+    lost: lost.length,
+    chargedLosses: lost.filter(({ charged }) => charged).length,
+    released: rows.filter(({ outcome }) => outcome === "released").length,
+    fenced: entriesOf(history, "fenced").length,
+  }
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0)
+}
