@@ -1,0 +1,46 @@
+/** Who used the processors meanwhile. Read from /proc: only Linux tells, elsewhere every answer is undefined. */
+import { readdirSync, readFileSync } from "node:fs"
+import { cpus } from "node:os"
+
+/** The unit of /proc on every Linux that Node runs on. */
+const TICK_MS = 10
+
+/** Milliseconds that a PostgreSQL server has used, with all its processes, those that have ended included. */
+export function serverMs(backendPid) {
+  const postmaster = statOf(backendPid)?.parent
+  if (postmaster === undefined) return undefined
+  const { own, ended } = statOf(postmaster)
+  const children = readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name))
+    .map((name) => statOf(name))
+    .filter((stat) => stat?.parent === postmaster)
+  return children.reduce((sum, child) => sum + child.own, own + ended)
+}
+
+/** Milliseconds that this process and its children that have ended have used. */
+export function familyMs() {
+  const stat = statOf(process.pid)
+  return stat && stat.own + stat.ended
+}
+
+/** Milliseconds that all cores together were busy, and that they had. */
+export function machineMs() {
+  const times = cpus().map(({ times: core }) => core)
+  const busy = times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, 0)
+  return { busy, all: times.reduce((sum, { idle }) => sum + idle, busy) }
+}
+
+function statOf(pid) {
+  try {
+    const text = readFileSync(`/proc/${pid}/stat`, "latin1")
+    // The name of the program stands in brackets and may hold anything.
+    const fields = text.slice(text.lastIndexOf(")") + 2).split(" ")
+    const [user, system, childUser, childSystem] = fields
+      .slice(11, 15)
+      .map((ticks) => Number(ticks) * TICK_MS)
+    return { parent: Number(fields[1]), own: user + system, ended: childUser + childSystem }
+  } catch {
+    // Not Linux, or it has just ended.
+    return undefined
+  }
+}
