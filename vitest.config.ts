@@ -12,6 +12,8 @@ export default defineConfig({
   // Node 20 does not know `await using` yet.
   oxc: { target: "node20" },
   test: {
+    // Most tests wait for a server or another process: two at once are faster, also on two cores.
+    maxWorkers: 2,
     projects: [
       pure("architecture", ["test/architecture.test.ts"]),
       pure("unit", [

@@ -101,13 +101,13 @@ describeEngines("a limit", (engine) => {
       ])
     })
 
-    it("holds by the lowest cap when one key has several", async () => {
+    it("goes by the limit of the first in line, because a key belongs to one limit", async () => {
       const { database } = await withStoppedClock(engine)
       await declare(database, "two", 2)
       await declare(database, "three", 3)
       await insert(database, { limits: { k: "three" } }, { limits: { k: "two" } }, { limits: { k: "three" } })
-      expect(await room(database, "k")).toEqual({ k: 2 })
-      expect(await sweep(database)).toHaveLength(2)
+      expect(await room(database, "k")).toEqual({ k: 3 })
+      expect(await sweep(database)).toHaveLength(3)
     })
   })
 

@@ -12,6 +12,8 @@ export interface PlanNode {
   readonly index: string | undefined
   /** How many rows it has looked at, filtered ones included. */
   readonly rows: number
+  /** Whether it was needed at all: what was not has looked at nothing, and says nothing about what it would have. */
+  readonly isExecuted: boolean
   /** Whether it answers a question of the node above, and does not feed it rows. */
   readonly isAside: boolean
   readonly below: readonly PlanNode[]
@@ -49,6 +51,7 @@ function nodeOf(raw: RawNode): PlanNode {
     table: raw["Relation Name"],
     index: raw["Index Name"],
     rows: ((raw["Actual Rows"] ?? 0) + (raw["Rows Removed by Filter"] ?? 0)) * (raw["Actual Loops"] ?? 1),
+    isExecuted: (raw["Actual Loops"] ?? 0) > 0,
     isAside: /Plan$/.test(raw["Parent Relationship"] ?? ""),
     below: (raw.Plans ?? []).map(nodeOf),
   }

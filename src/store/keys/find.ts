@@ -10,10 +10,16 @@ export const findKeys = statement({
   name: "keys/find",
   params: { job: text, tenants: list(text), keys: list(text) },
   returns: { tenant: text, key: text, run: uuid },
+  plan: "index",
   sql: `
-  select entry.tenant, entry.key, entry.run
+  select wanted.tenant, wanted.key, held.run
   from unnest(@tenants, @keys) as wanted (tenant, key)
-  join {keys} as entry on entry.tenant = wanted.tenant and entry.job = @job and entry.key = wanted.key
-  where entry.expires_at is null or entry.expires_at > {now}
+  cross join lateral (
+    select run
+    from {keys} as entry
+    where entry.tenant = wanted.tenant and entry.job = @job and entry.key = wanted.key
+      and (entry.expires_at is null or entry.expires_at > {now})
+    limit 1
+  ) as held
 `,
 })

@@ -6,7 +6,8 @@ import { statement } from "../statement.ts"
  * nobody has declared has a cap of one: the safest there is.
  *
  * Counted, never kept: what a process leaves behind when it dies is still counted, and what has ended is not.
- * Index: run_limits_admitted (key) where admitted; the primary key of limits.
+ * Index: run_limits_parked (key, priority desc, rank) where not admitted, run_limits_admitted (key) where admitted;
+ * the primary key of limits.
  */
 export const roomUnderLimits = statement({
   name: "limits/room",
@@ -16,9 +17,18 @@ export const roomUnderLimits = statement({
   sql: `
   select key, (
       coalesce((
-        select min(coalesce(cap, 1))
-        from (select distinct limit_name from {run_limits} as entry where entry.key = wanted.key) as named
-        left join {limits} on name = limit_name
+        select cap
+        from {limits}
+        where name = coalesce(
+          (
+            select limit_name
+            from {run_limits} as entry
+            where entry.key = wanted.key and not entry.admitted
+            order by entry.priority desc, entry.rank
+            limit 1
+          ),
+          (select limit_name from {run_limits} as entry where entry.key = wanted.key and entry.admitted limit 1)
+        )
       ), 1)
       - (select count(*) from {run_limits} as entry where entry.key = wanted.key and entry.admitted)
     )::int as room
