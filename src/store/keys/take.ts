@@ -7,7 +7,8 @@ import { statement } from "../statement.ts"
  * Guarantee: of any number of calls for one key, one gets it; the others wait for its transaction and then see the
  * holder (keys/find).
  * `forMs` says for how long the key is held; null: while its run lives.
- * Locks: the keys' rows, in their order.
+ * Locks: the rows of keys that it takes, in their order. Not those that others hold: whoever ends such a run frees its
+ * key, and must not wait for a transaction that has only asked.
  * Index: the primary key of keys.
  */
 export const takeKeys = statement({
@@ -20,14 +21,42 @@ export const takeKeys = statement({
     forMs: list(nullable(double)),
   },
   returns: { run: uuid },
+  plan: "index",
   sql: `
-  insert into {keys} as entry (tenant, job, key, run, expires_at)
-  select tenant, @job, key, run, {now} + for_ms * interval '1 millisecond'
-  from unnest(@tenants, @keys, @runs, @forMs) as wanted (tenant, key, run, for_ms)
-  order by tenant, key
-  on conflict (tenant, job, key) do update
-  set run = excluded.run, expires_at = excluded.expires_at
-  where entry.expires_at <= {now} or entry.run = excluded.run
-  returning run
+  with wanted as materialized (
+    select tenant, key, run, {now} + for_ms * interval '1 millisecond' as expires_at
+    from unnest(@tenants, @keys, @runs, @forMs) as given (tenant, key, run, for_ms)
+    order by tenant, key
+  ),
+  renewed as (
+    update {keys} as entry
+    set run = wanted.run, expires_at = wanted.expires_at
+    from wanted
+    where entry.ctid = any (array(
+        select old.ctid
+        from wanted
+        cross join lateral (
+          select ctid
+          from {keys}
+          where tenant = wanted.tenant and job = @job and key = wanted.key
+            and (expires_at <= {now} or run = wanted.run)
+          limit 1
+        ) as old
+      ))
+      and entry.tenant = wanted.tenant and entry.key = wanted.key
+      and (entry.expires_at <= {now} or entry.run = wanted.run)
+    returning entry.run
+  ),
+  taken as (
+    insert into {keys} (tenant, job, key, run, expires_at)
+    select tenant, @job, key, run, expires_at
+    from wanted
+    order by tenant, key
+    on conflict (tenant, job, key) do nothing
+    returning run
+  )
+  select run from renewed
+  union all
+  select run from taken
 `,
 })
