@@ -25,7 +25,7 @@ describeEngines("the schema that the migrations make", (engine) => {
     const { database } = await engine.migrated()
     await execute(
       database,
-      "create table {attempts_19700101} partition of {attempts} for values from ('1970-01-01') to ('1970-01-02')",
+      "create table {attempts_short_19700101} partition of {attempts_short} for values from ('1970-01-01') to ('1970-01-02')",
     )
     await makePartitions(database)
     expect(await dumpOf(database)).toBe(await committed())
