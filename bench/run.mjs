@@ -7,6 +7,7 @@ import { describeMachine } from "./machine.mjs"
 const PARTS = {
   time: () => import("./time/run.mjs"),
   queue: () => import("./queue/run.mjs"),
+  claims: () => import("./claims/run.mjs"),
 }
 
 const names = process.argv.slice(2)

@@ -1,6 +1,6 @@
 /** What users hold: enqueue, wait, steer, start, stop. Creating one does no I/O. */
 import { DEFAULTS } from "../defaults.ts"
-import type { NewRun } from "../engine/new-run.ts"
+import { type NewRun, newRun } from "../engine/new-run.ts"
 import { InputError, PayloadError } from "../errors.ts"
 import type { Job } from "../job/define.ts"
 import { encodePayload } from "../job/payload.ts"
@@ -155,13 +155,12 @@ export function publish(host: Host, application: Application): Carillon {
       }
     })
     return application.call(async (opened) => {
-      for (const [index, input] of inputs.entries()) {
-        const parsed = job.parse(input)
-        if (parsed instanceof Promise) await parsed.catch(named(index))
+      if (job.hasSchema) {
+        for (const [index, input] of inputs.entries()) {
+          await Promise.resolve(job.parse(input)).catch(named(index))
+        }
       }
-      const runs = items.map(
-        ({ run }, index): NewRun => ({ ...run, id: host.newId(), input: inputs[index] ?? "" }),
-      )
+      const runs = items.map(({ run }, index) => newRun(run, host.newId(), inputs[index] ?? ""))
       const { answers } = tx
         ? await enqueueRunsIn(opened, tx, job, runs)
         : await enqueueRuns(opened, job, runs)

@@ -18,14 +18,31 @@ export interface RunHandle<Output> {
   readonly result: (options?: { readonly signal?: AbortSignal }) => Promise<Output>
 }
 
+/** A class because there may be fifty thousand of them: what they have in common is made once. */
+class Handle<Output> implements RunHandle<Output> {
+  readonly id: string
+  readonly created: boolean
+  readonly #results: Results
+
+  constructor(results: Results, run: { readonly id: string; readonly created: boolean }) {
+    this.id = run.id
+    this.created = run.created
+    this.#results = results
+  }
+
+  /** Can be taken off and called alone. */
+  get result(): RunHandle<Output>["result"] {
+    const { id } = this
+    const results = this.#results
+    return async (options) => (await waitForOutput(results, id, options)) as Output
+  }
+}
+
 export function createRunHandle<Output>(
   results: Results,
   run: { readonly id: string; readonly created: boolean },
 ): RunHandle<Output> {
-  return Object.freeze({
-    ...run,
-    result: async (options) => (await waitForOutput(results, run.id, options)) as Output,
-  } satisfies RunHandle<Output>)
+  return new Handle<Output>(results, run)
 }
 
 /** What the handler of a run returned, once the run has ended. */

@@ -7,6 +7,7 @@
  */
 import { admit, type InLine } from "../queue/admission.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import type { Transaction } from "../store/database.ts"
 import { admitRuns } from "../store/limits/admit.ts"
 import { nextInLine } from "../store/limits/next-in-line.ts"
 import { roomUnderLimits } from "../store/limits/room.ts"
@@ -18,6 +19,8 @@ import { createBell, type Loop } from "./loop.ts"
 export interface Admissions extends Loop {
   /** Admits what has room under these keys, soon. What fails is found by the sweep. */
   readonly admit: (keys: readonly string[]) => void
+  /** Takes no more keys; resolves when those that it has are done with. */
+  readonly close: () => Promise<void>
 }
 
 export interface AdmissionsParts {
@@ -26,8 +29,9 @@ export interface AdmissionsParts {
 }
 
 const SWEEP_EVERY_MS = 1_000
-/** How many keys one sweep looks at, and how many runs one admission moves. */
+/** How many keys one sweep looks at, how many one transaction admits under, and how many runs it moves under each. */
 const MOST_KEYS = 500
+const MOST_KEYS_AT_ONCE = 50
 const MOST_RUNS = 200
 /** How often it tries while others are at it, and how long it rests in between at the most. */
 const MOST_TRIES = 10
@@ -37,54 +41,73 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
   const { database } = runtime
   const bell = createBell(runtime)
   const wanted = new Set<string>()
-  let isWorking = false
+  let working: Promise<void> | undefined
+  let closed = false
   /** Where the next sweep goes on. */
   let after = ""
 
+  /** Admits under all of these in one go, and then goes on under those that have more to give, or that others are at. */
+  async function admitUnder(keys: readonly string[]): Promise<void> {
+    for (const key of await admitSome(keys)) await admitAllUnder(key)
+  }
+
   /** Admits under one key until there is no room or nobody in line. */
-  async function admitUnder(key: string): Promise<void> {
-    for (let tries = 0; tries < MOST_TRIES; tries += 1) {
-      const lanes = await admitSome(key)
-      for (const lane of lanes ?? []) onReady(lane)
-      if (lanes && lanes.length < MOST_RUNS) return
+  async function admitAllUnder(key: string): Promise<void> {
+    for (let tries = 0; tries < MOST_TRIES && !closed; tries += 1) {
+      if ((await admitSome([key])).length === 0) return
       // Whoever is at it may have counted before our room was there: ask again when they are done.
-      if (!lanes) await runtime.sleep(runtime.random() * BUSY_REST_MS)
+      await runtime.sleep(runtime.random() * BUSY_REST_MS)
     }
   }
 
-  /** What was admitted; `undefined` if somebody else is at it. */
-  function admitSome(key: string): Promise<readonly ReadyLane[] | undefined> {
-    return database.transaction(async (tx) => {
-      const first = lineOf(await tx.run(nextInLine, { keys: [key], limit: MOST_RUNS }))
-      const keys = [...new Set(first.flatMap((run) => run.keys))].sort()
-      if (keys.length === 0) return []
-      const [lock] = await tx.run(tryLockLimits, { schema: database.schema, keys })
-      if (!lock?.taken) return undefined
-      // Read again under the lock: what was seen before may have been admitted since.
-      const line = lineOf(await tx.run(nextInLine, { keys: [key], limit: MOST_RUNS })).filter((run) =>
-        run.keys.every((each) => keys.includes(each)),
-      )
-      const room = await tx.run(roomUnderLimits, { keys })
-      const admitted = admit(line, new Map(room.map((row) => [row.key, row.room])))
-      if (admitted.length === 0) return []
-      await runtime.crashPoint("admit.counted")
-      return tx.run(admitRuns, { ids: admitted })
-    })
+  /** Tells of what was admitted, and returns the keys that are not done with. */
+  async function admitSome(keys: readonly string[]): Promise<readonly string[]> {
+    const [lanes, rest] = await database.transaction((tx) => admitIn(tx, keys))
+    for (const lane of lanes) onReady(lane)
+    return rest
+  }
+
+  async function admitIn(
+    tx: Transaction,
+    wantedKeys: readonly string[],
+  ): Promise<readonly [lanes: readonly ReadyLane[], rest: readonly string[]]> {
+    const first = lineOf(await tx.run(nextInLine, { keys: wantedKeys, limit: MOST_RUNS }))
+    const keys = [...new Set(first.flatMap((run) => run.keys))].sort()
+    if (keys.length === 0) return [[], []]
+    const [lock] = await tx.run(tryLockLimits, { schema: database.schema, keys })
+    if (!lock?.taken) return [[], wantedKeys]
+    // Read again under the lock: what was seen before may have been admitted since.
+    const line = lineOf(await tx.run(nextInLine, { keys: wantedKeys, limit: MOST_RUNS })).filter((run) =>
+      run.keys.every((each) => keys.includes(each)),
+    )
+    const room = await tx.run(roomUnderLimits, { keys })
+    const admitted = admit(line, new Map(room.map((row) => [row.key, row.room])))
+    if (admitted.length === 0) return [[], []]
+    await runtime.crashPoint("admit.counted")
+    const lanes = await tx.run(admitRuns, { ids: admitted })
+    const chosen = new Set(admitted)
+    const given = wantedKeys.filter(
+      (key) => line.filter(({ run, keys: its }) => chosen.has(run) && its.includes(key)).length >= MOST_RUNS,
+    )
+    return [lanes, given]
   }
 
   async function work(): Promise<void> {
-    isWorking = true
-    for (const key of wanted) {
-      wanted.delete(key)
-      await admitUnder(key).catch(() => {})
+    while (wanted.size > 0) {
+      const keys = [...wanted].slice(0, MOST_KEYS_AT_ONCE)
+      for (const key of keys) wanted.delete(key)
+      await admitUnder(keys).catch(() => {})
     }
-    isWorking = false
+    working = undefined
   }
 
   async function sweep(): Promise<void> {
     const keys = await database.run(limitsWithRoom, { after, limit: MOST_KEYS })
     after = keys.length === MOST_KEYS ? (keys.at(-1)?.key ?? "") : ""
-    for (const { key, room } of keys) if (room > 0) await admitUnder(key)
+    const open = keys.filter(({ room }) => room > 0).map(({ key }) => key)
+    for (let from = 0; from < open.length; from += MOST_KEYS_AT_ONCE) {
+      await admitUnder(open.slice(from, from + MOST_KEYS_AT_ONCE))
+    }
   }
 
   return {
@@ -95,8 +118,13 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
       return after === "" ? SWEEP_EVERY_MS : 0
     },
     admit: (keys) => {
+      if (closed) return
       for (const key of keys) wanted.add(key)
-      if (!isWorking) void work()
+      working ??= work()
+    },
+    close: async () => {
+      closed = true
+      await working
     },
   }
 }

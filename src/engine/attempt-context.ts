@@ -1,41 +1,106 @@
-/** What one attempt hands to its handler. */
-import type { HandlerTransaction, JobContext } from "../job/context.ts"
-import { parseInstant, toDate } from "../time/instant.ts"
+/**
+ * What one attempt hands to its handler.
+ *
+ * A class whose members are made when they are asked for: most handlers ask for one or two of them, and thousands of
+ * handlers may start in a second. What it hands out can be taken off it and called alone.
+ */
+import type { JobContext } from "../job/context.ts"
+import { type DateValue, parseInstant, toDate } from "../time/instant.ts"
 import { attemptIdOf, type ClaimedRun, idempotencyKeyOf } from "./claimed-run.ts"
-import type { ProgressWriter } from "./progress.ts"
 
-export interface ContextParts {
+/** What a context asks its attempt for. */
+export interface ContextSource {
   readonly run: ClaimedRun
   readonly signal: () => AbortSignal
   readonly log: JobContext["log"]
-  readonly progress: ProgressWriter
-  readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
+  readonly progress: JobContext["progress"]
+  readonly transaction: JobContext["transaction"]
 }
 
-export function createAttemptContext(parts: ContextParts): JobContext {
-  const { run, signal, log, progress, transaction } = parts
-  const { schedule, occurrence, tags, lastError } = run.extra
-  const instant = occurrence ? parseInstant(occurrence) : undefined
-  return {
-    runId: run.id,
-    attemptId: attemptIdOf(run),
-    attempt: run.attempt,
-    generation: run.generation,
-    job: run.job.name,
-    pool: run.pool,
-    tenant: run.tenant === "" ? undefined : run.tenant,
-    due: toDate(run.due),
-    schedule: schedule ?? undefined,
-    occurrence: instant === undefined ? undefined : toDate(instant),
-    tags: tags ?? [],
-    idempotencyKey: idempotencyKeyOf(run),
-    fence: run.fence,
-    lastFailure: lastError ?? undefined,
-    get signal() {
-      return signal()
-    },
-    log,
-    progress: (value) => progress.report(run, value),
-    transaction,
+const NO_TAGS: readonly string[] = Object.freeze([])
+
+export class AttemptContext implements JobContext {
+  readonly #source: ContextSource
+
+  constructor(source: ContextSource) {
+    this.#source = source
+  }
+
+  get runId(): string {
+    return this.#source.run.id
+  }
+
+  get attemptId(): string {
+    return attemptIdOf(this.#source.run)
+  }
+
+  get attempt(): number {
+    return this.#source.run.attempt
+  }
+
+  get generation(): number {
+    return this.#source.run.generation
+  }
+
+  get job(): string {
+    return this.#source.run.job.name
+  }
+
+  get pool(): string {
+    return this.#source.run.pool
+  }
+
+  get tenant(): string | undefined {
+    const { tenant } = this.#source.run
+    return tenant === "" ? undefined : tenant
+  }
+
+  get due(): DateValue {
+    return toDate(this.#source.run.due)
+  }
+
+  get schedule(): string | undefined {
+    return this.#source.run.extra.schedule ?? undefined
+  }
+
+  get occurrence(): DateValue | undefined {
+    const { occurrence } = this.#source.run.extra
+    const instant = occurrence ? parseInstant(occurrence) : undefined
+    return instant === undefined ? undefined : toDate(instant)
+  }
+
+  get tags(): readonly string[] {
+    return this.#source.run.extra.tags ?? NO_TAGS
+  }
+
+  get idempotencyKey(): string {
+    return idempotencyKeyOf(this.#source.run)
+  }
+
+  get fence(): number {
+    return this.#source.run.fence
+  }
+
+  get lastFailure(): JobContext["lastFailure"] {
+    return this.#source.run.extra.lastError ?? undefined
+  }
+
+  get signal(): AbortSignal {
+    return this.#source.signal()
+  }
+
+  get log(): JobContext["log"] {
+    const source = this.#source
+    return (message, data) => source.log(message, data)
+  }
+
+  get progress(): JobContext["progress"] {
+    const source = this.#source
+    return (value) => source.progress(value)
+  }
+
+  get transaction(): JobContext["transaction"] {
+    const source = this.#source
+    return (body) => source.transaction(body)
   }
 }

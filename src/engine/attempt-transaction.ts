@@ -7,9 +7,9 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { findSettledRuns } from "../store/attempts/by-run.ts"
 import { isUncertain } from "../store/database-error.ts"
 import { lendTransaction } from "../store/handler-transaction.ts"
-import { settleRuns } from "../store/runs/settle.ts"
+import { completeRuns } from "../store/runs/complete.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
-import { type Became, type End, settleParams, type WorkerIdentity } from "./settle-batch.ts"
+import { type Became, completeParams, type End, type WorkerIdentity } from "./settle-batch.ts"
 
 /** The end of the run is committed. */
 export interface Completed {
@@ -68,10 +68,10 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             fate: { final: true, state: "succeeded" },
             logs: logs(),
           }
-          const [row] = await tx.run(settleRuns, settleParams(runtime, identity, [end]))
-          if (row?.state !== "succeeded") throw notOurs(run, row?.state)
-          const { state, rank, limit_keys: keys } = row
-          became = { state, rank, limitKeys: keys === null ? [] : JSON.parse(keys) }
+          const [row] = await tx.run(completeRuns, completeParams(runtime, identity, [end]))
+          if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
+          const { limit_keys: keys } = row
+          became = { state: "succeeded", rank: 0n, limitKeys: keys === null ? [] : JSON.parse(keys) }
         },
         { lane: "handler", deadlineMs: Math.min(LONGEST_MS, (run.timeoutMs ?? LONGEST_MS) + LAST_WORDS_MS) },
       )
@@ -116,8 +116,8 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
   }
 }
 
-function notOurs(run: ClaimedRun, state: string | undefined): AttemptAborted {
-  return state === "cancelled"
+function notOurs(run: ClaimedRun, cancelled: string | null | undefined): AttemptAborted {
+  return cancelled
     ? new AttemptAborted("RUN_CANCELLED", run.id, `Run ${run.id} was cancelled; nothing was written.`)
     : new AttemptAborted(
         "LEASE_LOST",

@@ -25,7 +25,7 @@ function start(parts: AttemptParts, run: ClaimedRun) {
     decide = resolve
   })
   const listener = { onOutcome: (_: unknown, decided: AttemptOutcome) => decide(decided), onEnded: () => {} }
-  return { ...startAttempt(parts, run, listener), outcome }
+  return Object.assign(startAttempt(parts, run, listener), { outcome })
 }
 
 /** What an attempt works with; whether its end is committed is up to the test. */

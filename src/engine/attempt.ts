@@ -6,13 +6,13 @@
  */
 import { DEFAULTS } from "../defaults.ts"
 import { AttemptAborted, InputError, PayloadError } from "../errors.ts"
-import type { JobContext } from "../job/context.ts"
+import type { HandlerTransaction } from "../job/context.ts"
 import { encodePayload } from "../job/payload.ts"
 import { isVerdict, type Verdict } from "../job/verdict.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Outcome } from "../queue/fate.ts"
 import type { Host, Timer } from "../runtime/host.ts"
-import { createAttemptContext } from "./attempt-context.ts"
+import { AttemptContext, type ContextSource } from "./attempt-context.ts"
 import { type AttemptLog, createAttemptLog } from "./attempt-log.ts"
 import type { Completed, Completer, Completion } from "./attempt-transaction.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
@@ -51,87 +51,119 @@ export interface AttemptListener {
 const LAST_WORDS_MS = 1_000
 
 export function startAttempt(
-  { host, completer, progress }: AttemptParts,
+  parts: AttemptParts,
   run: ClaimedRun,
-  { onOutcome, onEnded }: AttemptListener,
+  listener: AttemptListener,
 ): RunningAttempt {
-  const startedAtMs = host.monotonicMs()
-  // Most handlers ask for none of these.
-  let controller: AbortController | undefined
-  let log: AttemptLog | undefined
-  let completion: Completion | undefined
-  let abortedBy: AttemptAborted | undefined
-  let isOver = false
-  let isDecided = false
-  let lastWords: Timer | undefined
-
-  const logs = () => log?.json() ?? null
-  const signal = () => {
-    if (!controller) {
-      controller = new AbortController()
-      if (abortedBy) controller.abort(abortedBy)
-    }
-    return controller.signal
-  }
-  const context = createAttemptContext({
-    run,
-    signal,
-    progress,
-    log: (message, data) => {
-      log ??= createAttemptLog(host)
-      log.add(message, data)
-    },
-    transaction: (body) => {
-      completion ??= completer.open({ run, startedAtMs, logs, signal })
-      return completion.transaction(body)
-    },
-  })
-  const attempt: RunningAttempt = { run, startedAtMs, over: () => isOver, abort, logs }
-  const timer =
-    run.timeoutMs === null ? undefined : host.after(run.timeoutMs, () => abort(timeoutReason(run)))
-
-  function decide(outcome: AttemptOutcome): void {
-    if (isDecided) return
-    isDecided = true
-    timer?.cancel()
-    lastWords?.cancel()
-    // Once its end is committed, nothing that the handler says can change it.
-    onOutcome(attempt, completion?.completed() ?? outcome)
-  }
-
-  /** Once told to end, what a handler says is up to the reason: most throw because of it. */
-  function abort(reason: AttemptAborted): void {
-    if (isOver || abortedBy) return
-    // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
-    timer?.cancel()
-    abortedBy = reason
-    controller?.abort(reason)
-    if (reason.code === "ATTEMPT_TIMEOUT") decide({ kind: "timed_out", error: recordError(reason) })
-    else if (reason.code === "LEASE_LOST") decide({ kind: "lost" })
-    else if (reason.code === "RUN_CANCELLED") decide({ kind: "cancelled", error: recordError(reason) })
-    else lastWords = host.after(LAST_WORDS_MS, () => decide({ kind: "released" }))
-  }
-
-  void handle(run, context).then((outcome) => {
-    isOver = true
-    // At a stop a result still counts, a failure does not: it was the stop's doing.
-    decide(abortedBy && outcome.kind === "failed" ? { kind: "released" } : outcome)
-    onEnded(attempt)
-  })
+  const attempt = new Attempt(parts, run, listener)
+  void attempt.handle()
   return attempt
 }
 
-/** Runs the handler to its end; never rejects. */
-async function handle(run: ClaimedRun, context: JobContext): Promise<Outcome> {
-  try {
-    const parsed = run.job.parse(run.input)
-    const input = parsed instanceof Promise ? await parsed : parsed
-    const output = await run.job.execute(input, context)
-    if (isVerdict(output)) return outcomeOf(output)
-    return { kind: "succeeded", result: encodePayload(output, "result", DEFAULTS.resultBytes) }
-  } catch (error) {
-    if (isVerdict(error)) return outcomeOf(error)
-    return { kind: "failed", error: recordError(error), retryable: !isFinal(run, error) }
+/** A class for the sake of those who execute tens of thousands in a second: its methods are made once. */
+class Attempt implements RunningAttempt, ContextSource {
+  readonly run: ClaimedRun
+  readonly startedAtMs: number
+  readonly #parts: AttemptParts
+  readonly #listener: AttemptListener
+  readonly #timer: Timer | undefined
+  // Most handlers ask for none of these.
+  #controller: AbortController | undefined
+  #log: AttemptLog | undefined
+  #completion: Completion | undefined
+  #abortedBy: AttemptAborted | undefined
+  #lastWords: Timer | undefined
+  #isOver = false
+  #isDecided = false
+
+  constructor(parts: AttemptParts, run: ClaimedRun, listener: AttemptListener) {
+    this.run = run
+    this.startedAtMs = parts.host.monotonicMs()
+    this.#parts = parts
+    this.#listener = listener
+    if (run.timeoutMs !== null) {
+      this.#timer = parts.host.after(run.timeoutMs, () => this.abort(timeoutReason(run)))
+    }
+  }
+
+  over(): boolean {
+    return this.#isOver
+  }
+
+  logs(): string | null {
+    return this.#log?.json() ?? null
+  }
+
+  signal(): AbortSignal {
+    if (!this.#controller) {
+      this.#controller = new AbortController()
+      if (this.#abortedBy) this.#controller.abort(this.#abortedBy)
+    }
+    return this.#controller.signal
+  }
+
+  log(message: string, data?: unknown): void {
+    this.#log ??= createAttemptLog(this.#parts.host)
+    this.#log.add(message, data)
+  }
+
+  progress(value: unknown): void {
+    this.#parts.progress.report(this.run, value)
+  }
+
+  transaction<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Result> {
+    const { run, startedAtMs } = this
+    this.#completion ??= this.#parts.completer.open({
+      run,
+      startedAtMs,
+      logs: () => this.logs(),
+      signal: () => this.signal(),
+    })
+    return this.#completion.transaction(body)
+  }
+
+  /** Runs the handler to its end; never rejects. */
+  async handle(): Promise<void> {
+    let outcome: Outcome
+    try {
+      const { job, input } = this.run
+      const parsed = job.parse(input)
+      const value = parsed instanceof Promise ? await parsed : parsed
+      const output = await job.execute(value, new AttemptContext(this))
+      outcome = isVerdict(output)
+        ? outcomeOf(output)
+        : { kind: "succeeded", result: encodePayload(output, "result", DEFAULTS.resultBytes) }
+    } catch (error) {
+      outcome = isVerdict(error)
+        ? outcomeOf(error)
+        : { kind: "failed", error: recordError(error), retryable: !isFinal(this.run, error) }
+    }
+    this.#isOver = true
+    // At a stop a result still counts, a failure does not: it was the stop's doing.
+    this.#decide(this.#abortedBy && outcome.kind === "failed" ? { kind: "released" } : outcome)
+    this.#listener.onEnded(this)
+  }
+
+  /** Once told to end, what a handler says is up to the reason: most throw because of it. */
+  abort(reason: AttemptAborted): void {
+    if (this.#isOver || this.#abortedBy) return
+    // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
+    this.#timer?.cancel()
+    this.#abortedBy = reason
+    this.#controller?.abort(reason)
+    if (reason.code === "ATTEMPT_TIMEOUT") this.#decide({ kind: "timed_out", error: recordError(reason) })
+    else if (reason.code === "LEASE_LOST") this.#decide({ kind: "lost" })
+    else if (reason.code === "RUN_CANCELLED") this.#decide({ kind: "cancelled", error: recordError(reason) })
+    else this.#lastWords = this.#parts.host.after(LAST_WORDS_MS, () => this.#decide({ kind: "released" }))
+  }
+
+  #decide(outcome: AttemptOutcome): void {
+    if (this.#isDecided) return
+    this.#isDecided = true
+    this.#timer?.cancel()
+    this.#lastWords?.cancel()
+    // Once its end is committed, nothing that the handler says can change it.
+    this.#listener.onOutcome(this, this.#completion?.completed() ?? outcome)
   }
 }
 

@@ -20,10 +20,16 @@ import { createLanes } from "./lanes.ts"
 import type { Lease } from "./lease.ts"
 
 export interface Claimer {
-  /** Runs in the order in which they should start. None of `except`. */
+  /** Runs in the order in which they should start, from where the last claim ended. None of `except`. */
   readonly claim: (wanted: Wanted) => Promise<Claim>
+  /** Whether it is time to look for what may have turned up beside the wake-ups; sooner if the last claim was short. */
+  readonly isSearchDue: (wasShort: boolean) => boolean
+  /** Looks for it, and claims what there is, from the bottom if that is worth its time. */
+  readonly search: (wanted: Wanted) => Promise<Claim>
   /** Something became ready; `undefined`: something may have been missed, anywhere. */
   readonly wake: (lane: ReadyLane | undefined) => void
+  /** Whether there may be runs that must not be claimed ahead of free slots. */
+  readonly hasSolos: () => boolean
 }
 
 export interface Wanted {
@@ -47,6 +53,8 @@ export interface ClaimerParts {
   readonly lease: Lease
   readonly doubts: ClaimDoubts
 }
+
+const NOTHING: Claim = { runs: [], isEmpty: false }
 
 type Row = typeof claimRuns extends Statement<infer _, infer R> ? R : never
 
@@ -95,54 +103,61 @@ export function createClaimer({ runtime, pool, jobs, lease, doubts }: ClaimerPar
         if (isUncertain(error)) doubts.add(mine)
         throw error
       })
-    for (const row of rows) lanes.pass(row, row.rank)
+    inOrder(rows)
+    // The last of each lane is as far as it was passed.
+    rows.forEach((row, index) => {
+      const next = rows[index + 1]
+      if (!next || next.priority !== row.priority || next.solo !== row.solo) lanes.pass(row, row.rank)
+    })
     // Lost while we claimed: these runs will be reaped with the rest of the old lease.
     if (lease.id() !== mine.lease) return []
     return runsOf(rows, mine)
   }
 
-  async function takeFromBottom(wanted: Wanted): Promise<ClaimedRun[]> {
+  async function fromBottom(wanted: Wanted): Promise<Claim> {
     const startedAtMs = monotonicMs()
     lanes.reset()
     await look()
-    const rows = await take(wanted)
+    const runs = await take(wanted)
     const endedAtMs = monotonicMs()
     bottomAtMs = endedAtMs + BOTTOM_SHARE * (endedAtMs - startedAtMs)
     bottomAtLastMs = endedAtMs + BOTTOM_AT_LEAST_MS
-    return rows
+    return { runs, isEmpty: runs.length === 0 && wanted.limit > 0 }
   }
 
   return {
     claim: async (wanted) => {
       await doubts.resolve()
-      if (monotonicMs() >= bottomAtLastMs) {
-        const runs = await takeFromBottom(wanted)
-        return { runs, isEmpty: runs.length === 0 }
-      }
+      if (monotonicMs() >= bottomAtLastMs) return fromBottom(wanted)
+      return { runs: await take(wanted), isEmpty: false }
+    },
+    isSearchDue: (wasShort) => monotonicMs() >= (wasShort ? Math.min(lookAtMs, bottomAtMs) : lookAtMs),
+    search: async (wanted) => {
       if (monotonicMs() >= lookAtMs) await look()
+      if (wanted.limit <= 0) return NOTHING
       const runs = await take(wanted)
-      if (runs.length >= wanted.limit || monotonicMs() < bottomAtMs) return { runs, isEmpty: false }
-      const { limit, free, except } = wanted
-      const left = { limit: limit - runs.length, free: Math.max(0, free - runs.length), except }
-      // What was just taken must not be given up because the rest could not be asked for.
-      const more = await takeFromBottom(left).catch(() => undefined)
-      return { runs: [...runs, ...(more ?? [])], isEmpty: runs.length === 0 && more?.length === 0 }
+      return runs.length > 0 || monotonicMs() < bottomAtMs ? { runs, isEmpty: false } : fromBottom(wanted)
     },
     wake: (lane) => {
       if (lane) lanes.wake(lane)
       else bottomAtLastMs = 0
     },
+    hasSolos: lanes.hasSolos,
   }
 
   function runsOf(rows: Row[], fence: Fence): ClaimedRun[] {
     const claimedAtMs = monotonicMs()
     const claimName = claimNameOf(fence)
-    rows.sort((a, b) => b.priority - a.priority || compare(a.rank, b.rank) || (a.id < b.id ? -1 : 1))
     return rows.flatMap((row) => {
       const job = jobs.get(row.job)
       return job ? [claimedRun({ row, fence, claimName, job, pool, claimedAtMs })] : []
     })
   }
+}
+
+/** `returning` gives the order of the table. */
+function inOrder(rows: Row[]): void {
+  rows.sort((a, b) => b.priority - a.priority || compare(a.rank, b.rank) || (a.id < b.id ? -1 : 1))
 }
 
 function compare(a: bigint, b: bigint): number {

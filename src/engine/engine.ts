@@ -58,6 +58,9 @@ export interface Engine {
   readonly stop: (graceMs: number) => Promise<void>
 }
 
+/** How long a stop waits for the lines under limits that it has moved. */
+const LAST_ADMISSIONS_MS = 1_000
+
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
   const claiming = new AbortController()
   const living = new AbortController()
@@ -87,7 +90,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     runtime,
     events,
     identity,
-    isBusy: () => workers.some((worker) => worker.running().length > 0),
+    isBusy: () => workers.some((worker) => worker.isBusy()),
     onSucceeded: (job, durationMs) => watch.succeeded(job, durationMs),
     onFinished: results.tell,
     onReturned: (lane) => (lane ? wakeups.ready(lane) : wakeups.waiting()),
@@ -207,6 +210,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   async function stopOnce(): Promise<void> {
     const parts = { runtime, workers, lease, claiming, claimLoops, living, lifeLoops }
     const unfinished = await shutDown(parts, graceOver)
+    // Those who stand in line need not wait for somebody's sweep. A database that does not answer holds up nothing.
+    const enough = new AbortController()
+    await Promise.race([admissions.close(), runtime.sleep(LAST_ADMISSIONS_MS, enough.signal)])
+    enough.abort()
     settler.close()
     results.close()
     visibility.close()

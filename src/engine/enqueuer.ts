@@ -13,10 +13,11 @@ import { readClock } from "../store/clock/read.ts"
 import type { Runner } from "../store/database.ts"
 import { deadlineError, hasEndedSession, isUncertain } from "../store/database-error.ts"
 import { insertRuns } from "../store/runs/insert.ts"
+import { insertPlainRuns } from "../store/runs/insert-plain.ts"
 import type { Statement } from "../store/statement.ts"
 import type { ClaimDoubts } from "./claim-doubts.ts"
 import { createDatabaseClock } from "./database-clock.ts"
-import { type HandOff, insertParams, type NewRun } from "./new-run.ts"
+import { type HandOff, insertParams, isPlain, type NewRun, plainParams } from "./new-run.ts"
 import { takeFreeKeys } from "./run-keys.ts"
 
 export interface Enqueuer {
@@ -58,14 +59,14 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
 
   async function write(job: AnyJob, runs: readonly NewRun[], handOff?: HandOff): Promise<Written> {
     const deadlineAtMs = monotonicMs() + DEFAULTS.deadlineMs
-    const isPlain = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
+    const isSimple = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
     for (let isDoubtful = false; ; ) {
       const tryMs = Math.min(runs.length > MOST_AT_ONCE ? LARGE_TRY_MS : TRY_MS, deadlineAtMs - monotonicMs())
       const notAfter = await voidAfter(tryMs)
       try {
         const written =
-          isPlain && !isDoubtful
-            ? await writePlainly(job, runs, { notAfter, tryMs, handOff })
+          isSimple && !isDoubtful
+            ? await writeSimply(job, runs, { notAfter, tryMs, handOff })
             : await writeCarefully(job, runs, { notAfter, tryMs, isDoubtful })
         if (written) return written
         // Void before it began: the database was busy for too long, or its clock was set forward.
@@ -102,13 +103,15 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
   }
 
   /** One statement; `undefined` if it was void. */
-  async function writePlainly(
+  async function writeSimply(
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
   ): Promise<Written | undefined> {
-    const params = insertParams(job, runs, { notAfter, handOff })
-    const went = await database.run(insertRuns, params, { deadlineMs: tryMs })
+    const before: Runner = {
+      run: (statement, params) => database.run(statement, params, { deadlineMs: tryMs }),
+    }
+    const went = await insert(before, job, runs, { notAfter, handOff, isDoubtful: false })
     if (went[0] === undefined && runs.length > 0) return undefined
     if (went[0]) clock.hear(went[0].now_ms)
     return { answers: runs.map(({ id }) => ({ id, created: true })), went }
@@ -123,7 +126,7 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
     return database
       .transaction(
         async (tx) => {
-          const written = await writeIn(tx, job, runs, notAfter)
+          const written = await writeIn(tx, job, runs, { notAfter, isDoubtful })
           const count = written.went.reduce((sum, { runs: some }) => sum + some, 0)
           const wanted = written.answers.filter(({ created }) => created).length
           if (isDoubtful && wanted > 0) {
@@ -148,17 +151,39 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
     runner: Runner,
     job: AnyJob,
     runs: readonly NewRun[],
-    notAfter: number | null = null,
+    { notAfter, isDoubtful }: { notAfter: number | null; isDoubtful: boolean },
   ): Promise<Written> {
     const answers = await takeFreeKeys(runner, job.name, runs)
     const fresh = runs.filter((_, index) => answers[index]?.created)
     const went: Went[] = []
     for (let from = 0; from < fresh.length; from += MOST_AT_ONCE) {
       const some = fresh.slice(from, from + MOST_AT_ONCE)
-      went.push(...(await runner.run(insertRuns, insertParams(job, some, { notAfter, handOff: undefined }))))
+      went.push(...(await insert(runner, job, some, { notAfter, isDoubtful })))
     }
     return { answers, went }
   }
 
-  return { write, writeIn: (runner, job, runs) => writeIn(runner, job, runs) }
+  return {
+    write,
+    writeIn: (runner, job, runs) => writeIn(runner, job, runs, { notAfter: null, isDoubtful: false }),
+  }
+}
+
+interface Insert {
+  readonly notAfter: number | null
+  readonly handOff?: HandOff | undefined
+  /** An earlier try may have written them. */
+  readonly isDoubtful: boolean
+}
+
+async function insert(
+  runner: Runner,
+  job: AnyJob,
+  runs: readonly NewRun[],
+  { notAfter, handOff, isDoubtful }: Insert,
+): Promise<Went[]> {
+  const isEasy = !isDoubtful && job.concurrency === null && runs.every(isPlain)
+  if (!isEasy) return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
+  const went = await runner.run(insertPlainRuns, plainParams(job, runs, { notAfter, handOff }))
+  return went.map((all) => ({ ...all, pool: job.pool, solo: false, priority: job.priority }))
 }

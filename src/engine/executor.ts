@@ -14,6 +14,8 @@ export interface Executor {
   readonly free: () => number
   /** Whether anything may be started now. */
   readonly isOpen: () => boolean
+  /** How many more may be started before results have to be written. */
+  readonly room: () => number
   /** Starts a run in a free slot; or ends it, if it may not be started any more. */
   readonly begin: (run: ClaimedRun) => void
   /** Gives a run back that was not started, without charging it. */
@@ -23,6 +25,7 @@ export interface Executor {
   readonly letGo: () => void
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
+  readonly isBusy: () => boolean
   /** Runs whose handlers go on although their ends are known: others, or we ourselves, may be given them again. */
   readonly lingering: () => readonly string[]
   readonly abort: (run: string, reason: AttemptAborted) => void
@@ -60,6 +63,8 @@ export function createExecutor(parts: ExecutorParts): Executor {
   let kept = 0
   let closed = false
 
+  const listener = { onOutcome, onEnded }
+
   function begin(run: ClaimedRun): void {
     // Lost since it was claimed: it is reaped with the rest of the old lease.
     if (run.lease !== lease.id()) return
@@ -91,7 +96,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
     handled.add(1)
     // It may block the event loop for that long, beginning now.
     if (run.timeoutMs !== null) lease.mayTake(run.timeoutMs)
-    running.set(run.id, startAttempt(attempts, run, { onOutcome, onEnded }))
+    running.set(run.id, startAttempt(attempts, run, listener))
   }
 
   function onEnded({ run }: RunningAttempt): void {
@@ -156,6 +161,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
     free: () => slots - running.size - kept,
     // A crash now must not repeat too much, and what is started must have time to be settled.
     isOpen: () => !closed && !settler.isFull() && lease.remainingMs() >= leaseMs / 3,
+    room: settler.room,
     begin,
     giveBack,
     takeSlot: () => {
@@ -163,6 +169,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
     },
     letGo,
     running: () => [...running.values()],
+    isBusy: () => running.size > 0,
     lingering: () => [...lingering],
     abort: (run, reason) => running.get(run)?.abort(reason),
     close: () => {

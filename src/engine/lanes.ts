@@ -12,6 +12,8 @@ export interface Lanes {
   readonly wake: (lane: ReadyLane) => void
   readonly pass: (lane: PoolLane, rank: bigint) => void
   readonly look: (snapshot: Snapshot) => void
+  /** Whether any of them holds runs that must not be claimed ahead. */
+  readonly hasSolos: () => boolean
   /** Begins again at the bottom of every lane. */
   readonly reset: () => void
   /** In the order of claims, each with where to begin and how many to take of it. */
@@ -49,10 +51,17 @@ const MOST_LANES = 64
 export function createLanes(): Lanes {
   const lowWater = createLowWater()
   const known = new Map<string, PoolLane>()
+  let solos = 0
 
   function learn({ solo, priority }: PoolLane): void {
-    if (known.size >= MOST_LANES) known.clear()
-    known.set(laneKey({ solo, priority }), { solo, priority })
+    const key = laneKey({ solo, priority })
+    if (known.has(key)) return
+    if (known.size >= MOST_LANES) {
+      known.clear()
+      solos = 0
+    }
+    known.set(key, { solo, priority })
+    if (solo) solos += 1
   }
 
   return {
@@ -63,6 +72,7 @@ export function createLanes(): Lanes {
     },
     pass: (lane, rank) => lowWater.pass(laneKey(lane), rank),
     look: lowWater.look,
+    hasSolos: () => solos > 0,
     reset: lowWater.reset,
     order: ({ limit, free, lowestFirst }) => {
       const lanes = [...known.values()]

@@ -37,6 +37,61 @@ export function limitKeyOf(job: string, { concurrencyKey }: Pick<NewRun, "concur
   return concurrencyKey === null ? jobLimit(job) : `${jobLimit(job)} ${concurrencyKey}`
 }
 
+/** Written out, because copying by `...` takes four times as long, fifty thousand times in one call. */
+export function newRun(options: Omit<NewRun, "id" | "input">, id: string, input: string): NewRun {
+  return {
+    id,
+    input,
+    pool: options.pool,
+    priority: options.priority,
+    tenant: options.tenant,
+    delayMs: options.delayMs,
+    runAt: options.runAt,
+    startWithinMs: options.startWithinMs,
+    key: options.key,
+    keyForMs: options.keyForMs,
+    tags: options.tags,
+    timeoutMs: options.timeoutMs,
+    retry: options.retry,
+    concurrencyKey: options.concurrencyKey,
+  }
+}
+
+/** Nothing but an input. */
+export function isPlain(run: NewRun): boolean {
+  return (
+    run.pool === null &&
+    run.priority === null &&
+    run.tenant === null &&
+    run.delayMs === null &&
+    run.runAt === null &&
+    run.startWithinMs === null &&
+    run.key === null &&
+    run.tags === null &&
+    run.timeoutMs === null &&
+    run.retry === null
+  )
+}
+
+export function plainParams(
+  job: AnyJob,
+  runs: readonly NewRun[],
+  { notAfter, handOff }: { readonly notAfter: number | null; readonly handOff: HandOff | undefined },
+) {
+  return {
+    lease: handOff?.lease ?? null,
+    claim: handOff?.claim ?? null,
+    job: job.name,
+    pool: job.pool,
+    priority: job.priority,
+    history: job.history,
+    buryWhenLost: job.onLost === "bury",
+    notAfter,
+    ids: runs.map(({ id }) => id),
+    inputs: runs.map(({ input }) => input),
+  }
+}
+
 export function insertParams(
   job: AnyJob,
   runs: readonly NewRun[],

@@ -80,7 +80,8 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
   }
 
   function answer(id: string, finished: FinishedRun | undefined): void {
-    const callers = waiting.get(id) ?? []
+    const callers = waiting.get(id)
+    if (!callers) return
     waiting.delete(id)
     fresh.delete(id)
     for (const caller of callers) caller.resolve(finished)

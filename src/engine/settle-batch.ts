@@ -6,6 +6,7 @@ import { fingerprintOf } from "../queue/fingerprint.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { findSettledRuns } from "../store/attempts/by-run.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
+import { completeRuns } from "../store/runs/complete.ts"
 import { settleRuns } from "../store/runs/settle.ts"
 
 /** Which process writes, and which version of the code it runs. */
@@ -44,7 +45,7 @@ export interface SettleBatch<E extends End> {
 
 /** Throws when the database cannot be asked; what was certain by then has been told. */
 export async function settleBatch<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
-  for (const ends of groupBy(batch.ends, ({ run }) => run.lease)) {
+  for (const ends of groupBy(batch.ends, ({ run, outcome }) => `${run.lease} ${isSuccess(outcome)}`)) {
     await settleGroup(runtime, { ...batch, ends })
   }
 }
@@ -67,7 +68,7 @@ export async function releaseUnknown(
   await settleBatch(runtime, { ends, identity, isDoubtful: () => false, tell: () => {} })
 }
 
-/** One lease. Around an end that is refused, in halves, until the bad one stands alone. */
+/** One lease, and only successes or none. Around an end that is refused, in halves, until the bad one stands alone. */
 async function settleGroup<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
   const { ends } = batch
   try {
@@ -124,20 +125,75 @@ async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<
   for (const end of ends) tell(end, became.get(end.run.id))
 }
 
+/** Successes go the short way, all others the general one. */
 async function write(
   runtime: Runtime,
   identity: WorkerIdentity,
   ends: readonly End[],
 ): Promise<Map<string, Became>> {
-  const rows = await withPartitions(runtime.database, () =>
-    runtime.database.run(settleRuns, settleParams(runtime, identity, ends), { lane: "vital" }),
-  )
+  const [first] = ends
+  const way = first && isSuccess(first.outcome) ? writeSuccesses : writeOthers
+  return withPartitions(runtime.database, () => way(runtime, identity, ends))
+}
+
+const SUCCEEDED: Became = { state: "succeeded", rank: 0n, limitKeys: [] }
+
+async function writeSuccesses(
+  runtime: Runtime,
+  identity: WorkerIdentity,
+  ends: readonly End[],
+): Promise<Map<string, Became>> {
+  const params = completeParams(runtime, identity, ends)
+  const [row] = await runtime.database.run(completeRuns, params, { lane: "vital" })
+  const completed = row?.count === ends.length ? params.ids : (JSON.parse(row?.completed ?? "[]") as string[])
+  const became = new Map(completed.map((id) => [id, SUCCEEDED]))
+  const cancelled = row?.cancelled ? (JSON.parse(row.cancelled) as string[]) : []
+  for (const id of cancelled) became.set(id, { ...SUCCEEDED, state: "cancelled" })
+  // Whoever of them gave up its place, the lines are told once.
+  const [first] = completed
+  if (row?.limit_keys && first) {
+    const { state = "" } = became.get(first) ?? {}
+    became.set(first, { state, rank: 0n, limitKeys: JSON.parse(row.limit_keys) })
+  }
+  return became
+}
+
+async function writeOthers(
+  runtime: Runtime,
+  identity: WorkerIdentity,
+  ends: readonly End[],
+): Promise<Map<string, Became>> {
+  const params = settleParams(runtime, identity, ends)
+  const rows = await runtime.database.run(settleRuns, params, { lane: "vital" })
   return new Map(
     rows.map(({ id, state, rank, limit_keys: keys }) => [
       id,
       { state, rank, limitKeys: keys === null ? [] : (JSON.parse(keys) as string[]) },
     ]),
   )
+}
+
+/** The parameters of runs/complete for successes under one lease. Lists without a value are sent empty. */
+export function completeParams(runtime: Runtime, identity: WorkerIdentity, ends: readonly End[]) {
+  const nowMs = runtime.monotonicMs()
+  return {
+    ...identity,
+    lease: ends[0]?.run.lease ?? "",
+    ids: ends.map(({ run }) => run.id),
+    claims: ends.map(({ run }) => run.claim),
+    startedAgoMs: ends.map(({ startedAtMs }) => Math.round(nowMs - (startedAtMs ?? nowMs))),
+    results: sparse(ends.map(({ outcome }) => (isSuccess(outcome) ? resultOf(outcome) : null))),
+    logs: sparse(ends.map(({ logs }) => logs)),
+  }
+}
+
+function isSuccess(outcome: Outcome): outcome is Extract<Outcome, { kind: "succeeded" }> {
+  return outcome.kind === "succeeded"
+}
+
+/** Nothing, where a handler returned nothing: that is what most of them return. */
+function resultOf({ result }: { readonly result: string }): string | null {
+  return result === "null" ? null : result
 }
 
 /** The parameters of runs/settle for ends under one lease. Lists without a value are sent empty. */

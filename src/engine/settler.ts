@@ -23,6 +23,8 @@ export interface Settler {
   readonly tellCompleted: (ended: EndedAttempt, became: Became) => void
   /** Whether more results are waiting to be written than may be lost in a crash. */
   readonly isFull: () => boolean
+  /** How many more may wait. */
+  readonly room: () => number
   /** Gives up on what could not be written; the lease will expire, and others will try those runs again. */
   readonly close: () => void
 }
@@ -177,6 +179,16 @@ export function createSettler(parts: SettlerParts): Settler {
     }
   }
 
+  function room(): number {
+    return MOST_PENDING - pending.size - written.size
+  }
+
+  function isWaitingForLong(ends: ReadonlyMap<ClaimedRun, PendingEnd>): boolean {
+    // The first is the oldest.
+    for (const { endedAtMs } of ends.values()) return runtime.monotonicMs() - endedAtMs >= LONGEST_PENDING_MS
+    return false
+  }
+
   return {
     settle: ({ run, startedAtMs, outcome, logs }, done) => {
       const { retry: policy, attempt } = run
@@ -186,17 +198,8 @@ export function createSettler(parts: SettlerParts): Settler {
       enlist(run.job.settle === "now")
     },
     tellCompleted: (ended, became) => tellBecame(ended, became, runtime.monotonicMs()),
-    isFull: () => {
-      if (pending.size + written.size >= MOST_PENDING) return true
-      for (const ends of [written, pending]) {
-        for (const { endedAtMs } of ends.values()) {
-          // The first is the oldest.
-          if (runtime.monotonicMs() - endedAtMs >= LONGEST_PENDING_MS) return true
-          break
-        }
-      }
-      return false
-    },
+    isFull: () => room() <= 0 || isWaitingForLong(written) || isWaitingForLong(pending),
+    room,
     close: () => closed.abort(),
   }
 }

@@ -45,6 +45,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
   /** By what each is about, so that a thousand runs of one lane are one message. */
   const unsent = new Map<string, WakeupMessage>()
   const isHeard = isOn && database.abilities.processes
+  const self = `from ${runtime.newId()}`
   let isSending = false
   let listener: Listener | undefined
   let closed = false
@@ -58,7 +59,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
   async function send(): Promise<void> {
     isSending = true
     while (unsent.size > 0) {
-      const payload = takePayload(unsent)
+      const payload = `${self}\n${takePayload(unsent)}`
       // Polling is the truth: what cannot be sent is found by looking.
       await database.run(notify, { channel, payload }).catch(() => {})
     }
@@ -90,7 +91,10 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
     listen: async () => {
       if (!isHeard) return
       listener = await database.listen(channel, (payload) => {
-        for (const line of payload.split("\n")) {
+        const lines = payload.split("\n")
+        // What we say ourselves has been heard here already.
+        if (lines[0] === self) return
+        for (const line of lines) {
           const message = parseMessage(line)
           if (message) hear(message)
         }

@@ -10,7 +10,7 @@ import type { AnyJob } from "../job/define.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { RunningAttempt } from "./attempt.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
-import type { Claim, Claimer } from "./claimer.ts"
+import type { Claimer } from "./claimer.ts"
 import type { Executor } from "./executor.ts"
 import type { ReadyLane } from "./lane.ts"
 import type { Lease } from "./lease.ts"
@@ -25,8 +25,12 @@ export interface Worker extends Loop {
   readonly reserve: (job: string) => Reservation | undefined
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
+  /** Whether there are any. */
+  readonly isBusy: () => boolean
   /** How many runs are claimed and not started. */
   readonly inStore: () => number
+  /** Resolves when everything in store has been started that can be. */
+  readonly begun: () => Promise<void>
   /** Ends a run that someone cancelled, if it is here. */
   readonly cancel: (run: string) => void
   /** Gives back what is claimed and not started, and starts nothing more. */
@@ -61,6 +65,8 @@ export interface WorkerParts {
 const MOST_AT_ONCE = 1_000
 /** However busy the pool is, a slot is kept free this often for runs that cannot be claimed ahead. */
 const SOLO_EVERY_MS = 500
+/** How many handlers are started in a row, before what has come in meanwhile is dealt with. */
+const SLICE = 100
 /** When nothing may be started, whoever makes that possible rings; this is for when they forget. */
 const CLOSED_REST_MS = 50
 
@@ -71,12 +77,16 @@ export function createWorker(parts: WorkerParts): Worker {
   const prefetch = createPrefetch(monotonicMs)
   const executor = parts.createExecutor(goOn)
   const { free } = executor
-  /** Claimed, waiting for a slot, in the order in which they start. */
+  /** Claimed, waiting for a slot. The last one starts first. */
   let store: ClaimedRun[] = []
+  /** Handlers have been started, and more will be as soon as what has come in meanwhile is dealt with. */
+  let isSliced = false
   let emptyClaims = 0
   let wakes = 0
-  /** The pool was looked through and empty, and nothing has been heard of it since. */
-  let isQuiet = false
+  /** The pool was looked through from the bottom and empty, and whatever came since has been told of. */
+  let isSwept = false
+  /** The last claim took all that had been told of by then. */
+  let isServed = false
   let soloAtMs = 0
   /** Slots that a claim under way may bring solo runs for. */
   let promised = 0
@@ -88,51 +98,82 @@ export function createWorker(parts: WorkerParts): Worker {
     startFromStore()
     if (!executor.isOpen()) return CLOSED_REST_MS
     const ahead = prefetch.target()
-    const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, isSoloDue() ? free() : 0))
-    // A slot that becomes free rings the bell.
-    if (limit <= 0 || (free() <= 0 && store.length > ahead / 2)) return restWithStore(DEFAULTS.idlePollMs)
+    const solos = slotsForSolos()
+    const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))
+    // Whoever empties the store, or a slot, rings the bell.
+    if (limit <= 0 || (solos <= 0 && store.length > ahead / 2)) return restWithStore(DEFAULTS.idlePollMs)
     const heard = wakes
-    const wasQuiet = isQuiet
-    isQuiet = false
     if (isSoloDue() && free() > 0) soloAtMs = monotonicMs() + SOLO_EVERY_MS
-    promised = Math.max(0, free())
-    const { runs, isEmpty } = await claim(limit).catch((error) => {
-      promised = 0
-      throw error
-    })
-    // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
-    promised = 0
-    take(runs)
-    isQuiet = wakes === heard && (isEmpty || (wasQuiet && runs.length === 0))
-    emptyClaims = runs.length === 0 ? emptyClaims + 1 : 0
-    if (runs.length === limit || wakes !== heard) return 0
+    const knewOfSolos = claimer.hasSolos()
+    const count = await claim(claimer.claim, limit, solos)
+    const isShort = count < limit
+    if (!isShort) isServed = false
+    let found = 0
+    // What was found has started by now: looking for what may have been overlooked delays none of it.
+    if (claimer.isSearchDue(isShort)) {
+      found += await claim(claimer.search, isShort ? limit - count : 0, slotsForSolos())
+    }
+    // Slots are kept for solo runs only where there are any, and these were not known of.
+    if (!knewOfSolos && claimer.hasSolos()) found += await claim(claimer.claim, free(), slotsForSolos())
+    if (isShort && found === 0 && wakes === heard) isServed = true
+    emptyClaims = count + found === 0 ? emptyClaims + 1 : 0
+    if (!isShort || found > 0 || wakes !== heard) return 0
     const pollMs = DEFAULTS.pollMs * 2 ** Math.max(0, emptyClaims - 1)
     return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))
   }
 
-  async function claim(limit: number): Promise<Claim> {
-    const claimed = await claimer.claim({ limit, free: promised, except: executor.lingering() })
-    await runtime.crashPoint("claim.taken")
-    return claimed
+  /** Claims and starts; says how many there were. `solos` slots are kept for what must not be claimed ahead. */
+  async function claim(take: Claimer["claim"], limit: number, solos: number): Promise<number> {
+    promised = solos
+    try {
+      const { runs, isEmpty } = await take({ limit, free: solos, except: executor.lingering() })
+      await runtime.crashPoint("claim.taken")
+      // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
+      promised = 0
+      if (isEmpty) isSwept = true
+      start(runs)
+      return runs.length
+    } catch (error) {
+      promised = 0
+      isSwept = false
+      throw error
+    }
   }
 
-  /** Solo runs were claimed for slots that are free, so they come first; one that finds none goes back. */
-  function take(runs: readonly ClaimedRun[]): void {
-    store = [...runs.filter(({ solo }) => solo), ...store, ...runs.filter(({ solo }) => !solo)]
+  /** How many slots a claim may bring solo runs for: those that the store leaves free, and now and then all of them. */
+  function slotsForSolos(): number {
+    if (!claimer.hasSolos()) return 0
+    return Math.max(0, isSoloDue() ? free() : free() - store.length)
+  }
+
+  /** Solo runs were claimed for slots that are free, so they start at once; one that finds none goes back. */
+  function start(runs: readonly ClaimedRun[]): void {
+    for (const run of runs.filter(({ solo }) => solo)) {
+      if (!closed && free() > 0 && executor.isOpen()) executor.begin(run)
+      else executor.giveBack(run)
+    }
+    store = [...runs.filter(({ solo }) => !solo).reverse(), ...store]
+    if (closed) giveBackWhere(() => true)
     startFromStore()
-    giveBackWhere(({ solo }) => solo || closed)
   }
 
   function startFromStore(): void {
-    if (store.length === 0 || closed) return
-    const kept = isSoloDue() && !store[0]?.solo ? 1 : 0
-    let next = 0
-    for (const run of store) {
-      if (free() <= Math.max(kept, promised) || !executor.isOpen()) break
+    if (isSliced || closed || store.length === 0 || !executor.isOpen()) return
+    const kept = isSoloDue() && claimer.hasSolos() ? 1 : 0
+    let most = Math.min(SLICE, free() - Math.max(kept, promised), executor.room())
+    for (; most > 0; most -= 1) {
+      const run = store.pop()
+      if (!run) break
+      isSliced = true
       executor.begin(run)
-      next += 1
     }
-    store.splice(0, next)
+    if (isSliced) runtime.soon(endSlice)
+  }
+
+  function endSlice(): void {
+    isSliced = false
+    startFromStore()
+    askForMore()
   }
 
   /** Whether a slot is to be kept free for runs that cannot be claimed ahead. */
@@ -143,9 +184,20 @@ export function createWorker(parts: WorkerParts): Worker {
   /** A slot is free. */
   function goOn(): void {
     prefetch.ended()
+    if (isSliced) return
     startFromStore()
-    // An empty pool is heard of when something comes into it.
-    if (!isQuiet && (store.length <= prefetch.target() / 2 || isSoloDue())) bell.ring()
+    askForMore()
+  }
+
+  /** Nobody waits in this pool, as far as anyone knows. */
+  function isQuiet(): boolean {
+    return isSwept && isServed
+  }
+
+  /** An empty pool is heard of when something comes into it. */
+  function askForMore(): void {
+    if (!isQuiet() && (store.length <= prefetch.target() / 2 || (isSoloDue() && claimer.hasSolos())))
+      bell.ring()
   }
 
   function giveBackWhere(isUnwanted: (run: ClaimedRun) => boolean): void {
@@ -156,14 +208,14 @@ export function createWorker(parts: WorkerParts): Worker {
   /** What found no slot in time may find one elsewhere; what was claimed under a lost lease is nobody's here. */
   function giveBackOld(): void {
     const sinceMs = monotonicMs() - DEFAULTS.prefetchAgeMs
-    const [oldest] = store
+    const oldest = store.at(-1)
     if (!oldest || (oldest.claimedAtMs > sinceMs && oldest.lease === lease.id())) return
     giveBackWhere((run) => run.claimedAtMs <= sinceMs || run.lease !== lease.id())
   }
 
   /** No longer than until the first of those in store has waited for too long. */
   function restWithStore(restMs: number): number {
-    const [oldest] = store
+    const oldest = store.at(-1)
     if (!oldest) return restMs
     return Math.max(0, Math.min(restMs, oldest.claimedAtMs + DEFAULTS.prefetchAgeMs - monotonicMs()))
   }
@@ -181,13 +233,14 @@ export function createWorker(parts: WorkerParts): Worker {
     },
     wake: (lane) => {
       wakes += 1
-      isQuiet = false
+      isServed = false
+      if (!lane) isSwept = false
       if (!lane || lane.solo) soloAtMs = 0
       claimer.wake(lane)
       bell.ring()
     },
     reserve: (job) => {
-      const mayPass = isQuiet && store.length === 0 && jobs.has(job) && free() > 0 && executor.isOpen()
+      const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && free() > 0 && executor.isOpen()
       if (!mayPass) return undefined
       executor.takeSlot()
       return {
@@ -202,7 +255,11 @@ export function createWorker(parts: WorkerParts): Worker {
       }
     },
     running: executor.running,
+    isBusy: executor.isBusy,
     inStore: () => store.length,
+    begun: async () => {
+      while (isSliced) await new Promise<void>((resolve) => runtime.soon(resolve))
+    },
     cancel: (id) => {
       executor.abort(id, cancelReason(id))
       // Its end will be written as cancelled, whatever is said of it here.

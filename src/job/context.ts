@@ -1,6 +1,7 @@
 /** What a handler is told about the attempt it executes, and what it can do in it. */
 import type { DateValue } from "../time/instant.ts"
 
+/** Its members are made when they are asked for: take them off it (`const { signal, log } = ctx`), do not copy it. */
 export interface JobContext {
   readonly runId: string
   /** Names this attempt; known before the handler starts, and part of its record in history. */

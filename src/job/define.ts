@@ -17,8 +17,10 @@ export interface Job<Input = unknown, Output = unknown> extends ResolvedJob {
    * is a schema to ask.
    */
   readonly parse: (json: string) => unknown
+  /** Whether there is a schema to ask. */
+  readonly hasSchema: boolean
   /** Executes one attempt with a parsed input. */
-  readonly execute: (input: unknown, ctx: JobContext) => Promise<Output>
+  readonly execute: (input: unknown, ctx: JobContext) => Output | Promise<Output>
   /** Only for the compiler, never there: what `enqueue` accepts. */
   readonly accepts?: (input: Input) => void
 }
@@ -64,11 +66,12 @@ export function defineJob(
   return Object.freeze({
     [JOB]: true,
     ...resolveJob(options),
+    hasSchema: schema !== undefined,
     parse: (json: string) => {
       const value = decodePayload(json)
       return schema ? checked(options.name, schema, value) : value
     },
-    execute: async (input: unknown, ctx: JobContext) => run(input as never, ctx),
+    execute: (input: unknown, ctx: JobContext) => run(input as never, ctx),
   })
 }
 

@@ -21,7 +21,8 @@ export function encodePayload(
     )
   }
   const text = JSON.stringify(value)
-  const bytes = new TextEncoder().encode(text).length
+  // A character takes three bytes at the most.
+  const bytes = text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length
   if (bytes > maxBytes) {
     throw new PayloadError(
       "PAYLOAD_TOO_LARGE",

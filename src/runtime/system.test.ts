@@ -19,7 +19,7 @@ describe("ids of one process", () => {
         })
         const newId = createIdSource(
           () => clock.shift() ?? at,
-          (size) => new Uint8Array(size).fill(0xff),
+          () => "ffffffff-ffff-4fff-bfff-ffffffffffff",
         )
         const ids = steps.map(() => newId())
         expect(ids.every((id) => UUID_V7.test(id))).toBe(true)
@@ -31,7 +31,7 @@ describe("ids of one process", () => {
   it("stay unique beyond the 4,096 that fit into one millisecond", () => {
     const newId = createIdSource(
       () => 1_800_000_000_000,
-      (size) => new Uint8Array(size),
+      () => "00000000-0000-4000-8000-000000000000",
     )
     const ids = Array.from({ length: 10_000 }, newId)
     expect(ids).toEqual([...new Set(ids)].sort())

@@ -1,5 +1,5 @@
 /** The `Host` and `Terminal` of a real process: the only file that touches ambient time, chance and `process`. */
-import { randomBytes } from "node:crypto"
+import { randomBytes, randomUUID } from "node:crypto"
 import { writeSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
 import { parentPort, Worker, workerData } from "node:worker_threads"
@@ -14,9 +14,10 @@ export function createSystemHost(): Host {
     monotonicMs,
     sleep,
     after,
+    soon: (run) => void setImmediate(run),
     random: () => Math.random(),
     randomBits: () => randomBytes(8).readBigInt64BE(),
-    newId: createIdSource(() => Date.now(), createRandomSource(randomBytes)),
+    newId: createIdSource(() => Date.now(), randomUUID),
     crashPoint: () => {},
     print: (to, line) => {
       process[to === "out" ? "stdout" : "stderr"].write(`${line}\n`)
@@ -74,10 +75,19 @@ export function createSystemTerminal(): Terminal {
   }
 }
 
-/** Not `performance.now()`, which begins anew in every thread. */
-function monotonicMs(): number {
+/**
+ * What `performance.now()` lacks to be alike in all threads: it begins anew in each. Both read the same clock of the
+ * platform, but this one costs no array each time.
+ */
+const SINCE_BOOT_MS = sinceBootMs() - performance.now()
+
+function sinceBootMs(): number {
   const [seconds, nanoseconds] = process.hrtime()
   return seconds * 1_000 + nanoseconds / 1_000_000
+}
+
+function monotonicMs(): number {
+  return SINCE_BOOT_MS + performance.now()
 }
 
 /** A thread's `process.stderr` is written by the main loop, which may be the one that cannot go on. */
@@ -131,26 +141,15 @@ function after(ms: number, run: () => void): Timer {
   return { cancel: () => clearTimeout(handle) }
 }
 
-/** Asks for chance in large pieces and gives it out in small ones: every piece has a price of its own. */
-export function createRandomSource(bytes: (size: number) => Uint8Array): (size: number) => Uint8Array {
-  let store: Uint8Array = new Uint8Array()
-  return (size) => {
-    if (store.length < size) store = bytes(RANDOM_PIECE_BYTES)
-    const given = store.slice(0, size)
-    store = store.subarray(size)
-    return given
-  }
-}
-
-const RANDOM_PIECE_BYTES = 4_096
-
 /**
  * UUIDv7 whose 12 bits after the time count upwards within a millisecond, so that ids of one process
- * are strictly increasing even when the wall clock stands still or steps back.
+ * are strictly increasing even when the wall clock stands still or steps back. Its last 62 bits are those of a
+ * random UUID, which the platform makes faster than anything that could be done here.
  */
-export function createIdSource(nowMs: () => number, bytes: (size: number) => Uint8Array): () => string {
+export function createIdSource(nowMs: () => number, randomId: () => string): () => string {
   let lastMs = 0
   let counter = 0
+  let prefix = ""
   return () => {
     const ms = nowMs()
     if (ms > lastMs) {
@@ -162,11 +161,13 @@ export function createIdSource(nowMs: () => number, bytes: (size: number) => Uin
       lastMs += 1
       counter = 0
     }
-    const time = lastMs.toString(16).padStart(12, "0")
-    const tail = bytes(8)
-    tail[0] = ((tail[0] ?? 0) & 0x3f) | 0x80
-    const rest = Array.from(tail, (byte) => byte.toString(16).padStart(2, "0")).join("")
-    const sequence = counter.toString(16).padStart(3, "0")
-    return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${rest.slice(0, 4)}-${rest.slice(4)}`
+    if (counter === 0) {
+      const time = lastMs.toString(16).padStart(12, "0")
+      prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
+    }
+    return `${prefix}${counter.toString(16).padStart(3, "0")}${randomId().slice(TAIL_AT)}`
   }
 }
+
+/** Where the variant and the random bits behind it begin in the text of a UUID. */
+const TAIL_AT = "00000000-0000-4000".length

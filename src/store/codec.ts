@@ -33,7 +33,7 @@ function plain<T>(inner: Codec<T>): Codec<T> {
 const asIs = (text: string): string => text
 
 export const text: Codec<string> = codec("text", asIs, asIs)
-export const uuid: Codec<string> = codec("uuid", asIs, asIs)
+export const uuid: Codec<string> = plain(codec("uuid", asIs, asIs))
 export const int: Codec<number> = plain(codec("int4", String, Number))
 /** For milliseconds: whole numbers beyond the 24 days that an int4 can hold. */
 export const double: Codec<number> = plain(codec("float8", String, Number))
@@ -76,6 +76,13 @@ export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
   )
 }
 
+/** Characters that JSON escapes in a way of its own: those below the space, and halves of characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
+const NOT_AS_IN_JSON = /[\u0000-\u001f\ud800-\udfff]/
+
+/** In array literals quotes and backslashes are escaped as in JSON, which the platform writes three times as fast. */
 function quoteElement(value: string | null): string {
-  return value === null ? "NULL" : `"${value.replace(/["\\]/g, "\\$&")}"`
+  if (value === null) return "NULL"
+  if (!NOT_AS_IN_JSON.test(value)) return JSON.stringify(value)
+  return `"${value.replace(/["\\]/g, "\\$&")}"`
 }

@@ -12,7 +12,7 @@ import type { Host } from "../runtime/host.ts"
 import type { CallOptions, Database } from "./database.ts"
 import { closedError, deadlineError, rolledBack, translateError } from "./database-error.ts"
 import { withDeadline } from "./deadline.ts"
-import { INDEX_ONLY, quoteIdentifier, resolveNames, type Statement } from "./statement.ts"
+import { PLANNED, quoteIdentifier, resolveNames, type Statement } from "./statement.ts"
 
 export interface PgliteOptions {
   readonly schema: string
@@ -80,11 +80,12 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     abilities: { connections: false, processes: false },
     run: async (statement, params, call = {}) => {
       refuseNesting(statement.name)
+      const { plan } = statement
       const work =
-        statement.plan === "free"
+        plan === "free"
           ? query(pglite, statement, params)
           : pglite.transaction(async (tx) => {
-              await tx.exec(INDEX_ONLY)
+              await tx.exec(PLANNED[plan])
               return query(tx, statement, params)
             })
       return withDeadline(host, { atMs: deadlineOf(call), work, onLate: () => deadlineError(statement.name) })

@@ -10,11 +10,7 @@ import type { Codec } from "./codec.ts"
 export interface Statement<Params, Row> {
   /** The path of its file below src/store, as in `runs/claim`. */
   readonly name: string
-  /**
-   * `"index"`: planned without sequential scans, bitmaps and sorts. For tables that are empty one moment
-   * and hold a million rows the next: a plan made for the former is ruin in the latter.
-   */
-  readonly plan: "free" | "index"
+  readonly plan: Plan
   /** The SQL for one schema, with `$1` for parameters, each cast to its declared type. */
   readonly text: (schema: string) => string
   readonly bind: (params: Params) => (string | null)[]
@@ -22,14 +18,46 @@ export interface Statement<Params, Row> {
 }
 
 /**
- * How `plan: "index"` is asked for: by settings of the statement's own transaction, which a pooler cannot lose.
+ * `"index"`: planned without sequential scans, bitmaps and sorts. For tables that are empty one moment
+ * and hold a million rows the next: a plan made for the former is ruin in the latter.
+ * `"hashed"`: the same without nested loops, for lists as parameters that are joined: nobody knows how long they are.
+ */
+export type Plan = "free" | "index" | "hashed"
+
+/**
+ * The settings that make a plan.
  *
  * Planned once and for any values: left to itself, PostgreSQL plans a look-up in a hundred partitions anew each time,
  * which takes 5 ms where the look-up takes half of one.
  */
-export const INDEX_ONLY =
-  "set local enable_seqscan = off; set local enable_bitmapscan = off; set local enable_sort = off; " +
-  "set local plan_cache_mode = force_generic_plan"
+const SETTINGS = {
+  index: {
+    enable_seqscan: "off",
+    enable_bitmapscan: "off",
+    enable_sort: "off",
+    enable_nestloop: "on",
+    plan_cache_mode: "force_generic_plan",
+  },
+  hashed: {
+    enable_seqscan: "off",
+    enable_bitmapscan: "off",
+    enable_sort: "off",
+    enable_nestloop: "off",
+    plan_cache_mode: "force_generic_plan",
+  },
+} as const satisfies Record<Exclude<Plan, "free">, Readonly<Record<string, string>>>
+
+/** How a plan is asked for by a transaction of the statement's own, which a pooler cannot lose. */
+export const PLANNED = { index: setAll("index", "set local"), hashed: setAll("hashed", "set local") } as const
+
+/** How it is asked for once and for all, on a connection of our own: asking costs as much as a short statement does. */
+export const ALWAYS_PLANNED = { index: setAll("index", "set"), hashed: setAll("hashed", "set") } as const
+
+function setAll(plan: Exclude<Plan, "free">, how: string): string {
+  return Object.entries(SETTINGS[plan])
+    .map(([setting, value]) => `${how} ${setting} = ${value}`)
+    .join("; ")
+}
 
 /** Any codec, seen from outside: what it takes is known only to its owner. */
 interface SomeCodec {
@@ -45,7 +73,7 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
   readonly name: string
   readonly params: P
   readonly returns: R
-  readonly plan?: "free" | "index"
+  readonly plan?: Plan
   readonly sql: string
 }): Statement<Decoded<P>, Decoded<R>> {
   const { name, params, returns, plan = "free", sql } = definition
@@ -72,8 +100,8 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
       }
       return rows.map((row) => {
         const decoded: Record<string, unknown> = {}
-        for (const [index, column] of columns.entries()) {
-          decoded[column] = columnCodecs[index]?.decode(row[index] ?? null)
+        for (let index = 0; index < columns.length; index += 1) {
+          decoded[columns[index] as string] = columnCodecs[index]?.decode(row[index] ?? null)
         }
         return decoded as Decoded<R>
       })

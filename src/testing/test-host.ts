@@ -1,4 +1,5 @@
 /** A host that can die in the middle of things, like a process that is killed, inside the process of the test. */
+import { setMaxListeners } from "node:events"
 import type { CrashPoint } from "../runtime/crash-points.ts"
 import type { Host } from "../runtime/host.ts"
 import { createSystemHost } from "../runtime/system.ts"
@@ -23,6 +24,8 @@ export function createTestHost(): TestHost {
   const system = createSystemHost()
   const armed = new Map<CrashPoint, number>()
   const death = new AbortController()
+  // Everything that waits in this process listens to it, and that may be much.
+  setMaxListeners(0, death.signal)
   let alive = true
   let reportCrash = () => {}
   const crashed = new Promise<void>((resolve) => {

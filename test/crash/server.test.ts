@@ -1,5 +1,5 @@
 /** Real processes on a server that dies and a network that loses answers, each history judged as a whole. */
-import { afterAll, afterEach, describe, expect, inject, it, onTestFinished } from "vitest"
+import { afterAll, afterEach, describe, expect, inject, it, onTestFinished, vi } from "vitest"
 import * as given from "../support/embedded/fixture.ts"
 import { recordedWorld } from "../support/process/recorded-world.ts"
 import { openProxy } from "../support/proxy.ts"
@@ -24,7 +24,12 @@ describe("a server that is stopped in an instant", () => {
       // What `pg_ctl stop -m immediate` sends; whoever owns the server starts it again.
       process.kill(given.serverPid(dataDir), "SIGQUIT")
       runs.push(...(await producing))
-      await rowsOf(database, "select 1 as one")
+      const answers = () =>
+        rowsOf(database, "select 1 as one").then(
+          () => true,
+          () => false,
+        )
+      await vi.waitUntil(answers, { timeout: 30_000 })
     }
     expect(new Set(await client.call<string[]>("ends", { runs }))).toEqual(new Set(["succeeded"]))
     await Promise.all(workers.map((worker) => worker.call("stop")))

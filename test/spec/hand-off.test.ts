@@ -26,7 +26,7 @@ describeEngines(
       const [id = ""] = await enqueue(job)
       expect(started()).toEqual([id])
       await settled()
-      expect(since().filter((name) => name !== "clock/read")).toEqual(["runs/insert", "runs/settle"])
+      expect(since().filter((name) => name !== "clock/read")).toEqual(["runs/insert-plain", "runs/complete"])
       const [attempt] = await rowsOf(
         database,
         `select outcome, attempt, charged from {attempts} where run = '${id}'`,
@@ -155,7 +155,7 @@ describeEngines(
     it("is given back when the process stops in that moment", async () => {
       const job = plain()
       const { enqueue, started, worker, database } = await idle({ jobs: [job] })
-      database.meddle("runs/insert", async (insert) => {
+      database.meddle("runs/insert-plain", async (insert) => {
         const answer = await insert()
         worker.close()
         return answer
@@ -171,7 +171,7 @@ describeEngines(
     it("leaves its slot free when it could not be written", async () => {
       const job = plain()
       const { enqueue, started, database } = await idle({ jobs: [job], pools: { default: 1 } })
-      database.meddle("runs/insert", async () => {
+      database.meddle("runs/insert-plain", async () => {
         throw new DatabaseError("DATABASE_FULL", "the disk is full")
       })
       await expect(enqueue(job)).rejects.toMatchObject({ code: "DATABASE_FULL" })

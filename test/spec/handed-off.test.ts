@@ -1,71 +1,89 @@
 /** Runs that were started by their own insert: like any other, and none of them lost or executed twice. */
 import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
 import { Bury, defineJob, type JobContext } from "../../src/index.ts"
+import type { AnyJob } from "../../src/job/define.ts"
+import { openEngineStage } from "../support/engine-stage.ts"
+import { describeEngines } from "../support/engines.ts"
 import { rowsOf } from "../support/sql.ts"
-import { carillonOn, createWatchedKit } from "../support/watched-app.ts"
-import { answerLost } from "../support/watched-database.ts"
+import { carillonOn } from "../support/watched-app.ts"
+import { sessionEnded } from "../support/watched-database.ts"
+
+const { signal } = new AbortController()
+
+describeEngines(
+  "a run that was started by its insert",
+  (engine) => {
+    /** A process that has looked through its pool and found nothing. */
+    async function idle(job: AnyJob) {
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      await stage.tick()
+      return stage
+    }
+
+    it("is like any other: its options, its attempts, its end", async () => {
+      const contexts: JobContext[] = []
+      const job = defineJob({
+        name: "any",
+        retry: { attempts: 9, delay: "1h" },
+        run: async (_: null, ctx) => {
+          contexts.push(ctx)
+          if (ctx.attempt === 2) return Bury("after the first")
+          throw new Error("again")
+        },
+      })
+      const stage = await idle(job)
+      const options = { tenant: "acme", tags: ["t"], retry: { attempts: 3, delay: 0 } }
+      const [id = ""] = await stage.enqueue(job, 1, options)
+      expect(contexts).toHaveLength(1)
+      expect(stage.database.count("runs/claim")).toBe(0)
+      await stage.settled()
+      await stage.engine.promoter.tick(signal)
+      await stage.tick()
+      await stage.settled()
+      const [first, second] = contexts
+      expect(first).toMatchObject({ runId: id, tenant: "acme", tags: ["t"], attempt: 1, fence: 1 })
+      expect(second).toMatchObject({ runId: id, tenant: "acme", tags: ["t"], attempt: 2, fence: 2 })
+      expect(first?.due.getTime()).toBeGreaterThan(0)
+      const attempts = "select outcome, tenant, run_state from {attempts} order by finished_at"
+      expect(await rowsOf(stage.database, attempts)).toEqual([
+        { outcome: "failed", tenant: "acme", run_state: null },
+        { outcome: "failed", tenant: "acme", run_state: "dead" },
+      ])
+    })
+
+    it("and whose answer was lost is given back, executed once, and enqueued once", async () => {
+      let executed = 0
+      const job = defineJob({
+        name: "once",
+        run: async () => {
+          executed += 1
+          return "done"
+        },
+      })
+      const stage = await idle(job)
+      stage.database.meddle("runs/insert-plain", async (insert) => {
+        await insert()
+        return sessionEnded(insert)
+      })
+      const [id] = await stage.enqueue(job)
+      for (let ticks = 0; ticks < 3; ticks += 1) {
+        stage.worker.wake(undefined)
+        await stage.tick()
+        await stage.settled()
+      }
+      expect(executed).toBe(1)
+      const attempts = "select run, outcome, charged from {attempts} order by run, finished_at"
+      expect(await rowsOf(stage.database, attempts)).toEqual([
+        { run: id, outcome: "released", charged: false },
+        { run: id, outcome: "succeeded", charged: true },
+      ])
+      expect(await rowsOf(stage.database, "select from {runs}")).toEqual([])
+    })
+  },
+  ["PGlite"],
+)
 
 describe("a run that was started by its insert", () => {
-  it("is like any other: its options, its attempts, its end", async () => {
-    const kit = await createWatchedKit()
-    onTestFinished(() => kit.close())
-    const contexts: JobContext[] = []
-    const job = defineJob({
-      name: "any",
-      retry: { attempts: 9, delay: "1h" },
-      run: async (input: { n: number }, ctx) => {
-        contexts.push(ctx)
-        if (ctx.attempt === 2) return Bury(`after ${input.n}`)
-        throw new Error("again")
-      },
-    })
-    await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
-    await app.drain()
-    const run = await app.enqueue(
-      job,
-      { n: 7 },
-      { tenant: "acme", tags: ["t"], retry: { attempts: 3, delay: "1m" } },
-    )
-    expect(contexts).toHaveLength(1)
-    expect(app.database.count("runs/claim")).toBe(0)
-    await app.clock.advance("1m")
-    await expect(run.result()).rejects.toMatchObject({ cause: { message: "after 7" } })
-    const same = { runId: run.id, tenant: "acme", tags: ["t"], due: new Date("2026-03-01T09:00Z") }
-    expect(contexts).toMatchObject([
-      { ...same, attempt: 1, fence: 1 },
-      { runId: run.id, tenant: "acme", tags: ["t"], attempt: 2, fence: 2 },
-    ])
-    const attempts = await app.attempts(run.id)
-    expect(attempts.map(({ id }) => id)).toEqual(contexts.map(({ attemptId }) => attemptId))
-    expect(attempts).toMatchObject([{ outcome: "failed", tenant: "acme" }, { runState: "dead" }])
-  })
-
-  it("and whose answer was lost is given back, executed once, and enqueued once", async () => {
-    let executed = 0
-    const job = defineJob({
-      name: "once",
-      run: async () => {
-        executed += 1
-        return "done"
-      },
-    })
-    const kit = await createWatchedKit()
-    onTestFinished(() => kit.close())
-    await using app = await kit.app({ jobs: [job] })
-    await app.drain()
-    app.database.meddle("runs/insert", answerLost)
-    const run = await app.enqueue(job)
-    expect(run.created).toBe(true)
-    await app.drain()
-    expect(await run.result()).toBe("done")
-    expect(executed).toBe(1)
-    expect((await app.attempts(run.id)).map(({ outcome, charged }) => [outcome, charged])).toEqual([
-      ["released", false],
-      ["succeeded", true],
-    ])
-    expect(await rowsOf(app.database, "select from {runs}")).toEqual([])
-  })
-
   it("in a process that runs by itself needs no claim and no wake-up", async () => {
     const job = defineJob({ name: "plain", run: async () => "done" })
     const { carillon, database } = carillonOn(inject("postgres18"), { jobs: [job] })

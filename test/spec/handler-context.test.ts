@@ -32,7 +32,7 @@ describe("the context of a handler", () => {
     await app.clock.advance("90s")
     const [attempt] = await app.attempts(run.id)
     expect(seen).toHaveLength(1)
-    expect({ ...seen[0] }).toEqual({
+    expect(seen[0]).toMatchObject({
       runId: run.id,
       attemptId: attempt?.id,
       attempt: 1,

@@ -21,7 +21,8 @@ async function client(options: CarillonOptions = {}) {
   onTestFinished(() => carillon.stop())
   const warm = await carillon.enqueue(job, -1)
   await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
-  const tries = () => database.count("runs/insert") - 1
+  // The first try takes the short way, those after it look for what the first may have written.
+  const tries = () => database.count("runs/insert-plain") + database.count("runs/insert") - 1
   const live = async () => (await rowsOf(database, "select id from {runs}")).map(({ id }) => id)
   return { carillon, database, host, tries, live }
 }
@@ -37,7 +38,7 @@ async function worker(schema: string): Promise<Carillon> {
 describe("an enqueue whose answer was lost", () => {
   it("is sent again when the first can no longer come in late, and makes one run", async () => {
     const { carillon, database, host, tries, live } = await client()
-    database.meddle("runs/insert", answerLost)
+    database.meddle("runs/insert-plain", answerLost)
     const run = await carillon.enqueue(job, 1)
     expect(run.created).toBe(true)
     expect(await live()).toEqual([run.id])
@@ -49,7 +50,7 @@ describe("an enqueue whose answer was lost", () => {
 
   it("and that never arrived is written by the second try", async () => {
     const { carillon, database, live } = await client()
-    database.meddle("runs/insert", requestLost)
+    database.meddle("runs/insert-plain", requestLost)
     const run = await carillon.enqueue(job, 1)
     expect(await live()).toEqual([run.id])
   })
@@ -57,7 +58,7 @@ describe("an enqueue whose answer was lost", () => {
   it("makes one run also when the first copy has run and settled by then", async () => {
     const { carillon, database, live } = await client()
     const executing = await worker(database.schema)
-    database.meddle("runs/insert", async (insert) => {
+    database.meddle("runs/insert-plain", async (insert) => {
       await insert()
       const [row] = await untilRows(database, "select run from {attempts} where run_state = 'succeeded'")
       expect(row).toBeDefined()
@@ -72,7 +73,7 @@ describe("an enqueue whose answer was lost", () => {
 
   it("is repeated at once when the server itself ended the session", async () => {
     const { carillon, database, host, tries, live } = await client()
-    database.meddle("runs/insert", sessionEnded)
+    database.meddle("runs/insert-plain", sessionEnded)
     const run = await carillon.enqueue(job, 1)
     expect(await live()).toEqual([run.id])
     expect(tries()).toBe(2)
@@ -85,7 +86,7 @@ describe("an enqueue whose answer was lost", () => {
     await carillon
       .enqueue(job, 0, { delay: "1d" })
       .then(({ id }) => carillon.cancel(id, { actor: "a", reason: "b" }))
-    database.meddle("runs/insert", async () => {
+    database.meddle("runs/insert-plain", async () => {
       // The clock of the database is set forward: whatever is sent with the old bound comes too late.
       await clock.set("2026-03-01T10:00Z")
       return requestLost(async () => undefined as never)
@@ -96,6 +97,7 @@ describe("an enqueue whose answer was lost", () => {
 
   it("is given up at its deadline, and nobody is told that it was written", async () => {
     const { carillon, database, tries } = await client()
+    database.meddle("runs/insert-plain", requestLost)
     for (let times = 0; times < 20; times += 1) {
       database.meddle("runs/insert", requestLost)
       database.meddle("commit", requestLost)

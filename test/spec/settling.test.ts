@@ -12,7 +12,7 @@ const { signal } = new AbortController()
 function blockSettle({ database }: EngineStage, times: number): Gate {
   const gate = createGate()
   for (let time = 0; time < times; time += 1) {
-    database.meddle("runs/settle", (settle) => gate.opened.then(settle))
+    database.meddle("runs/complete", (settle) => gate.opened.then(settle))
   }
   return gate
 }
@@ -40,7 +40,7 @@ describeEngines(
         told = end
       })
       await exhaust(stage, 2)
-      await vi.waitUntil(() => stage.database.count("runs/settle") === 1)
+      await vi.waitUntil(() => stage.database.count("runs/complete") === 1)
       expect(finished(stage)).toBe(0)
       expect(told).toBeUndefined()
       gate.open()
@@ -58,7 +58,7 @@ describeEngines(
       await stage.settled()
       expect(finished(stage)).toBe(500)
       // Up to 128 at once.
-      expect(stage.database.count("runs/settle")).toBeLessThanOrEqual(10)
+      expect(stage.database.count("runs/complete")).toBeLessThanOrEqual(10)
     })
 
     it.each([
@@ -141,7 +141,7 @@ describeEngines(
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       const [id] = await stage.enqueue(job, 1)
       for (let times = 0; times < 3; times += 1) {
-        stage.database.meddle("runs/settle", async () => Promise.reject(new Error("away")))
+        stage.database.meddle("runs/complete", async () => Promise.reject(new Error("away")))
       }
       await exhaust(stage, 2)
       await stage.settled()

@@ -58,13 +58,13 @@ describe("a stop", () => {
     await app.tick()
     expect(started).toEqual([run.id])
     const held = createGate()
-    app.database.meddle("runs/settle", (settle) => held.opened.then(settle))
+    app.database.meddle("runs/complete", (settle) => held.opened.then(settle))
     let isStopped = false
     const stopping = app.stop({ grace: "1h" }).then(() => {
       isStopped = true
     })
     gate.open()
-    await vi.waitUntil(() => app.database.count("runs/settle") === 1)
+    await vi.waitUntil(() => app.database.count("runs/complete") === 1)
     expect(isStopped).toBe(false)
     held.open()
     await stopping

@@ -85,22 +85,37 @@ describeEngines("a database", (engine) => {
       await expect(database.run(addNote, { note: "" })).rejects.toMatchObject({ code: "SCHEMA_MISMATCH" })
     })
 
-    it("does the same under index-only planning, and leaves no setting behind", async () => {
+    it.each(["index", "hashed"] as const)("does the same when planned as %s", async (plan) => {
       const database = await given.notes()
-      const byIndex = statement({
-        name: "test/by-index",
+      const planned = statement({
+        name: `test/planned-${plan}`,
         params: { note: text },
-        returns: { note: text, seqscan: text },
-        plan: "index",
+        returns: { note: text, seqscan: text, nestloop: text },
+        plan,
         sql: `with added as (insert into {notes} (note) values (@note) returning note)
-          select note, current_setting('enable_seqscan') as seqscan from added`,
+          select note, current_setting('enable_seqscan') as seqscan, current_setting('enable_nestloop') as nestloop
+          from added`,
       })
-      expect(await database.run(byIndex, { note: "a" })).toEqual([{ note: "a", seqscan: "off" }])
-      await expect(database.run(byIndex, { note: "a" })).rejects.toMatchObject({ sqlState: "23505" })
-      expect(await rowsOf(database, "select current_setting('enable_seqscan') as seqscan")).toEqual([
-        { seqscan: "on" },
-      ])
-      expect(await notesIn(database)).toEqual(["a"])
+      const nestloop = plan === "index" ? "on" : "off"
+      for (const lane of ["work", "vital", "handler"] as const) {
+        const notes = await database.run(planned, { note: lane }, { lane })
+        expect(notes).toEqual([{ note: lane, seqscan: "off", nestloop }])
+        await expect(database.run(planned, { note: lane }, { lane })).rejects.toMatchObject({
+          sqlState: "23505",
+        })
+      }
+      expect(await notesIn(database)).toEqual(["handler", "vital", "work"])
+    })
+
+    it("leaves no setting behind for the statements of handlers", async () => {
+      const database = await given.notes()
+      const byIndex = { ...addNote, plan: "index" } as const
+      await database.run(byIndex, { note: "a" }, { lane: "handler" })
+      const [seqscan] = await database.transaction(
+        async (tx) => (await tx.query("select current_setting('enable_seqscan') as is", [])).rows,
+        { lane: "handler" },
+      )
+      expect(seqscan).toEqual({ is: "on" })
     })
   })
 

@@ -82,7 +82,11 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
       nowMs += ms
     },
     enqueue,
-    tick: () => worker.tick(signal),
+    tick: async () => {
+      const restMs = await worker.tick(signal)
+      await worker.begun()
+      return restMs
+    },
     settled: async () => {
       await worker.handled()
       await worker.settled()

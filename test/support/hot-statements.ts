@@ -9,6 +9,7 @@ import { roomUnderLimits } from "../../src/store/limits/room.ts"
 import { limitsWithRoom } from "../../src/store/limits/with-room.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
+import { completeRuns } from "../../src/store/runs/complete.ts"
 import { discardRun } from "../../src/store/runs/discard.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
 import { findRun } from "../../src/store/runs/find.ts"
@@ -26,7 +27,16 @@ import { settleRuns } from "../../src/store/runs/settle.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { ways } from "./ends.ts"
 import { executedPlan, type PlanNode } from "./plan.ts"
-import { type Claimed, host, killLease, lanesOf, openLease, type Runner, settleParams } from "./runs.ts"
+import {
+  type Claimed,
+  completeParams,
+  host,
+  killLease,
+  lanesOf,
+  openLease,
+  type Runner,
+  settleParams,
+} from "./runs.ts"
 import { execute, rowsOf } from "./sql.ts"
 
 export const BATCH = 128
@@ -91,6 +101,12 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
     settleParams(
       lease,
       ids.map((id, place) => ({ id, claim: number, ...ways[place % ways.length]?.[1] })),
+    ),
+  ),
+  complete: hot(completeRuns, ({ claimed: { lease, claim: number, ids } }) =>
+    completeParams(
+      lease,
+      ids.map((id) => ({ id, claim: number })),
     ),
   ),
   reap: hot(reapRuns, ({ lost }) => ({ leases: [lost.lease], limit: BATCH }), ["runs_leased"]),

@@ -4,6 +4,7 @@ import { uuid } from "../../src/store/codec.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
+import { completeRuns } from "../../src/store/runs/complete.ts"
 import { insertRuns } from "../../src/store/runs/insert.ts"
 import { reapRuns } from "../../src/store/runs/reap.ts"
 import { settleRuns } from "../../src/store/runs/settle.ts"
@@ -178,9 +179,34 @@ export interface End {
 /** An end, with the run that it is about and the number of its claim. */
 type OwnEnd = End & { readonly id: string; readonly claim: bigint }
 
-/** Writes down ends under one lease, each with its claim, as one batch. */
-export function settle(on: Runner, lease: string, ends: readonly OwnEnd[]) {
-  return on.run(settleRuns, settleParams(lease, ends))
+/** Writes down ends under one lease, each with its claim, as one batch: successes the short way, as workers do. */
+export async function settle(on: Runner, lease: string, ends: readonly OwnEnd[]) {
+  if (!ends.every(isSuccess)) return on.run(settleRuns, settleParams(lease, ends))
+  const [row] = await on.run(completeRuns, completeParams(lease, ends))
+  const ids = [...new Set(ends.map(({ id }) => id))]
+  const completed: string[] = row?.count === ends.length ? ids : JSON.parse(row?.completed ?? "[]")
+  const cancelled: string[] = JSON.parse(row?.cancelled ?? "[]")
+  return completed.map((id, place) => ({
+    id,
+    state: cancelled.includes(id) ? "cancelled" : "succeeded",
+    rank: 0n,
+    limit_keys: place === 0 ? (row?.limit_keys ?? null) : null,
+  }))
+}
+
+function isSuccess({ state = "succeeded", outcome = "succeeded", startedAgoMs, error }: End): boolean {
+  return state === "succeeded" && outcome === "succeeded" && startedAgoMs !== null && !error
+}
+
+export function completeParams(lease: string, ends: readonly OwnEnd[]) {
+  return {
+    ...{ lease, worker: "here:1", version: "1.2.3" },
+    ids: ends.map(({ id }) => id),
+    claims: ends.map((end) => end.claim),
+    startedAgoMs: ends.map(({ startedAgoMs }) => startedAgoMs ?? 1_000),
+    results: ends.map(({ result }) => result ?? null),
+    logs: ends.map(({ logs }) => logs ?? null),
+  }
 }
 
 export function settleParams(lease: string, ends: readonly OwnEnd[]) {

@@ -6,7 +6,7 @@ const MOST = 50_000
 /** How many single enqueues are under way at once where there is no `enqueueMany`. */
 const SINGLE = 100
 
-const BULK = { batch: 10_000, inFlight: 2 }
+const BULK = { batch: 10_000, inFlight: 3 }
 
 export const contender = {
   name: "carillon",
@@ -14,7 +14,7 @@ export const contender = {
     bulk: BULK,
     bulkCall: BULK,
     drain: { slots: 1_000 },
-    both: { slots: 1_000, inFlight: 1 },
+    both: { slots: 1_000, inFlight: 2 },
     latency: { slots: 100 },
   },
   tried: {

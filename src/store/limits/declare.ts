@@ -2,7 +2,7 @@ import { int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Sets the cap of a limit. Returns the cap it had; no row means that nothing changed.
+ * Sets the cap of a limit. Returns it if that changed anything; no row means that it was so before.
  *
  * Locks: the limit's row.
  */

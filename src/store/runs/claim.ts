@@ -63,7 +63,7 @@ export const claimRuns = statement({
       limit @limit
     ))
   returning run.id, run.job, run.solo, run.priority, run.rank,
-    extract(epoch from run.due_at)::float8 * 1000 as due_ms, run.input,
+    date_part('epoch', run.due_at) * 1000 as due_ms, run.input,
     case
       when run.attempt = 0 and run.claims = 1 and run.generation = 1 and run.tenant = ''
         and not run.solo and not run.bury_when_lost and run.start_by is null

@@ -5,6 +5,7 @@ import { DatabaseError } from "../../errors.ts"
 import type { QueryResult } from "../../job/context.ts"
 import type { Host } from "../../runtime/host.ts"
 import { deadlineError, translateError } from "../database-error.ts"
+import { ALWAYS_PLANNED, type Plan } from "../statement.ts"
 
 export interface Connection {
   /**
@@ -12,6 +13,8 @@ export interface Connection {
    * settings would end up on whatever server connection comes next.
    */
   readonly direct: boolean
+  /** What every statement here is planned for without being asked. */
+  readonly plan: Plan
   readonly usable: () => boolean
   /**
    * Writes all commands at once and waits for all answers: one round trip. Throws the first error; those
@@ -60,15 +63,21 @@ const SESSION = "set datestyle = 'ISO, YMD'; set timezone = 'UTC'"
  */
 const NOTICE_ABSENCE = "set client_connection_check_interval = 1000"
 
+/** Read committed, whatever the default of the database or the user is: every statement is written for it. */
+const READ_COMMITTED = "set default_transaction_isolation = 'read committed'"
+
 export interface Dial {
   readonly url: string
   readonly deadlineAtMs: number
+  /** What to plan for, if nothing stands between us and the server. @default "free" */
+  readonly plan?: Plan
   /** Gives up when it aborts. */
   readonly signal: AbortSignal
 }
 
 /** Opens a connection before the deadline, or throws: nothing has been sent that could have an effect. */
-export async function connect(host: Host, { url, deadlineAtMs, signal }: Dial): Promise<Connection> {
+export async function connect(host: Host, dial: Dial): Promise<Connection> {
+  const { url, deadlineAtMs, plan = "free", signal } = dial
   signal.throwIfAborted()
   const socket = new Socket()
   const client = new pg.Client({
@@ -97,8 +106,10 @@ export async function connect(host: Host, { url, deadlineAtMs, signal }: Dial): 
     ])
     // A pooler makes up the process id of the session; only the server itself tells the true one.
     const direct = pid.rows[0]?.[0] === String(processId(client))
-    if (direct) await client.query(NOTICE_ABSENCE).catch(() => {})
-    return wrap(host, { client, socket, direct })
+    if (!direct) return wrap(host, { client, socket, direct, plan: "free" })
+    const settings = plan === "free" ? READ_COMMITTED : `${READ_COMMITTED}; ${ALWAYS_PLANNED[plan]}`
+    await Promise.all([client.query(NOTICE_ABSENCE).catch(() => {}), client.query(settings)])
+    return wrap(host, { client, socket, direct, plan })
   } catch (error) {
     socket.destroy()
     // The driver would only say that the connection ended, which it did because we ended it.
@@ -113,8 +124,14 @@ function processId(client: pg.Client): number | null {
   return (client as unknown as { processID: number | null }).processID
 }
 
-function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: boolean }): Connection {
-  const { client, socket, direct } = parts
+interface Wrapped {
+  readonly client: pg.Client
+  readonly socket: Socket
+  readonly direct: boolean
+  readonly plan: Plan
+}
+
+function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection {
   let usable = true
   socket.once("close", () => {
     usable = false
@@ -169,6 +186,7 @@ function wrap(host: Host, parts: { client: pg.Client; socket: Socket; direct: bo
 
   return {
     direct,
+    plan,
     usable: () => usable,
     send,
     query,

@@ -7,6 +7,7 @@
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { closedError, sqlStateOf } from "../database-error.ts"
+import type { Plan } from "../statement.ts"
 import { type Connection, connect } from "./connection.ts"
 
 export interface Pool {
@@ -31,6 +32,8 @@ const PERMANENT = /^(28|3D)/
 export interface PoolOptions {
   readonly url: string
   readonly max: number
+  /** What statements are planned for where that can be said once for a connection. @default "free" */
+  readonly plan?: Plan
   /** Called with the first failure to open a connection, and again only after one could be opened. */
   readonly onUnreachable?: ((error: unknown) => void) | undefined
 }
@@ -71,14 +74,19 @@ export function createPool(host: Host, options: PoolOptions): Pool {
   /** Opens a connection, however often it takes, until the deadline. */
   async function dial(deadlineAtMs: number): Promise<Connection> {
     open += 1
-    const { url } = options
+    const { url, plan } = options
     const { signal } = closing
     for (let failures = 0; ; failures += 1) {
       const evictionsBefore = evictions
       try {
         // A server that says nothing at all must not use up the whole deadline: another try may find it awake.
         const dialUntilMs = Math.min(deadlineAtMs, host.monotonicMs() + DIAL_MS)
-        const connection = await connect(host, { url, deadlineAtMs: dialUntilMs, signal })
+        const connection = await connect(host, {
+          url,
+          deadlineAtMs: dialUntilMs,
+          signal,
+          ...(plan && { plan }),
+        })
         isUnreachable = false
         live.set(connection, evictionsBefore)
         connection.onEnd(() => forget(connection))

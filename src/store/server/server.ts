@@ -5,7 +5,7 @@ import type { Host } from "../../runtime/host.ts"
 import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
 import { deadlineError } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
-import { INDEX_ONLY, resolveNames, type Statement } from "../statement.ts"
+import { PLANNED, resolveNames, type Statement } from "../statement.ts"
 import type { Answer, Command, Connection } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
 import { createPool, type Pool } from "./pool.ts"
@@ -31,9 +31,14 @@ export function openServer(host: Host, options: ServerOptions): Database {
     work: createPool(host, {
       url,
       max: options.workConnections ?? DEFAULTS.workConnections,
+      plan: "index",
       onUnreachable: options.onUnreachable,
     }),
-    vital: createPool(host, { url, max: options.vitalConnections ?? DEFAULTS.vitalConnections }),
+    vital: createPool(host, {
+      url,
+      max: options.vitalConnections ?? DEFAULTS.vitalConnections,
+      plan: "hashed",
+    }),
     handler: createPool(host, { url, max: options.handlerConnections ?? DEFAULTS.handlerConnections }),
   }
   const notifications = createNotifications(host, url)
@@ -54,9 +59,9 @@ export function openServer(host: Host, options: ServerOptions): Database {
     for (let failures = 0; ; failures += 1) {
       try {
         const answer = await lend(call, deadlineAtMs, (connection) =>
-          statement.plan === "index"
-            ? sendByIndex(connection, command, deadlineAtMs)
-            : sendAlone(connection, command, deadlineAtMs),
+          statement.plan === "free" || statement.plan === connection.plan
+            ? sendAlone(connection, command, deadlineAtMs)
+            : sendPlanned(connection, command, PLANNED[statement.plan], deadlineAtMs),
         )
         return statement.read(answer.columns, answer.rows)
       } catch (error) {
@@ -85,7 +90,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
       const result = await body({
         run: (statement, params) =>
           session.attempt(async () => {
-            if (statement.plan === "index") await session.planByIndex()
+            if (statement.plan !== "free") await session.plan(PLANNED[statement.plan])
             const answer = await session.send(commandOf(statement, params))
             return statement.read(answer.columns, answer.rows)
           }),
@@ -138,10 +143,15 @@ async function sendAlone(connection: Connection, command: Command, deadlineAtMs:
   return answer as Answer
 }
 
-async function sendByIndex(connection: Connection, command: Command, deadlineAtMs: number): Promise<Answer> {
+async function sendPlanned(
+  connection: Connection,
+  command: Command,
+  settings: string,
+  deadlineAtMs: number,
+): Promise<Answer> {
   const { label } = command
   // All three bear its name: what fails, fails for the one statement that was asked for.
-  const commands = [{ ...begin(INDEX_ONLY), label }, command, { ...COMMIT, label }]
+  const commands = [{ ...begin(settings), label }, command, { ...COMMIT, label }]
   const [, answer] = await connection.send(commands, deadlineAtMs)
   return answer as Answer
 }

@@ -2,15 +2,15 @@
 
 import type { QueryResult } from "../../job/context.ts"
 import { rolledBack } from "../database-error.ts"
-import { INDEX_ONLY } from "../statement.ts"
+import { PLANNED } from "../statement.ts"
 import type { Answer, Command, Connection } from "./connection.ts"
 
 export interface Session {
   readonly send: (command: Command) => Promise<Answer>
   /** One statement of the users' own. */
   readonly query: (text: string, values: readonly unknown[]) => Promise<QueryResult>
-  /** What follows is planned without sequential scans, bitmaps and sorts. */
-  readonly planByIndex: () => Promise<void>
+  /** What follows is planned under these settings. */
+  readonly plan: (settings: string) => Promise<void>
   /** Does a part of the work; after one that failed there is no commit, even if the error was swallowed. */
   readonly attempt: <T>(part: () => Promise<T>) => Promise<T>
   readonly commit: () => Promise<void>
@@ -37,7 +37,7 @@ export function openTransaction({ connection, deadlineMs, deadlineAtMs }: Sessio
   // Sent together with the first command: opening a transaction costs no round trip.
   let prefix = [begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`)]
   let failed = false
-  let isByIndex = false
+  let planned = connection.plan === "free" ? "" : PLANNED[connection.plan]
   let doing = "transaction"
 
   async function send(command: Command): Promise<Answer> {
@@ -58,10 +58,10 @@ export function openTransaction({ connection, deadlineMs, deadlineAtMs }: Sessio
       doing = "transaction"
       return result
     },
-    planByIndex: async () => {
-      if (isByIndex) return
-      isByIndex = true
-      await send({ label: "plan", text: INDEX_ONLY })
+    plan: async (settings) => {
+      if (planned === settings) return
+      planned = settings
+      await send({ label: "plan", text: settings })
     },
     attempt: (part) =>
       part().catch((error) => {

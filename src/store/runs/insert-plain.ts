@@ -1,0 +1,56 @@
+import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Writes new runs of one job that have nothing but an input: what nearly all of them are, at little more than half the
+ * price of `runs/insert`. Says how many there were, and with which rank the first of them; nothing if it came too late.
+ * They are ready, or already claimed when their own process takes them at once (`lease`, `claim`).
+ *
+ * Guarantee: all or none. Their ids must be new: one that is already there is an error. Nothing is written after
+ * `notAfter`, so that a copy of this call that was lost on its way cannot come in later. Nothing is claimed under a lease
+ * that is not live, nor in a pool or of a job that is paused.
+ * Locks: none beyond the new rows.
+ */
+export const insertPlainRuns = statement({
+  name: "runs/insert-plain",
+  params: {
+    job: text,
+    pool: text,
+    priority: int,
+    history: text,
+    buryWhenLost: boolean,
+    lease: nullable(uuid),
+    claim: nullable(bigint),
+    notAfter: nullable(instant),
+    ids: list(uuid),
+    inputs: list(json),
+  },
+  returns: { state: text, runs: int, rank: bigint, now_ms: double },
+  plan: "index",
+  sql: `
+  with verdict as materialized (
+    select @lease is not null
+      and exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
+      and not exists (select from {pauses} where kind = 'job' and name = @job or kind = 'pool' and name = @pool)
+      as is_claimed
+  ),
+  inserted as (
+    insert into {runs} (
+      id, job, pool, priority, rank, state, lease, claim, claims, enqueued_at, due_at, input, history, bury_when_lost
+    )
+    select id, @job, @pool, @priority, (date_part('epoch', {now}) * 1000000)::bigint + place - 1,
+      case when is_claimed then 'running' else 'ready' end, case when is_claimed then @lease end,
+      case when is_claimed then @claim end, case when is_claimed then 1 else 0 end,
+      {now}, {now}, input, @history, @buryWhenLost
+    from verdict
+    cross join unnest(@ids, @inputs) with ordinality as given (id, input, place)
+    where @notAfter is null or {now} <= @notAfter
+    returning rank
+  )
+  select case when is_claimed then 'running' else 'ready' end as state,
+    count(*)::int as runs, min(rank) as rank, date_part('epoch', {now}) * 1000 as now_ms
+  from inserted
+  cross join verdict
+  group by is_claimed
+`,
+})
