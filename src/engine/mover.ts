@@ -31,11 +31,16 @@ export interface MoverParts {
 }
 
 export interface Mover extends Loop {
-  /** Moves one batch of each kind, and returns whether there may be more. */
-  readonly move: () => Promise<boolean>
+  /** Moves one batch of each kind, and says of which there may be more. */
+  readonly move: () => Promise<Left>
 }
 
+/** What is left to do: runs to bring back, which could be executed, or only runs to take out of the way. */
+type Left = "nothing" | "parking" | "unparking"
+
 const EVERY_MS = 5_000
+/** Claims pass what is paused anyway: taking it out of their way must not take more from them than it gives. */
+const PARKING_SHARE = 0.2
 /**
  * Looking takes at most this part of the time, also when it has to walk over a million dead index entries.
  */
@@ -57,19 +62,20 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   let pausedBefore = new Set<string>()
   const toldAtMs = new Map<string, number>()
 
-  async function move(): Promise<boolean> {
+  async function move(): Promise<Left> {
     const kinds = await lookAtPauses()
     const walk = { lanes: LANES, depth: DEPTH, limit: BATCH }
     const paused = [
       kinds.has("pool") ? parked(await database.run(parkPausedPools, { limit: BATCH })) : 0,
       kinds.has("job") ? parked(await database.run(parkPausedJobs, walk)) : 0,
-      unparked(await database.run(unparkResumed, { limit: BATCH })),
     ]
+    const resumed = unparked(await database.run(unparkResumed, { limit: BATCH }))
     const handled = unparked(await database.run(unparkHandled, { limit: BATCH }))
     const unhandled = parked(await database.run(parkUnhandled, { ...walk, afterMs: UNHANDLED_AFTER_MS }))
     // Told when all are there, so that their number says something.
     if (unhandled < BATCH) await tellUnhandled()
-    return [...paused, handled, unhandled].some((found) => found >= BATCH)
+    if (Math.max(resumed, handled) >= BATCH) return "unparking"
+    return Math.max(unhandled, ...paused) >= BATCH ? "parking" : "nothing"
   }
 
   /**
@@ -113,8 +119,10 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
     bell: createBell(runtime),
     tick: async () => {
       const startedMs = runtime.monotonicMs()
-      if (await move()) return 0
+      const left = await move()
       const tookMs = runtime.monotonicMs() - startedMs
+      if (left === "unparking") return 0
+      if (left === "parking") return tookMs / PARKING_SHARE - tookMs
       return Math.min(LONGEST_REST_MS, Math.max(EVERY_MS, tookMs / SHARE))
     },
     move,
