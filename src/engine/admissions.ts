@@ -120,7 +120,7 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
     admit: (keys) => {
       if (closed) return
       for (const key of keys) wanted.add(key)
-      working ??= work()
+      if (wanted.size > 0) working ??= work()
     },
     close: async () => {
       closed = true

@@ -85,9 +85,9 @@ export function createClaimer({ runtime, pool, jobs, lease, doubts }: ClaimerPar
       const found = rows.flatMap(({ solo, priority }) =>
         solo === null || priority === null ? [] : [{ solo, priority }],
       )
-      for (const lane of found) lanes.learn(lane)
-      // One lane per gap was found; there may be more behind it.
-      if (found.length === 0) return
+      // One lane per gap was found; there may be more behind it. Those that are too many are met again later.
+      const areTooMany = found.map((lane) => lanes.learn(lane)).includes(false)
+      if (found.length === 0 || areTooMany) return
     }
   }
 
@@ -122,7 +122,8 @@ export function createClaimer({ runtime, pool, jobs, lease, doubts }: ClaimerPar
     const endedAtMs = monotonicMs()
     bottomAtMs = endedAtMs + BOTTOM_SHARE * (endedAtMs - startedAtMs)
     bottomAtLastMs = endedAtMs + BOTTOM_AT_LEAST_MS
-    return { runs, isEmpty: runs.length === 0 && wanted.limit > 0 }
+    const hasAskedForAll = wanted.limit > 0 && (wanted.free > 0 || !lanes.hasSolos())
+    return { runs, isEmpty: runs.length === 0 && hasAskedForAll }
   }
 
   return {

@@ -96,7 +96,9 @@ export function createExecutor(parts: ExecutorParts): Executor {
     handled.add(1)
     // It may block the event loop for that long, beginning now.
     if (run.timeoutMs !== null) lease.mayTake(run.timeoutMs)
-    running.set(run.id, startAttempt(attempts, run, listener))
+    const attempt = startAttempt(attempts, run, listener)
+    // A handler that throws before it first waits has ended by now.
+    if (!attempt.over()) running.set(run.id, attempt)
   }
 
   function onEnded({ run }: RunningAttempt): void {

@@ -8,7 +8,8 @@ import { type Lane, laneKey, type ReadyLane } from "./lane.ts"
 type PoolLane = Pick<Lane, "solo" | "priority">
 
 export interface Lanes {
-  readonly learn: (lane: PoolLane) => void
+  /** False if there were too many to know, so that all but this one are forgotten. */
+  readonly learn: (lane: PoolLane) => boolean
   readonly wake: (lane: ReadyLane) => void
   readonly pass: (lane: PoolLane, rank: bigint) => void
   readonly look: (snapshot: Snapshot) => void
@@ -53,15 +54,17 @@ export function createLanes(): Lanes {
   const known = new Map<string, PoolLane>()
   let solos = 0
 
-  function learn({ solo, priority }: PoolLane): void {
+  function learn({ solo, priority }: PoolLane): boolean {
     const key = laneKey({ solo, priority })
-    if (known.has(key)) return
-    if (known.size >= MOST_LANES) {
+    if (known.has(key)) return true
+    const areTooMany = known.size >= MOST_LANES
+    if (areTooMany) {
       known.clear()
       solos = 0
     }
     known.set(key, { solo, priority })
     if (solo) solos += 1
+    return !areTooMany
   }
 
   return {

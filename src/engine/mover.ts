@@ -122,7 +122,7 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
       const left = await move()
       const tookMs = runtime.monotonicMs() - startedMs
       if (left === "unparking") return 0
-      if (left === "parking") return tookMs / PARKING_SHARE - tookMs
+      if (left === "parking") return Math.min(EVERY_MS, tookMs / PARKING_SHARE - tookMs)
       return Math.min(LONGEST_REST_MS, Math.max(EVERY_MS, tookMs / SHARE))
     },
     move,

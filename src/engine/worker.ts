@@ -115,7 +115,9 @@ export function createWorker(parts: WorkerParts): Worker {
     }
     // Slots are kept for solo runs only where there are any, and these were not known of.
     if (!knewOfSolos && claimer.hasSolos()) found += await claim(claimer.claim, free(), slotsForSolos())
-    if (isShort && found === 0 && wakes === heard) isServed = true
+    // Solo runs that found no slot are still there, however short the claim was.
+    const mayHaveLeftSolos = claimer.hasSolos() && slotsForSolos() === 0
+    if (isShort && found === 0 && wakes === heard && !mayHaveLeftSolos) isServed = true
     emptyClaims = count + found === 0 ? emptyClaims + 1 : 0
     if (!isShort || found > 0 || wakes !== heard) return 0
     const pollMs = DEFAULTS.pollMs * 2 ** Math.max(0, emptyClaims - 1)
@@ -158,10 +160,11 @@ export function createWorker(parts: WorkerParts): Worker {
   }
 
   function startFromStore(): void {
-    if (isSliced || closed || store.length === 0 || !executor.isOpen()) return
+    if (isSliced || closed || store.length === 0) return
     const kept = isSoloDue() && claimer.hasSolos() ? 1 : 0
     let most = Math.min(SLICE, free() - Math.max(kept, promised), executor.room())
-    for (; most > 0; most -= 1) {
+    // Asked before each: a handler that blocks the event loop uses up the lease of those behind it.
+    for (; most > 0 && executor.isOpen(); most -= 1) {
       const run = store.pop()
       if (!run) break
       isSliced = true

@@ -55,8 +55,10 @@ function lineOf(event: CarillonEvent): Line {
       }
     case "pools.unserved":
       return {
-        level: "info",
-        text: `jobs left to other processes, because their pools are not served here: ${event.jobs.join(", ")}`,
+        level: "warn",
+        text:
+          `jobs left to other processes, because \`pools\` does not name theirs: ${event.jobs.join(", ")}. ` +
+          "To execute them here as well, give their pools slots there.",
       }
     case "embedded.started":
       return { level: "info", text: `embedded PostgreSQL started: ${event.url}` }

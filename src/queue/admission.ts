@@ -12,11 +12,11 @@ export interface InLine {
  */
 export function admit(line: readonly InLine[], room: ReadonlyMap<string, number>): string[] {
   const left = new Map(room)
-  const admitted: string[] = []
+  const admitted = new Set<string>()
   for (const { run, keys } of line) {
-    if (admitted.includes(run) || !keys.every((key) => (left.get(key) ?? 0) > 0)) continue
+    if (admitted.has(run) || !keys.every((key) => (left.get(key) ?? 0) > 0)) continue
     for (const key of keys) left.set(key, (left.get(key) ?? 0) - 1)
-    admitted.push(run)
+    admitted.add(run)
   }
-  return admitted
+  return [...admitted]
 }

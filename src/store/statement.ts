@@ -53,6 +53,11 @@ export const PLANNED = { index: setAll("index", "set local"), hashed: setAll("ha
 /** How it is asked for once and for all, on a connection of our own: asking costs as much as a short statement does. */
 export const ALWAYS_PLANNED = { index: setAll("index", "set"), hashed: setAll("hashed", "set") } as const
 
+/** How it is taken back inside a transaction, for the statements of its owner. */
+export const UNPLANNED = Object.keys(SETTINGS.index)
+  .map((setting) => `reset ${setting}`)
+  .join("; ")
+
 function setAll(plan: Exclude<Plan, "free">, how: string): string {
   return Object.entries(SETTINGS[plan])
     .map(([setting, value]) => `${how} ${setting} = ${value}`)

@@ -68,6 +68,7 @@ export function createTestHost(): TestHost {
         },
       }
     },
+    soon: (run) => system.soon(() => alive && run()),
     // Everything that a test looks at happens when it is told to, so nothing goes on beside it.
     startThread: () => undefined,
     crashPoint: (name) => {

@@ -34,18 +34,18 @@ describeEngines("what is paused", (engine) => {
       const { mover } = watchMover(runtime)
       await pauseBy(database, kind, name)
       for (let moved = BATCH; moved <= MANY; moved += BATCH) {
-        expect(await mover.move()).toBe(true)
+        expect(await mover.move()).toBe("parking")
         expect((await census(database))["pause greet"]).toBe(moved)
       }
-      expect(await mover.move()).toBe(false)
+      expect(await mover.move()).toBe("nothing")
       expect(await census(database)).toEqual({ "pause greet": MANY, "ready other": 500 })
 
       await resumeBy(database, kind, name)
       for (let moved = BATCH; moved <= MANY; moved += BATCH) {
-        expect(await mover.move()).toBe(true)
+        expect(await mover.move()).toBe("unparking")
         expect((await census(database))["ready greet"]).toBe(moved)
       }
-      expect(await mover.move()).toBe(false)
+      expect(await mover.move()).toBe("nothing")
       expect(await census(database)).toEqual({ "ready greet": MANY, "ready other": 500 })
     },
   )
@@ -63,8 +63,10 @@ describeEngines("what is paused", (engine) => {
         ),
       )
       const moveTogether = async () => {
-        for (let more = true; more; )
-          more = (await Promise.all(movers.map((each) => each.mover.move()))).some(Boolean)
+        for (let more = true; more; ) {
+          const left = await Promise.all(movers.map((each) => each.mover.move()))
+          more = left.some((each) => each !== "nothing")
+        }
       }
       await pauseBy(database, "job", "greet")
       await moveTogether()
@@ -175,11 +177,11 @@ describeEngines("what is paused", (engine) => {
           ? rows.map((row) => ({ ...row, found: BATCH }))
           : rows
       }
-      const { mover } = watchMover({ ...runtime, database: { ...database, run } })
+      const { mover } = watchMover({ ...runtime, database: { ...database, run }, monotonicMs: () => 0 })
       expect(await mover.tick(signal)).toBe(0)
     })
 
-    it("every five seconds, at once while there is more to move, and seldom when looking takes long", async () => {
+    it("every five seconds, soon while there is more to move, and seldom when looking takes long", async () => {
       const { runtime, database } = await openStage(engine)
       await addWorker(database)
       await addRuns(database, BATCH + 1)
@@ -192,6 +194,14 @@ describeEngines("what is paused", (engine) => {
       const { mover } = watchMover({ ...runtime, monotonicMs })
       await pauseBy(database, "job", "greet")
       expect([await mover.tick(signal), await mover.tick(signal)]).toEqual([0, 5_000])
+      await resumeBy(database, "job", "greet")
+      tookMs = 10
+      // Bringing back goes on at once, taking away leaves four fifths of the time to others.
+      expect(await mover.tick(signal)).toBe(0)
+      expect(await mover.tick(signal)).toBe(5_000)
+      await pauseBy(database, "job", "greet")
+      expect(await mover.tick(signal)).toBe(20 / 0.2 - 20)
+      await mover.tick(signal)
       tookMs = 100
       // Three readings: the start, what has been told, the end.
       expect(await mover.tick(signal)).toBe(200 / 0.02)

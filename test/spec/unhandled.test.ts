@@ -71,7 +71,9 @@ describeEngines("a run that no live worker can execute", (engine) => {
       )
       const moveTogether = async () => {
         for (let more = true; more; )
-          more = (await Promise.all(movers.map((each) => each.mover.move()))).some(Boolean)
+          more = (await Promise.all(movers.map((each) => each.mover.move()))).some(
+            (left) => left !== "nothing",
+          )
       }
       await moveTogether()
       expect(await census(database)).toEqual({ "handler greet": 6_000 })

@@ -84,39 +84,6 @@ describeEngines("a database", (engine) => {
       const database = await engine.open()
       await expect(database.run(addNote, { note: "" })).rejects.toMatchObject({ code: "SCHEMA_MISMATCH" })
     })
-
-    it.each(["index", "hashed"] as const)("does the same when planned as %s", async (plan) => {
-      const database = await given.notes()
-      const planned = statement({
-        name: `test/planned-${plan}`,
-        params: { note: text },
-        returns: { note: text, seqscan: text, nestloop: text },
-        plan,
-        sql: `with added as (insert into {notes} (note) values (@note) returning note)
-          select note, current_setting('enable_seqscan') as seqscan, current_setting('enable_nestloop') as nestloop
-          from added`,
-      })
-      const nestloop = plan === "index" ? "on" : "off"
-      for (const lane of ["work", "vital", "handler"] as const) {
-        const notes = await database.run(planned, { note: lane }, { lane })
-        expect(notes).toEqual([{ note: lane, seqscan: "off", nestloop }])
-        await expect(database.run(planned, { note: lane }, { lane })).rejects.toMatchObject({
-          sqlState: "23505",
-        })
-      }
-      expect(await notesIn(database)).toEqual(["handler", "vital", "work"])
-    })
-
-    it("leaves no setting behind for the statements of handlers", async () => {
-      const database = await given.notes()
-      const byIndex = { ...addNote, plan: "index" } as const
-      await database.run(byIndex, { note: "a" }, { lane: "handler" })
-      const [seqscan] = await database.transaction(
-        async (tx) => (await tx.query("select current_setting('enable_seqscan') as is", [])).rows,
-        { lane: "handler" },
-      )
-      expect(seqscan).toEqual({ is: "on" })
-    })
   })
 
   describe("a transaction", () => {

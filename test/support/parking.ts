@@ -131,5 +131,5 @@ export function watchMover(runtime: Runtime): Watched {
 
 /** Moves until there is nothing left to move, and returns how many batches that took. */
 export async function moveAll(mover: Mover): Promise<number> {
-  for (let batches = 1; ; batches += 1) if (!(await mover.move())) return batches
+  for (let batches = 1; ; batches += 1) if ((await mover.move()) === "nothing") return batches
 }

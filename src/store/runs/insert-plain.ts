@@ -26,7 +26,6 @@ export const insertPlainRuns = statement({
     inputs: list(json),
   },
   returns: { state: text, runs: int, rank: bigint, now_ms: double },
-  plan: "index",
   sql: `
   with verdict as materialized (
     select @lease is not null

@@ -41,7 +41,6 @@ export const insertRuns = statement({
     limitNames: list(text),
   },
   returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint, now_ms: double },
-  plan: "index",
   sql: `
   with inserted as (
     insert into {runs} (

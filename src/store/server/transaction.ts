@@ -2,7 +2,7 @@
 
 import type { QueryResult } from "../../job/context.ts"
 import { rolledBack } from "../database-error.ts"
-import { PLANNED } from "../statement.ts"
+import { PLANNED, UNPLANNED } from "../statement.ts"
 import type { Answer, Command, Connection } from "./connection.ts"
 
 export interface Session {
@@ -37,7 +37,8 @@ export function openTransaction({ connection, deadlineMs, deadlineAtMs }: Sessio
   // Sent together with the first command: opening a transaction costs no round trip.
   let prefix = [begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`)]
   let failed = false
-  let planned = connection.plan === "free" ? "" : PLANNED[connection.plan]
+  const unplanned = connection.plan === "free" ? "" : PLANNED[connection.plan]
+  let planned: string = unplanned
   let doing = "transaction"
 
   async function send(command: Command): Promise<Answer> {
@@ -53,6 +54,9 @@ export function openTransaction({ connection, deadlineMs, deadlineAtMs }: Sessio
     send,
     query: async (text, values) => {
       if (prefix.length > 0) await send({ label: "begin", text: "select" })
+      // What ours were planned by is nothing to theirs.
+      if (planned !== unplanned) await send({ label: "plan", text: UNPLANNED })
+      planned = unplanned
       doing = "a statement of the handler"
       const result = await connection.query(text, values, deadlineAtMs)
       doing = "transaction"
