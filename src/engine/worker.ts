@@ -25,7 +25,7 @@ export interface Worker extends Loop {
   readonly reserve: (job: string) => Reservation | undefined
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
-  /** Whether there are any. */
+  /** Whether there are any, or will be in a moment. */
   readonly isBusy: () => boolean
   /** How many runs are claimed and not started. */
   readonly inStore: () => number
@@ -258,7 +258,7 @@ export function createWorker(parts: WorkerParts): Worker {
       }
     },
     running: executor.running,
-    isBusy: executor.isBusy,
+    isBusy: () => executor.isBusy() || (isSliced && store.length > 0),
     inStore: () => store.length,
     begun: async () => {
       while (isSliced) await new Promise<void>((resolve) => runtime.soon(resolve))
