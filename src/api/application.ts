@@ -2,7 +2,7 @@
 import { createEngine, type Engine } from "../engine/engine.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { createEvents, type Events } from "../observe/events.ts"
-import { createTerminalLogger, logEvent, logsRoutine } from "../observe/log.ts"
+import { createTerminalLogger, logEvent, logsRoutine, oneLine } from "../observe/log.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -43,7 +43,9 @@ export function createApplication(
   openDatabase: (onUnreachable: (error: unknown) => void) => Promise<OpenedDatabase>,
 ): Application {
   const logger = options.logger ?? createTerminalLogger(host)
-  const events = createEvents((error) => logger.error(`a listener failed: ${recordError(error).message}`))
+  const events = createEvents((error) =>
+    logger.error(oneLine(`a listener failed: ${recordError(error).message}`)),
+  )
   events.subscribe((event) => logEvent(logger, event), { routine: logsRoutine(logger) })
   const stopping = new AbortController()
   const calls = new Set<Promise<unknown>>()

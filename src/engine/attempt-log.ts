@@ -45,7 +45,7 @@ export function createAttemptLog(host: Host): AttemptLog {
 
 /** Never throws: a log line that cannot be written down is no reason to fail a run. */
 function lineOf(afterMs: number, message: unknown, data: unknown): string {
-  const text = recordError(typeof message === "string" ? message : String(message)).message
+  const text = recordError(message).message
   try {
     const line = JSON.stringify({ afterMs, message: text, ...(data !== undefined && { data }) })
     // json holds no NUL, and half a surrogate pair is no character.

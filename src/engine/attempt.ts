@@ -134,9 +134,7 @@ class Attempt implements RunningAttempt, ContextSource {
         ? outcomeOf(output)
         : { kind: "succeeded", result: encodePayload(output, "result", DEFAULTS.resultBytes) }
     } catch (error) {
-      outcome = isVerdict(error)
-        ? outcomeOf(error)
-        : { kind: "failed", error: recordError(error), retryable: !isFinal(this.run, error) }
+      outcome = outcomeOfThrown(this.run, error)
     }
     this.#isOver = true
     // At a stop a result still counts, a failure does not: it was the stop's doing.
@@ -167,6 +165,15 @@ class Attempt implements RunningAttempt, ContextSource {
   }
 }
 
+function outcomeOfThrown(run: ClaimedRun, thrown: unknown): Outcome {
+  try {
+    if (isVerdict(thrown)) return outcomeOf(thrown)
+  } catch {
+    // A verdict that cannot be read is an error like any other.
+  }
+  return { kind: "failed", error: recordError(thrown), retryable: !isFinal(run, thrown) }
+}
+
 /** What a handler says about its run instead of a result. */
 function outcomeOf(verdict: Verdict): Outcome {
   switch (verdict.kind) {
@@ -183,7 +190,14 @@ function outcomeOf(verdict: Verdict): Outcome {
         retryable: true,
         afterMs: verdict.afterMs,
       }
+    default:
+      // From a newer copy of this package.
+      throw new TypeError(`A handler gave a verdict that this version does not know: ${kindOf(verdict)}.`)
   }
+}
+
+function kindOf(verdict: { readonly kind?: unknown }): string {
+  return String(verdict.kind)
 }
 
 function said(code: string, reason: string) {

@@ -101,10 +101,19 @@ export function claimedRun(claimed: {
     recordedStart: extra?.recordedStart ?? false,
     late: extra?.late ?? false,
     input: row.input,
-    retry: extra?.retry ? { ...resolveRetry(extra.retry), isFinal: job.retry.isFinal } : job.retry,
+    retry: extra?.retry ? retryOf(extra.retry, job) : job.retry,
     timeoutMs: extra?.timeoutMs ?? job.timeoutMs,
     extra: extra ?? NOTHING,
     claimedAtMs,
+  }
+}
+
+/** What another version wrote, or a hand, may make no sense here: then the job says. */
+function retryOf(options: RunRetryOptions, job: AnyJob): RetryPolicy {
+  try {
+    return { ...resolveRetry(options), isFinal: job.retry.isFinal }
+  } catch {
+    return job.retry
   }
 }
 
@@ -134,7 +143,7 @@ export function handedOffRun(handed: {
     recordedStart: false,
     late: false,
     input: run.input,
-    retry: retry ? { ...resolveRetry(retry), isFinal: job.retry.isFinal } : job.retry,
+    retry: retry ? retryOf(retry, job) : job.retry,
     timeoutMs: run.timeoutMs ?? job.timeoutMs,
     extra: run.tags === null ? NOTHING : { tags: run.tags },
     claimedAtMs,

@@ -61,6 +61,8 @@ type Row = typeof claimRuns extends Statement<infer _, infer R> ? R : never
 const LOOK_EVERY_MS = 500
 /** A claim from the bottom that took a millisecond may be repeated after so many. */
 const BOTTOM_SHARE = 50
+/** However quick it was: what is woken meanwhile has to wait for it. */
+const BOTTOM_REST_MS = 200
 /** However busy the pool is, it is looked through from the bottom this often. */
 const BOTTOM_AT_LEAST_MS = 60_000
 /** So that low priorities are never starved, every so many claims begin with them. */
@@ -120,7 +122,7 @@ export function createClaimer({ runtime, pool, jobs, lease, doubts }: ClaimerPar
     await look()
     const runs = await take(wanted)
     const endedAtMs = monotonicMs()
-    bottomAtMs = endedAtMs + BOTTOM_SHARE * (endedAtMs - startedAtMs)
+    bottomAtMs = endedAtMs + Math.max(BOTTOM_REST_MS, BOTTOM_SHARE * (endedAtMs - startedAtMs))
     bottomAtLastMs = endedAtMs + BOTTOM_AT_LEAST_MS
     const hasAskedForAll = wanted.limit > 0 && (wanted.free > 0 || !lanes.hasSolos())
     return { runs, isEmpty: runs.length === 0 && hasAskedForAll }

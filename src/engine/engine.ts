@@ -81,6 +81,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       onCancelled: (run) => {
         for (const worker of workers) worker.cancel(run)
       },
+      // The row says whether it is true.
+      onToldOfCancel: (run) => {
+        if (workers.some((worker) => worker.has(run))) watch.bell.ring()
+      },
       onMissed: () => watch.bell.ring(),
     },
   })

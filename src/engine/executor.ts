@@ -26,6 +26,7 @@ export interface Executor {
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
   readonly isBusy: () => boolean
+  readonly isRunning: (run: string) => boolean
   /** Runs whose handlers go on although their ends are known: others, or we ourselves, may be given them again. */
   readonly lingering: () => readonly string[]
   readonly abort: (run: string, reason: AttemptAborted) => void
@@ -172,6 +173,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
     letGo,
     running: () => [...running.values()],
     isBusy: () => running.size > 0,
+    isRunning: (run) => running.has(run),
     lingering: () => [...lingering],
     abort: (run, reason) => running.get(run)?.abort(reason),
     close: () => {

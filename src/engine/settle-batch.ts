@@ -105,7 +105,12 @@ async function settleRefused<E extends End>(
     await writeAndTell(runtime, { ...batch, ends: [dead(recordError(error).message)] })
   } catch {
     // Even the reason was refused.
-    await writeAndTell(runtime, { ...batch, ends: [dead("the database refused the result")] })
+    const bare = { ...batch, ends: [dead("the database refused the result")] }
+    await writeAndTell(runtime, bare).catch((again: unknown) => {
+      if (!(again instanceof DatabaseError) || again.code !== "DATABASE_REFUSED_VALUE") throw again
+      // The row itself is at fault. Its lease decides what becomes of it; it must not hold up everything else here.
+      batch.tell(end, undefined)
+    })
   }
 }
 

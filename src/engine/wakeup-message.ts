@@ -6,6 +6,9 @@ export type WakeupMessage =
   | { readonly about: "waiting" }
   | { readonly about: "cancelled"; readonly run: string }
 
+/** The largest number that the database has for it. */
+const MOST_PRIORITY = 2 ** 31 - 1
+
 export function formatMessage(message: WakeupMessage): string {
   switch (message.about) {
     case "ready": {
@@ -24,6 +27,8 @@ export function parseMessage(line: string): WakeupMessage | undefined {
   const ready = /^ready (solo|any) (-?\d{1,10}) (-?\d{1,18}) (.+)$/.exec(line)
   if (ready) {
     const [, solo, priority = "0", rank = "0", pool = ""] = ready
+    // No run can have such a priority, and no claim could ask for it.
+    if (Math.abs(Number(priority)) > MOST_PRIORITY) return undefined
     return {
       about: "ready",
       lane: { pool, solo: solo === "solo", priority: Number(priority), rank: BigInt(rank) },

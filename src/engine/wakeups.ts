@@ -27,7 +27,10 @@ export interface WakeupHandlers {
   /** Runs are ready; `undefined`: something may have been missed, anywhere. */
   readonly onReady: (lane: ReadyLane | undefined) => void
   readonly onWaiting: () => void
+  /** This process has cancelled a run. */
   readonly onCancelled: (run: string) => void
+  /** Somebody says that they have: anybody can. */
+  readonly onToldOfCancel: (run: string) => void
   /** Notifications may have been missed: whatever they would have said. */
   readonly onMissed: () => void
 }
@@ -69,7 +72,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
   function hear(message: WakeupMessage): void {
     if (message.about === "ready") handlers.onReady(message.lane)
     else if (message.about === "waiting") handlers.onWaiting()
-    else handlers.onCancelled(message.run)
+    else handlers.onToldOfCancel(message.run)
   }
 
   return {

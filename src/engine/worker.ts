@@ -31,6 +31,8 @@ export interface Worker extends Loop {
   readonly inStore: () => number
   /** Resolves when everything in store has been started that can be. */
   readonly begun: () => Promise<void>
+  /** Whether a run is here, started or not. */
+  readonly has: (run: string) => boolean
   /** Ends a run that someone cancelled, if it is here. */
   readonly cancel: (run: string) => void
   /** Gives back what is claimed and not started, and starts nothing more. */
@@ -263,6 +265,7 @@ export function createWorker(parts: WorkerParts): Worker {
     begun: async () => {
       while (isSliced) await new Promise<void>((resolve) => runtime.soon(resolve))
     },
+    has: (id) => executor.isRunning(id) || store.some((run) => run.id === id),
     cancel: (id) => {
       executor.abort(id, cancelReason(id))
       // Its end will be written as cancelled, whatever is said of it here.

@@ -38,7 +38,12 @@ export function logEvent(logger: Logger, event: CarillonEvent): void | Promise<v
   const { level, text } = lineOf(event)
   // A line is a line, whatever a job's name or an error's message contains.
   // What an asynchronous logger returns may fail later, and belongs to whoever looks after listeners.
-  return logger[level](text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, " "))
+  return logger[level](oneLine(text))
+}
+
+/** Without line breaks and control characters, and without those that turn the direction of what follows. */
+export function oneLine(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ")
 }
 
 interface Line {

@@ -131,10 +131,14 @@ export function expected(what: string, value: unknown, path: string): Fault {
 }
 
 function unknownKey(key: string, known: readonly string[], path: string): Fault {
+  if (key.length > LONGEST_KEY) return { path, message: `unknown option of ${key.length} characters` }
   const meant = nearest(key, known)
   const hint = meant ? `did you mean "${meant}"?` : `known are ${known.map((word) => `"${word}"`).join(", ")}`
   return { path: join(path, key), message: `unknown option; ${hint}` }
 }
+
+/** Longer than anything that could have been meant. */
+const LONGEST_KEY = 200
 
 function join(path: string, key: string): string {
   const step = /^[A-Za-z_$][\w$]*$/.test(key) ? `.${key}` : `[${JSON.stringify(key)}]`
@@ -158,6 +162,8 @@ function describe(value: unknown): string {
 
 /** Short, and without the user and password that an address may hold. */
 function describeText(text: string): string {
-  const safe = text.replace(/:\/\/.*@/s, "://…@")
+  const from = text.indexOf("://")
+  const to = text.lastIndexOf("@")
+  const safe = from >= 0 && to > from ? `${text.slice(0, from)}://…${text.slice(to)}` : text
   return JSON.stringify(safe.length > 60 ? `${safe.slice(0, 60)}…` : safe)
 }

@@ -17,6 +17,8 @@ export const BOTTOM = -(2n ** 63n)
 
 /** Ranks are microseconds. A statement reads the clock a moment before its transaction can be seen. */
 const SLACK = 100_000n
+/** More lanes than anyone has. */
+const MOST_WOKEN = 1_000
 /** More than there can be connections. */
 const MOST_UNLISTED = 10_000n
 
@@ -88,6 +90,8 @@ export function createLowWater(): LowWater {
       if (rank > now) marks.set(lane, rank)
     },
     wake: (lane, rank) => {
+      // Lanes that nobody claims from are never begun in; what is forgotten here is found by looking.
+      if (woken.size >= MOST_WOKEN) woken.clear()
       woken.set(lane, least(rank, woken.get(lane) ?? rank))
     },
     look: (snapshot) => {

@@ -34,6 +34,22 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(app.events.filter(({ type }) => type === "attempt.finished")).toHaveLength(1)
   })
 
+  it.skipIf(where === "memory").each(["rollback", "commit"])(
+    "that its own statement ended has not completed the run: %s",
+    async (statement) => {
+      const { app, job } = await openBooking(kit, (ctx, book) =>
+        ctx.transaction(async (tx) => {
+          await book(tx, "half")
+          await tx.query(statement).catch(() => {})
+        }),
+      )
+      const run = await app.enqueue(job, undefined, { retry: { attempts: 1 } })
+      await app.drain()
+      await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
+      expect(await app.attempts(run.id)).toMatchObject([{ outcome: "failed", runState: "dead" }])
+    },
+  )
+
   it("that throws has written nothing: the attempt has failed, and the next may succeed", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {

@@ -240,6 +240,33 @@ describe("a verdict", () => {
     })
   })
 
+  it.each([
+    ["returned", "is of a kind that only a newer copy knows", (): string => "postpone"],
+    ["thrown", "is of a kind that only a newer copy knows", (): string => "postpone"],
+    [
+      "thrown",
+      "cannot be read",
+      () => {
+        throw new Error("unreadable")
+      },
+    ],
+  ] as const)("that is %s and %s is a failure like any other", async (how, _, kind) => {
+    const verdict = Object.defineProperty({ [Symbol.for("carillon.verdict")]: true }, "kind", { get: kind })
+    const foreign = defineJob({
+      name: "foreign",
+      retry: { attempts: 1 },
+      run: async () => {
+        if (how === "thrown") throw verdict
+        return verdict
+      },
+    })
+    await using alone = await kit.app({ jobs: [foreign] })
+    const run = await alone.enqueue(foreign)
+    await alone.drain()
+    await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
+    expect(await alone.attempts(run.id)).toMatchObject([{ outcome: "failed", runState: "dead" }])
+  })
+
   it("cannot be made without what it needs", () => {
     expect(() => Cancel("")).toThrow("says why")
     expect(() => Bury(7 as unknown as string)).toThrow("says why")

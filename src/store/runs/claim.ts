@@ -43,7 +43,7 @@ export const claimRuns = statement({
   plan: "index",
   sql: `
   update {runs} as run
-  set state = 'running', lease = @lease, claim = @claim, claims = run.claims + 1, started = false
+  set state = 'running', lease = @lease, claim = @claim, claims = least(run.claims, 2147483646) + 1, started = false
   where run.ctid = any (array(
       select found.ctid
       from unnest(@solos, @priorities, @froms, @mosts) as lane (solo, priority, from_rank, most)

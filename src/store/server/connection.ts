@@ -23,6 +23,8 @@ export interface Connection {
   readonly send: (commands: readonly Command[], deadlineAtMs: number) => Promise<Answer[]>
   /** One statement of the users' own, its values as the driver takes and gives them. */
   readonly query: (text: string, values: readonly unknown[], deadlineAtMs: number) => Promise<QueryResult>
+  /** Whether the last answer came from outside of a transaction. */
+  readonly isOutside: () => boolean
   readonly onNotification: (handler: (channel: string, payload: string) => void) => void
   /** Calls back once when the connection is gone, for whatever reason. */
   readonly onEnd: (handler: () => void) => void
@@ -124,6 +126,11 @@ function processId(client: pg.Client): number | null {
   return (client as unknown as { processID: number | null }).processID
 }
 
+/** As the server says it with every answer: idle, in a transaction, in a failed one. */
+function transactionStatus(client: pg.Client): string | null {
+  return client.getTransactionStatus()
+}
+
 interface Wrapped {
   readonly client: pg.Client
   readonly socket: Socket
@@ -190,6 +197,7 @@ function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection
     usable: () => usable,
     send,
     query,
+    isOutside: () => transactionStatus(client) === "I",
     onNotification: (handler) => {
       client.on("notification", ({ channel, payload }) => handler(channel, payload ?? ""))
     },

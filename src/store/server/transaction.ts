@@ -1,5 +1,6 @@
 /** One transaction on one connection: begun with its first command, and committed only if nothing in it failed. */
 
+import { CarillonError } from "../../errors.ts"
 import type { QueryResult } from "../../job/context.ts"
 import { rolledBack } from "../database-error.ts"
 import { PLANNED, UNPLANNED } from "../statement.ts"
@@ -33,15 +34,26 @@ export function begin(settings: string): Command {
   return { label: "begin", text: `begin isolation level read committed; ${settings}` }
 }
 
+function endedByStatement(): CarillonError {
+  return new CarillonError(
+    "TRANSACTION_OVER",
+    "A statement of the handler has ended its transaction. Leave `begin`, `commit` and `rollback` to whoever opened it: " +
+      "what returns is committed, what throws is rolled back.",
+  )
+}
+
 export function openTransaction({ connection, deadlineMs, deadlineAtMs }: SessionParts): Session {
   // Sent together with the first command: opening a transaction costs no round trip.
   let prefix = [begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`)]
   let failed = false
+  let hasEnded = false
   const unplanned = connection.plan === "free" ? "" : PLANNED[connection.plan]
   let planned: string = unplanned
   let doing = "transaction"
 
   async function send(command: Command): Promise<Answer> {
+    // It would be a transaction of its own now.
+    if (hasEnded) throw endedByStatement()
     const commands = [...prefix.map((first) => ({ ...first, label: command.label })), command]
     prefix = []
     doing = command.label
@@ -60,6 +72,8 @@ export function openTransaction({ connection, deadlineMs, deadlineAtMs }: Sessio
       doing = "a statement of the handler"
       const result = await connection.query(text, values, deadlineAtMs)
       doing = "transaction"
+      hasEnded = connection.isOutside()
+      if (hasEnded) throw endedByStatement()
       return result
     },
     plan: async (settings) => {
