@@ -24,6 +24,7 @@ export const contender = {
       { batch: 1_000, inFlight: 2 },
       { batch: 10_000, inFlight: 1 },
       { batch: 10_000, inFlight: 2 },
+      { batch: 10_000, inFlight: 3 },
       { batch: 100_000, inFlight: 1 },
     ],
     bulkCall: [

@@ -23,6 +23,7 @@ export const contender = {
       { batch: 100_000, inFlight: 1 },
       { batch: 1_000, inFlight: 2, partition: true },
       { batch: 10_000, inFlight: 2, partition: true },
+      { batch: 10_000, inFlight: 3, partition: true },
       { batch: 5_000, inFlight: 3, partition: true },
     ],
     bulkCall: [],
