@@ -1,6 +1,6 @@
 /** Runs that are enqueued in a transaction of the caller's: they exist when, and only if, it commits. */
 import pg from "pg"
-import { describe, expect, inject, it, onTestFinished } from "vitest"
+import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
 import { type CarillonOptions, defineJob, type EnqueueOptions } from "../../src/index.ts"
 import { rowsOf, untilBlocked } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
@@ -44,12 +44,14 @@ describe("a run in the caller's transaction", () => {
     const { carillon, database, client } = await given()
     const { carillon: worker } = carillonOn(inject("postgres18"), { schema: database.schema, jobs: [job] })
     onTestFinished(() => worker.stop())
-    await worker.start()
     await client.query("begin")
     const run = await carillon.enqueue(job, 7, { tx: client })
+    expect(database.count("wakeups/notify")).toBe(0)
     await client.query("commit")
+    // Nobody works yet who could have found it by himself before.
+    await vi.waitUntil(() => database.count("wakeups/notify") > 0, { timeout: 10_000 })
+    await worker.start()
     expect(await worker.result(run.id)).toBe(7)
-    expect(database.count("wakeups/notify")).toBeGreaterThan(0)
   })
 
   it("never existed after a rollback", async () => {
