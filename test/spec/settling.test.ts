@@ -57,7 +57,7 @@ describeEngines(
       await stage.tick()
       await stage.settled()
       expect(finished(stage)).toBe(500)
-      // Up to 128 at once.
+      // Up to 500 at once, in slices of a hundred.
       expect(stage.database.count("runs/complete")).toBeLessThanOrEqual(10)
     })
 

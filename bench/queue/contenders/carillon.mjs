@@ -3,8 +3,6 @@ import { createCarillon, defineJob } from "../../../dist/index.js"
 
 /** What one `enqueueMany` takes at the most. */
 const MOST = 50_000
-/** How many single enqueues are under way at once where there is no `enqueueMany`. */
-const SINGLE = 100
 
 const BULK = { batch: 10_000, inFlight: 3 }
 
@@ -52,14 +50,11 @@ export const contender = {
     })
     await carillon.migrate()
     return {
-      enqueueMany:
-        typeof carillon.enqueueMany === "function"
-          ? (inputs) =>
-              carillon.enqueueMany(
-                noop,
-                inputs.map((input) => ({ input })),
-              )
-          : (inputs) => enqueueOneByOne(carillon, noop, inputs),
+      enqueueMany: (inputs) =>
+        carillon.enqueueMany(
+          noop,
+          inputs.map((input) => ({ input })),
+        ),
       enqueue: (input) => carillon.enqueue(noop, input),
       start: async (handle) => {
         onJob = handle
@@ -68,16 +63,4 @@ export const contender = {
       close: () => carillon.stop(),
     }
   },
-}
-
-let isTold = false
-
-/** Until there is `enqueueMany`: many single ones at once. Not what is meant to be measured. */
-async function enqueueOneByOne(carillon, job, inputs) {
-  if (!isTold)
-    console.error("\n!!! carillon has no enqueueMany: single enqueues instead, NOT THE FIGURE MEANT !!!\n")
-  isTold = true
-  for (let at = 0; at < inputs.length; at += SINGLE) {
-    await Promise.all(inputs.slice(at, at + SINGLE).map((input) => carillon.enqueue(job, input)))
-  }
 }

@@ -1,5 +1,6 @@
 import { bigint, double, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { LEAVING } from "./leaving.ts"
 
 /**
  * Writes down attempts that succeeded: what nearly all of them do, and so the cheapest way to do that. Says how many
@@ -59,26 +60,7 @@ export const completeRuns = statement({
       input, result, history, tenant, generation, not cancelling, cause, @worker, @version, schedule, occurrence, log
     from gone
   ),
-  freed as (
-    delete from {keys}
-    where ctid = any (array(
-      select held_key.ctid
-      from gone
-      cross join lateral (
-        select ctid
-        from {keys} as entry
-        where entry.tenant = gone.tenant and entry.job = gone.job and entry.key = gone.key
-          and entry.run = gone.id and entry.expires_at is null
-        limit 1
-      ) as held_key
-      where gone.key is not null
-    ))
-  ),
-  left_line as (
-    delete from {run_limits}
-    where run = any (array(select id from gone where limited))
-    returning key
-  )
+  ${LEAVING}
   select count(*)::int as count,
     case when count(*) < cardinality(@ids) then coalesce(json_agg(id), '[]') end as completed,
     json_agg(id) filter (where cancelling) as cancelled,

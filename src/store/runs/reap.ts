@@ -1,5 +1,6 @@
 import { bigint, boolean, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { LEAVING } from "./leaving.ts"
 
 /**
  * Takes back up to `limit` runs of dead leases: each is ready again, and history says that it was lost.
@@ -97,26 +98,7 @@ export const reapRuns = statement({
     join lost using (id)
     where next = 'dead'
   ),
-  freed as (
-    delete from {keys}
-    where ctid = any (array(
-      select held_key.ctid
-      from gone
-      cross join lateral (
-        select ctid
-        from {keys} as entry
-        where entry.tenant = gone.tenant and entry.job = gone.job and entry.key = gone.key
-          and entry.run = gone.id and entry.expires_at is null
-        limit 1
-      ) as held_key
-      where gone.key is not null
-    ))
-  ),
-  left_line as (
-    delete from {run_limits}
-    where run = any (array(select id from gone where limited))
-    returning run, key
-  )
+  ${LEAVING}
   select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, true as solo,
     coalesce(gone.priority, moved.priority) as priority, next as state, coalesce(moved.rank, 0) as rank,
     case when gone.limited then (

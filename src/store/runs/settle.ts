@@ -1,10 +1,12 @@
 import { bigint, double, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { LEAVING } from "./leaving.ts"
 
 /**
  * Writes down how attempts ended: each goes into history, and its run ends (out of `runs`, the dead ones into the
  * dead letters) or returns for another attempt. Returns what each run became; a missing one was not this worker's.
  *
+ * Successes go by `runs/complete`.
  * `states` says what becomes of a run: final, `waiting` for `delaysMs`, or `ready` as it was. A run that someone
  * cancelled in the meantime ends as cancelled, whatever its handler did. A list that is empty is all nulls.
  * Only attempts that came to a verdict are charged. `startedAgoMs` is null for a handler that did not run.
@@ -131,26 +133,7 @@ export const settleRuns = statement({
     join mine using (id)
     where next = 'dead'
   ),
-  freed as (
-    delete from {keys}
-    where ctid = any (array(
-      select held_key.ctid
-      from gone
-      cross join lateral (
-        select ctid
-        from {keys} as entry
-        where entry.tenant = gone.tenant and entry.job = gone.job and entry.key = gone.key
-          and entry.run = gone.id and entry.expires_at is null
-        limit 1
-      ) as held_key
-      where gone.key is not null
-    ))
-  ),
-  left_line as (
-    delete from {run_limits}
-    where run = any (array(select id from gone where limited))
-    returning run, key
-  ),
+  ${LEAVING},
   stepped_out as (
     update {run_limits}
     set admitted = null
