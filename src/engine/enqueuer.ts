@@ -11,7 +11,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { findEnd } from "../store/attempts/find-end.ts"
 import { readClock } from "../store/clock/read.ts"
 import type { Runner } from "../store/database.ts"
-import { deadlineError, hasEndedSession, isUncertain } from "../store/database-error.ts"
+import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../store/database-error.ts"
 import { insertRuns } from "../store/runs/insert.ts"
 import { insertPlainRuns } from "../store/runs/insert-plain.ts"
 import type { Statement } from "../store/statement.ts"
@@ -41,6 +41,9 @@ const MOST_AT_ONCE = 5_000
 /** How long one try may take before it is void. */
 const TRY_MS = 5_000
 const LARGE_TRY_MS = 20_000
+/** How long it rests before the next one. */
+const REST_BASE_MS = 20
+const REST_CAP_MS = 1_000
 
 /** Rolls a try back: an earlier one has written these runs. */
 class WrittenBefore {
@@ -60,10 +63,14 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
   async function write(job: AnyJob, runs: readonly NewRun[], handOff?: HandOff): Promise<Written> {
     const deadlineAtMs = monotonicMs() + DEFAULTS.deadlineMs
     const isSimple = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
-    for (let isDoubtful = false; ; ) {
+    let doubt: unknown
+    for (let failures = 0; ; failures += 1) {
+      const isDoubtful = doubt !== undefined
       const tryMs = Math.min(runs.length > MOST_AT_ONCE ? LARGE_TRY_MS : TRY_MS, deadlineAtMs - monotonicMs())
-      const notAfter = await voidAfter(tryMs)
+      let notAfter = Number.POSITIVE_INFINITY
       try {
+        await hearTheTime(deadlineAtMs)
+        notAfter = Math.ceil((clock.atLeast() ?? 0) + tryMs)
         const written =
           isSimple && !isDoubtful
             ? await writeSimply(job, runs, { notAfter, tryMs, handOff })
@@ -74,24 +81,32 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
         clock.forget()
       } catch (error) {
         if (error instanceof WrittenBefore) return { answers: error.answers, went: [] }
-        if (!isUncertain(error)) throw error
-        isDoubtful = true
-        // It may have been written as claimed, and nobody would execute it.
-        if (handOff) doubts.add(handOff)
-        handOff = undefined
-        if (monotonicMs() >= deadlineAtMs) throw error
-        if (!hasEndedSession(error)) await passed(notAfter)
+        if (isUncertain(error)) {
+          doubt = error
+          // It may have been written as claimed, and nobody would execute it.
+          if (handOff) doubts.add(handOff)
+          handOff = undefined
+        }
+        const restMs = runtime.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
+        const isOver = monotonicMs() + restMs >= deadlineAtMs
+        // What is certain of this try is not of those before it.
+        if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error
+        if (isPassing(error)) await runtime.sleep(restMs)
+        else if (!hasEndedSession(error)) await passed(notAfter)
       }
     }
   }
 
-  /** Some milliseconds from now, by the database's clock. */
-  async function voidAfter(tryMs: number): Promise<number> {
-    if (clock.atLeast() === undefined) {
-      const [row] = await database.run(readClock, {})
-      if (row) clock.hear(row.at)
+  /** Asks for the database's time, unless it is known; a question whose answer is lost is asked again. */
+  async function hearTheTime(deadlineAtMs: number): Promise<void> {
+    while (clock.atLeast() === undefined) {
+      try {
+        const [row] = await database.run(readClock, {}, { deadlineMs: deadlineAtMs - monotonicMs() })
+        if (row) clock.hear(row.at)
+      } catch (error) {
+        if (!isUncertain(error) || monotonicMs() >= deadlineAtMs) throw error
+      }
     }
-    return Math.ceil((clock.atLeast() ?? 0) + tryMs)
   }
 
   async function passed(instant: number): Promise<void> {

@@ -59,6 +59,14 @@ export function isUncertain(error: unknown): boolean {
   return error.code === "OUTCOME_UNKNOWN" || error.code === "DATABASE_DEADLINE"
 }
 
+/** Whether a call that failed with this has certainly changed nothing, and may go through when it is repeated. */
+export function isPassing(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return false
+  // One with a statement was lent a connection, which ended before the statement was sent.
+  const isUnsent = error.code === "DATABASE_UNAVAILABLE" && error.statement !== undefined
+  return isUnsent || error.code === "DATABASE_BUSY"
+}
+
 /** The server's last words of a session: whatever ran in it is either committed or never will be. */
 const SESSION_ENDED: ReadonlySet<string> = new Set(["57P01", "57P02", "57P05", "25P03", "25P04"])
 

@@ -9,7 +9,14 @@ import { createHurriedHost } from "../support/hurried-host.ts"
 import { openProxy } from "../support/proxy.ts"
 import { rowsOf, untilRows } from "../support/sql.ts"
 import { carillonOn, SILENT } from "../support/watched-app.ts"
-import { answerLost, requestLost, sessionEnded } from "../support/watched-database.ts"
+import {
+  answerLost,
+  busy,
+  outOfReach,
+  requestLost,
+  sessionEnded,
+  unsent,
+} from "../support/watched-database.ts"
 
 const job = defineJob({ name: "once", run: async (input: number) => input })
 const items = (count: number) => Array.from({ length: count }, (_, index) => ({ input: index }))
@@ -104,6 +111,34 @@ describe("an enqueue whose answer was lost", () => {
     }
     await expect(carillon.enqueue(job, 1)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN", retryable: true })
     expect(tries()).toBeLessThan(20)
+  })
+})
+
+describe("an enqueue that comes to nothing", () => {
+  it("because its question for the time went unanswered asks again", async () => {
+    const { carillon, database } = carillonOn(inject("postgres18"), {}, createHurriedHost())
+    onTestFinished(() => carillon.stop())
+    for (const meddling of [answerLost, requestLost, sessionEnded]) database.meddle("clock/read", meddling)
+    const run = await carillon.enqueue(job, 1)
+    expect(await rowsOf(database, "select id from {runs}")).toEqual([{ id: run.id }])
+    expect(database.count("clock/read")).toBe(4)
+  })
+
+  it("because the database was busy, or a connection had ended, is repeated", async () => {
+    const { carillon, database, live } = await client()
+    for (const meddling of [answerLost, unsent]) database.meddle("runs/insert-plain", meddling)
+    for (const meddling of [busy, unsent]) database.meddle("runs/insert", meddling)
+    const run = await carillon.enqueue(job, 1)
+    expect(await live()).toEqual([run.id])
+    expect(database.count("runs/insert")).toBe(3)
+  })
+
+  it("after one whose answer was lost does not say that nothing was written", async () => {
+    const { carillon, database, live } = await client()
+    database.meddle("runs/insert-plain", answerLost)
+    database.meddle("runs/insert", outOfReach)
+    await expect(carillon.enqueue(job, 1)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" })
+    expect(await live()).toHaveLength(1)
   })
 })
 

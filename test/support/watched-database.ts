@@ -63,6 +63,21 @@ export const sessionEnded: Meddling = async () => {
   throw new DatabaseError("OUTCOME_UNKNOWN", "the test ended the session", { sqlState: "57P01" })
 }
 
+/** The server refuses it for now. */
+export const busy: Meddling = async () => {
+  throw new DatabaseError("DATABASE_BUSY", "the test refused it", { sqlState: "40P01" })
+}
+
+/** The connection that it was to go over has ended. */
+export const unsent: Meddling = async () => {
+  throw new DatabaseError("DATABASE_UNAVAILABLE", "the test ended the connection", { statement: "test" })
+}
+
+/** There is no connection to be had. */
+export const outOfReach: Meddling = async () => {
+  throw new DatabaseError("DATABASE_UNAVAILABLE", "the test let nobody in")
+}
+
 function connectionLost(): DatabaseError {
   return new DatabaseError("OUTCOME_UNKNOWN", "the test cut the connection")
 }

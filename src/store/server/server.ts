@@ -3,7 +3,7 @@ import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
-import { deadlineError } from "../database-error.ts"
+import { deadlineError, isPassing } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
 import { PLANNED, resolveNames, type Statement } from "../statement.ts"
 import type { Answer, Command, Connection } from "./connection.ts"
@@ -66,7 +66,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
         return statement.read(answer.columns, answer.rows)
       } catch (error) {
         const restMs = host.random() * Math.min(REPEAT_CAP_MS, REPEAT_BASE_MS * 2 ** failures)
-        if (!isBusy(error) || host.monotonicMs() + restMs >= deadlineAtMs) throw error
+        if (!isPassing(error) || host.monotonicMs() + restMs >= deadlineAtMs) throw error
         await host.sleep(restMs)
       }
     }
@@ -154,9 +154,4 @@ async function sendPlanned(
   const commands = [{ ...begin(settings), label }, command, { ...COMMIT, label }]
   const [, answer] = await connection.send(commands, deadlineAtMs)
   return answer as Answer
-}
-
-/** Refused for now, and certainly without effect. */
-function isBusy(error: unknown): boolean {
-  return error instanceof DatabaseError && error.code === "DATABASE_BUSY"
 }
