@@ -1,5 +1,5 @@
-/** Enqueues runs: writes them once, starts one at once where that is possible, and tells whoever can start the rest. */
-import { handedOffRun } from "../engine/claimed-run.ts"
+/** Enqueues runs: writes them once, starts them at once where that is possible, or tells whoever can. */
+import { type ClaimedRun, claimNameOf, type Fence, handedOffRun } from "../engine/claimed-run.ts"
 import type { Engine } from "../engine/engine.ts"
 import type { Written } from "../engine/enqueuer.ts"
 import { limitKeyOf, type NewRun } from "../engine/new-run.ts"
@@ -8,30 +8,42 @@ import type { AnyJob } from "../job/define.ts"
 import { borrow } from "../store/borrowed.ts"
 import type { Opened } from "./application.ts"
 
+/** How many runs may go past the queue at once: as many as one claim would take. */
+const MOST_HANDED_OFF = 1_000
+
 /** Writes the runs in a transaction of their own. */
 export async function enqueueRuns(
   { runtime, engine }: Opened,
   job: AnyJob,
   runs: readonly NewRun[],
 ): Promise<Written> {
-  const [only] = runs
-  const slot = only && runs.length === 1 ? reserveSlot(engine, job, only) : undefined
-  const written = await engine.enqueuer.write(job, runs, slot).catch((error) => {
-    slot?.cancel()
+  const slots = reserveSlots(engine, job, runs)
+  const written = await engine.enqueuer.write(job, runs, slots).catch((error) => {
+    slots?.cancel()
     throw error
   })
   await runtime.crashPoint("enqueue.written")
   const handed = written.went.find(({ state }) => state === "running")
-  if (slot && only && handed) {
-    const { lease, claim } = slot
+  if (slots && handed) {
     const due = Math.floor(handed.now_ms)
-    const claimedAtMs = runtime.monotonicMs()
-    slot.start(handedOffRun({ run: only, job, fence: { lease, claim }, due, claimedAtMs }))
+    slots.start(handedOff(job, runs, { fence: slots, due, claimedAtMs: runtime.monotonicMs() }))
   } else {
-    slot?.cancel()
+    slots?.cancel()
   }
   tell(engine, job, runs, written)
   return written
+}
+
+/** In the order in which a claim would have brought them. */
+function handedOff(
+  job: AnyJob,
+  runs: readonly NewRun[],
+  when: { readonly fence: Fence; readonly due: number; readonly claimedAtMs: number },
+): ClaimedRun[] {
+  const claimName = claimNameOf(when.fence)
+  return runs
+    .map((run) => handedOffRun({ run, job, claimName, ...when }))
+    .sort((one, other) => other.priority - one.priority)
 }
 
 /** Writes the runs in a transaction of the caller's; whoever can start them is told when it has committed. */
@@ -47,15 +59,17 @@ export async function enqueueRunsIn(
 }
 
 /**
- * A run may go past the queue only when nobody waits in it, into a slot that is free, with nothing to wait for and
- * nothing to be written down before its start.
+ * Runs may go past the queue only when nobody waits in it, into slots that are free, with nothing to wait for and
+ * nothing to be written down before their start; all of them or none.
  */
-function reserveSlot(engine: Engine, job: AnyJob, run: NewRun): Reservation | undefined {
-  const { delayMs, runAt, pool, key } = run
-  if ((delayMs ?? 0) > 0 || runAt !== null || key !== null || (pool ?? job.pool) !== job.pool)
-    return undefined
-  if (job.concurrency !== null || job.onLost === "bury") return undefined
-  return engine.workers.find((worker) => worker.pool === job.pool)?.reserve(job.name)
+function reserveSlots(engine: Engine, job: AnyJob, runs: readonly NewRun[]): Reservation | undefined {
+  if (job.concurrency !== null || job.onLost === "bury" || runs.length > MOST_HANDED_OFF) return undefined
+  if (!runs.every((run) => mayPass(job, run))) return undefined
+  return engine.workers.find((worker) => worker.pool === job.pool)?.reserve(job.name, runs.length)
+}
+
+function mayPass(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boolean {
+  return (delayMs ?? 0) <= 0 && runAt === null && key === null && (pool ?? job.pool) === job.pool
 }
 
 function tell(engine: Engine, job: AnyJob, runs: readonly NewRun[], { went }: Written): void {

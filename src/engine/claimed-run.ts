@@ -122,15 +122,17 @@ export function handedOffRun(handed: {
   readonly run: NewRun
   readonly job: AnyJob
   readonly fence: Fence
+  readonly claimName: string
   readonly due: InstantMs
   readonly claimedAtMs: number
 }): ClaimedRun {
-  const { run, job, fence, due, claimedAtMs } = handed
+  const { run, job, fence, claimName, due, claimedAtMs } = handed
   const retry = run.retry === null ? null : (JSON.parse(run.retry) as RunRetryOptions)
   return {
     id: run.id,
-    ...fence,
-    claimName: claimNameOf(fence),
+    lease: fence.lease,
+    claim: fence.claim,
+    claimName,
     job,
     pool: job.pool,
     priority: run.priority ?? job.priority,

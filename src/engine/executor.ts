@@ -20,9 +20,8 @@ export interface Executor {
   readonly begin: (run: ClaimedRun) => void
   /** Gives a run back that was not started, without charging it. */
   readonly giveBack: (run: ClaimedRun) => void
-  /** Keeps a slot until it is let go of. */
-  readonly takeSlot: () => void
-  readonly letGo: () => void
+  /** Keeps so many slots free of handlers; a negative number gives them back. */
+  readonly keep: (slots: number) => void
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
   readonly isBusy: () => boolean
@@ -167,10 +166,9 @@ export function createExecutor(parts: ExecutorParts): Executor {
     room: settler.room,
     begin,
     giveBack,
-    takeSlot: () => {
-      kept += 1
+    keep: (count) => {
+      kept += count
     },
-    letGo,
     running: () => [...running.values()],
     isBusy: () => running.size > 0,
     isRunning: (run) => running.has(run),

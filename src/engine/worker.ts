@@ -21,8 +21,8 @@ export interface Worker extends Loop {
   readonly pool: string
   /** Something became ready here; `undefined`: something may have been missed. */
   readonly wake: (lane: ReadyLane | undefined) => void
-  /** A slot for a run that is just being enqueued, if it may be started past the queue. */
-  readonly reserve: (job: string) => Reservation | undefined
+  /** Slots for runs that are just being enqueued, if all of them may be started past the queue. */
+  readonly reserve: (job: string, count: number) => Reservation | undefined
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
   /** Whether there are any, or will be in a moment. */
@@ -43,13 +43,13 @@ export interface Worker extends Loop {
   readonly settled: () => Promise<void>
 }
 
-/** A slot that is kept for one run. */
+/** Slots that are kept for runs on their way. */
 export interface Reservation {
   readonly lease: string
   readonly claim: bigint
-  /** The run was written as claimed: it starts. */
-  readonly start: (run: ClaimedRun) => void
-  /** It was not. */
+  /** The runs were written as claimed: they start, in this order. */
+  readonly start: (runs: readonly ClaimedRun[]) => void
+  /** They were not. */
   readonly cancel: () => void
 }
 
@@ -81,8 +81,8 @@ export function createWorker(parts: WorkerParts): Worker {
   const { free } = executor
   /** Claimed, waiting for a slot. The last one starts first. */
   let store: ClaimedRun[] = []
-  /** Handlers have been started, and more will be as soon as what has come in meanwhile is dealt with. */
-  let isSliced = false
+  /** How many handlers have been started since what has come in meanwhile was last dealt with. */
+  let sliced = 0
   let emptyClaims = 0
   let wakes = 0
   /** The pool was looked through from the bottom and empty, and whatever came since has been told of. */
@@ -162,21 +162,21 @@ export function createWorker(parts: WorkerParts): Worker {
   }
 
   function startFromStore(): void {
-    if (isSliced || closed || store.length === 0) return
+    if (closed || store.length === 0) return
     const kept = isSoloDue() && claimer.hasSolos() ? 1 : 0
-    let most = Math.min(SLICE, free() - Math.max(kept, promised), executor.room())
+    let most = Math.min(SLICE - sliced, free() - Math.max(kept, promised), executor.room())
     // Asked before each: a handler that blocks the event loop uses up the lease of those behind it.
     for (; most > 0 && executor.isOpen(); most -= 1) {
       const run = store.pop()
       if (!run) break
-      isSliced = true
+      if (sliced === 0) runtime.soon(endSlice)
+      sliced += 1
       executor.begin(run)
     }
-    if (isSliced) runtime.soon(endSlice)
   }
 
   function endSlice(): void {
-    isSliced = false
+    sliced = 0
     startFromStore()
     askForMore()
   }
@@ -189,7 +189,8 @@ export function createWorker(parts: WorkerParts): Worker {
   /** A slot is free. */
   function goOn(): void {
     prefetch.ended()
-    if (isSliced) return
+    // More is started as soon as this slice has ended.
+    if (sliced > 0) return
     startFromStore()
     askForMore()
   }
@@ -244,26 +245,29 @@ export function createWorker(parts: WorkerParts): Worker {
       claimer.wake(lane)
       bell.ring()
     },
-    reserve: (job) => {
-      const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && free() > 0 && executor.isOpen()
+    reserve: (job, count) => {
+      const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && free() >= count && executor.isOpen()
       if (!mayPass) return undefined
-      executor.takeSlot()
+      executor.keep(count)
       return {
         lease: lease.id(),
         claim: runtime.randomBits(),
-        start: (run) => {
-          if (closed) executor.giveBack(run)
-          else executor.begin(run)
-          executor.letGo()
+        start: (runs) => {
+          executor.keep(-count)
+          start(runs)
         },
-        cancel: executor.letGo,
+        cancel: () => {
+          executor.keep(-count)
+          startFromStore()
+          askForMore()
+        },
       }
     },
     running: executor.running,
-    isBusy: () => executor.isBusy() || (isSliced && store.length > 0),
+    isBusy: () => executor.isBusy() || (sliced > 0 && store.length > 0),
     inStore: () => store.length,
     begun: async () => {
-      while (isSliced) await new Promise<void>((resolve) => runtime.soon(resolve))
+      while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
     },
     has: (id) => executor.isRunning(id) || store.some((run) => run.id === id),
     cancel: (id) => {

@@ -81,11 +81,39 @@ describeEngines(
       ).toHaveLength(1)
     })
 
-    it("waits for its turn when it is one of many", async () => {
+    it("may be one of several: all of them are started by their insert, in their order", async () => {
+      const job = plain()
+      const { enqueue, started, settled, since } = await idle({ jobs: [job], pools: { default: 3 } })
+      const ids = await enqueue(job, 3)
+      expect(started()).toEqual(ids)
+      await settled()
+      expect(since()).not.toContain("runs/claim")
+    })
+
+    it("waits for its turn when it is one of more than there are free slots", async () => {
+      const gate = createGate()
+      const job = defineJob({ name: "plain", run: () => gate.opened })
+      const { enqueue, started, tick } = await idle({ jobs: [job], pools: { default: 4 } })
+      const [first] = await enqueue(job)
+      await enqueue(job, 4)
+      expect(started()).toEqual([first])
+      await tick()
+      expect(started()).toHaveLength(4)
+      gate.open()
+    })
+
+    it("waits for its turn when another of those that come with it has to wait", async () => {
       const job = plain()
       const { enqueue, started } = await idle({ jobs: [job] })
-      await enqueue(job, 2)
+      await enqueue(job, 2, (index: number) => (index === 0 ? {} : { delay: 1 }))
       expect(started()).toEqual([])
+    })
+
+    it("comes after those of a higher priority that come with it", async () => {
+      const job = plain()
+      const { enqueue, started } = await idle({ jobs: [job] })
+      const [low, high] = await enqueue(job, 2, (index: number) => ({ priority: index }))
+      expect(started()).toEqual([high, low])
     })
 
     it("waits for its turn when this process has no handler for it", async () => {

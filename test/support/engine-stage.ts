@@ -22,7 +22,11 @@ export interface EngineStage {
   /** Lets the process believe that so much time has passed. */
   readonly pass: (ms: number) => void
   /** Writes so many runs, in one call, and returns their ids. */
-  readonly enqueue: (job: AnyJob, count?: number, options?: EnqueueOptions) => Promise<string[]>
+  readonly enqueue: (
+    job: AnyJob,
+    count?: number,
+    options?: EnqueueOptions | ((index: number) => EnqueueOptions),
+  ) => Promise<string[]>
   /** Lets the worker do one piece of work. */
   readonly tick: () => Promise<number>
   /** Resolves when no handler runs and every end is written. */
@@ -64,9 +68,12 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
   const [worker] = engine.workers
   if (!worker) throw new Error("there is one worker for each pool")
 
-  async function enqueue(job: AnyJob, count = 1, runOptions: EnqueueOptions = {}): Promise<string[]> {
-    const resolved = resolveEnqueue(runOptions, job.concurrency !== null)
-    const runs = Array.from({ length: count }, () => ({ ...resolved, id: runtime.newId(), input: "null" }))
+  const enqueue: EngineStage["enqueue"] = async (job, count = 1, runOptions = {}) => {
+    const runs = Array.from({ length: count }, (_, index) => {
+      const given = typeof runOptions === "function" ? runOptions(index) : runOptions
+      const resolved = resolveEnqueue(given, job.concurrency !== null)
+      return { ...resolved, id: runtime.newId(), input: "null" }
+    })
     const written: Written = await enqueueRuns({ runtime, engine, migrated: [] }, job, runs)
     return written.answers.map(({ id }) => id)
   }
