@@ -15,6 +15,8 @@ export interface Host {
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   /** Calls `run` once after `ms`, unless the timer is cancelled before. */
   readonly after: (ms: number, run: () => void) => Timer
+  /** Calls `run` again and again, every `ms`, until the timer is cancelled. It does not keep the process alive. */
+  readonly every: (ms: number, run: () => void) => Timer
   /** Calls `run` once what has come in meanwhile has been dealt with: for long work in slices. */
   readonly soon: (run: () => void) => void
   /** A number in [0, 1). */

@@ -14,6 +14,10 @@ export function createSystemHost(): Host {
     monotonicMs,
     sleep,
     after,
+    every: (ms, run) => {
+      const interval = setInterval(run, ms).unref()
+      return { cancel: () => clearInterval(interval) }
+    },
     soon: (run) => void setImmediate(run),
     random: () => Math.random(),
     randomBits: () => randomBytes(8).readBigInt64BE(),

@@ -89,80 +89,6 @@ describe("an embedded server", () => {
   })
 })
 
-describe("the owner of a data folder", () => {
-  it("is alone: a second process is refused and told the first one's pid", async () => {
-    const dataDir = await given.newDataFolder()
-    const owner = await startOwner({ dataDir })
-    await expect(start({ dataDir })).rejects.toMatchObject({
-      code: "EMBEDDED_FAILED",
-      message: expect.stringContaining(`in use by process ${owner.process.pid}.`),
-    })
-    expect(await query(owner.said.url, "select 1 as one")).toEqual([{ one: 1 }])
-  })
-
-  it("is one of many that start at once", async () => {
-    const dataDir = await given.newDataFolder()
-    await writeFile(join(dataDir, "owner-7.json"), JSON.stringify({ pid: process.pid, mark: "long ago" }))
-    const starts = await Promise.allSettled(Array.from({ length: 8 }, () => start({ dataDir })))
-    expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
-  })
-
-  it("replaces the server of an owner that was killed, and finds its data", async () => {
-    const dataDir = await given.newDataFolder()
-    const owner = await startOwner({ dataDir })
-    const orphan = serverPid(dataDir)
-    await remember(owner.said.url)
-    await given.endProcess(owner.process, "SIGKILL")
-    expect(await given.isAlive(orphan)).toBe(true)
-    const { url } = await start({ dataDir })
-    expect(await given.isAlive(orphan)).toBe(false)
-    expect(await recall(url)).toBe(42)
-  })
-
-  it("recovers from being killed at any step of the first start", async () => {
-    const recover = async (step: string) => {
-      const dataDir = await given.newFolder()
-      const killed = given.spawnOwner({ dataDir })
-      await vi.waitUntil(() => draftHas(dataDir, step), { ...patient, interval: 1 })
-      await given.endProcess(killed, "SIGKILL")
-      const { url } = await start({ dataDir })
-      expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
-    }
-    await Promise.all(["", "PG_VERSION", "base/1/PG_VERSION"].map(recover))
-  })
-
-  it("is not misled by a postmaster.pid whose number a stranger has now", async () => {
-    const dataDir = await given.newDataFolder()
-    await (await start({ dataDir })).stop()
-    const elsewhere = await given.newServerFolder()
-    const stranger = await startOwner({ dataDir: elsewhere }, isRoot ? { uid: given.serverUid } : {})
-    await writeFile(
-      join(dataDir, "postgres/postmaster.pid"),
-      `${serverPid(elsewhere)}\n${dataDir}/postgres\n`,
-    )
-    expect(await query((await start({ dataDir })).url, "select 1 as one")).toEqual([{ one: 1 }])
-    expect(await query(stranger.said.url, "select 1 as one")).toEqual([{ one: 1 }])
-  })
-
-  it("alone hears Ctrl-C, not the server", async () => {
-    const dataDir = await given.newDataFolder()
-    const owner = await startOwner({ dataDir })
-    process.kill(-(owner.process.pid ?? 0), "SIGINT")
-    owner.process.stdin?.end()
-    await once(owner.process, "exit")
-    const log = await readFile(join(dataDir, "server.log"), "utf8")
-    // One fast shutdown, the one that the owner asked for, and none before it.
-    expect(log.match(/received fast shutdown request/g)).toHaveLength(1)
-    expect(log).not.toContain("carillon: the server ended")
-  })
-
-  it("is not kept alive by its server", async () => {
-    const owner = await startOwner({ dataDir: await given.newDataFolder(), leave: true })
-    owner.process.stdin?.end()
-    await vi.waitUntil(() => owner.process.exitCode === 0, patient)
-  })
-})
-
 describe("a server that was killed", () => {
   it("comes back with its data", async () => {
     const { url, dataDir } = await start({ dataDir: await given.newDataFolder() })
@@ -304,12 +230,6 @@ describe("as root and as others", () => {
     )
   })
 })
-
-/** Whether the cluster in the making has come as far as `file`. */
-async function draftHas(dataDir: string, file: string): Promise<boolean> {
-  const draft = (await readdir(dataDir)).find((name) => name.startsWith("postgres.new-"))
-  return draft !== undefined && existsSync(join(dataDir, draft, file))
-}
 
 /** The system's table of TCP sockets, narrowed to those that the process has open. */
 async function openTcpPorts(pid: number): Promise<string[]> {

@@ -1,21 +1,24 @@
 /**
- * Starts a real PostgreSQL server of our own on one data folder, keeps it running, and stops it.
+ * Gives this process a real PostgreSQL server on a data folder: the one that runs there, or one that it starts.
  *
- * The order is what makes it safe: nothing in the folder is touched before it is claimed, the cluster is
- * complete before it gets its name, and what an earlier owner left running is ended before the start.
+ * The order is what makes it safe: nothing in the folder is touched without the start lock, the cluster is complete
+ * before it gets its name, and a server that nobody guards is ended before the next one starts.
  *
  *     <data folder>/postgres/         the cluster, PGDATA
  *                   postgres.new-<id> a cluster in the making; removed by the next start
  *                   socket/           where clients connect, open to the server's user only
+ *                   socket/owners-<id> the pipe by which the guard knows whether anybody needs the server
  *                   server.log        what the server says, the one before it as server.log.old
- *                   owner-<n>.json    which process may run the server
+ *                   start-<n>.json    which process is starting the server
+ *                   owner-<id>.json   which processes use it
  */
 import type { Host } from "../../runtime/host.ts"
 import { locateBinaries, prepareBinaries } from "./binaries.ts"
 import { ensureCluster } from "./cluster.ts"
 import { type DataFolder, openDataFolder } from "./data-folder.ts"
 import { embeddedFailed } from "./failure.ts"
-import { claimFolder } from "./owner.ts"
+import { endLeftover } from "./leftover.ts"
+import { join as joinServer } from "./membership.ts"
 import { startPostmaster } from "./postmaster.ts"
 import { DATABASE, PORT, USER } from "./settings.ts"
 import { openSocketFolder } from "./socket-folder.ts"
@@ -35,7 +38,7 @@ export interface EmbeddedServer {
   readonly url: string
   readonly dataDir: string
   readonly socketDir: string
-  /** Fast shutdown, then waits for the end. Idempotent. */
+  /** Gives this process's share back. The last one waits for the end of the server. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
@@ -56,27 +59,29 @@ interface Wishes {
 }
 
 async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<EmbeddedServer> {
-  const binaries = await prepareBinaries(host, wishes.located, folder.account)
-  const claim = await claimFolder(host, folder.path)
-  try {
+  const socketDir = await openSocketFolder(host, folder)
+  const prepare = () => prepareBinaries(host, wishes.located, folder.account)
+  const start = async (signal: AbortSignal) => {
+    const binaries = await prepare()
     await ensureCluster(host, folder, binaries)
-    const socketDir = await openSocketFolder(host, folder)
-    const plan = { binaries, folder, socketDir, settings: wishes.settings }
-    const server = await supervise(host, folder.log, (signal) => startPostmaster(host, plan, signal))
-    const end = () => server.stop().finally(claim.release)
-    let ending: Promise<void> | undefined
-    return {
-      url: socketUrl(socketDir),
-      dataDir: folder.path,
-      socketDir,
-      stop: () => {
-        ending ??= end()
-        return ending
-      },
-    }
-  } catch (error) {
-    await claim.release()
-    throw error
+    return startPostmaster(host, { binaries, folder, socketDir, settings: wishes.settings }, signal)
+  }
+  const admission = {
+    folder,
+    socketDir,
+    start,
+    endLeftover: async () => endLeftover(host, { binaries: await prepare(), folder }),
+  }
+  const server = await supervise(host, folder.log, (signal) => joinServer(host, admission, signal))
+  let ending: Promise<void> | undefined
+  return {
+    url: socketUrl(socketDir),
+    dataDir: folder.path,
+    socketDir,
+    stop: () => {
+      ending ??= server.stop()
+      return ending
+    },
   }
 }
 

@@ -14,8 +14,8 @@ export interface Leftover {
 }
 
 /**
- * Called by the owner of the folder only, so that a running server is an orphan: its owner was killed.
- * It is ended rather than adopted, because its settings may be those of another version of Carillon.
+ * Called by the holder of the start lock when no server is guarded, so that a running one is about to end, or its
+ * guard was killed. It is ended rather than adopted: nothing would stop it when its last owner is gone.
  */
 export async function endLeftover(host: Host, { binaries, folder }: Leftover): Promise<void> {
   const file = await readPidFile(folder.cluster)

@@ -1,13 +1,14 @@
 /** One life of the server: from its spawn, through the moment it accepts connections, to its end. */
-import { type ChildProcess, spawn } from "node:child_process"
+import { rm } from "node:fs/promises"
+import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { Binaries } from "./binaries.ts"
 import type { DataFolder } from "./data-folder.ts"
+import { type Guarded, pipesIn, startGuarded } from "./guard.ts"
 import { endLeftover, readPidFile } from "./leftover.ts"
-import { lastLines, openLog } from "./server-log.ts"
+import { lastLines } from "./server-log.ts"
 import { serverArguments } from "./settings.ts"
-import { toolEnvironment } from "./tool.ts"
 
 export interface ServerPlan {
   readonly binaries: Binaries
@@ -16,109 +17,50 @@ export interface ServerPlan {
   readonly settings: Readonly<Record<string, string>>
 }
 
-export interface Postmaster {
-  /** Resolves when the process has ended, for whatever reason. */
-  readonly ended: Promise<void>
-  readonly stop: () => Promise<void>
-}
-
-const READY_WITHIN_MS = 30_000
+/** Recovery after a crash reads up to a gigabyte of log, which takes a slow disk minutes. */
+const READY_WITHIN_MS = 600_000
 /** A warm start takes about 30 ms, so that a rest must be short to go unnoticed. */
 const REST_MS = 5
-/**
- * How a shutdown insists, and when. SIGINT ends the sessions and writes a checkpoint. SIGQUIT leaves
- * recovery to the next start; it takes 5 s at most. Only a frozen server needs SIGKILL, and no data is lost by it.
- */
-const SHUTDOWN = [
-  { signal: "SIGINT", afterMs: 0 },
-  { signal: "SIGQUIT", afterMs: 20_000 },
-  { signal: "SIGKILL", afterMs: 30_000 },
-] as const
 
-/** Resolves once the server accepts connections. Aborting `signal` ends it before that. */
-export async function startPostmaster(
-  host: Host,
-  plan: ServerPlan,
-  signal: AbortSignal,
-): Promise<Postmaster> {
+/**
+ * Resolves once the server accepts connections. Aborting `signal` ends it before that. Called by the holder of the
+ * start lock only: no other server is being started in this folder, and none is guarded.
+ */
+export async function startPostmaster(host: Host, plan: ServerPlan, signal: AbortSignal): Promise<Guarded> {
+  const { binaries, folder, socketDir, settings } = plan
   await endLeftover(host, plan)
-  const life = await spawnServer(host, plan)
+  for (const name of await pipesIn(socketDir)) await rm(join(socketDir, name), { force: true })
+  const command = [binaries.postgres, ...serverArguments(folder.cluster, socketDir, settings)]
+  const server = await startGuarded(host, { folder, socketDir, command })
+  if (!server) throw await startFailed(folder, "could not even be tried to start")
+  let hasEnded = false
+  void server.ended.then(() => {
+    hasEnded = true
+  })
   const untilMs = host.monotonicMs() + READY_WITHIN_MS
-  while (!(await isReady(plan, life.child.pid))) {
+  while (!(await isReady(folder, server.pid))) {
     const late = host.monotonicMs() > untilMs
-    if (life.hasEnded() || late || signal.aborted) {
-      await stopServer(host, life)
-      const what = late ? `was not ready within ${READY_WITHIN_MS / 1_000} s` : "ended during its start"
-      throw await startFailed(plan, what, life.failure())
+    if (hasEnded || late || signal.aborted) {
+      server.share.release()
+      await server.ended
+      throw await startFailed(
+        folder,
+        late ? `was not ready within ${READY_WITHIN_MS / 60_000} minutes` : "ended during its start",
+      )
     }
     await host.sleep(REST_MS)
   }
-  return { ended: life.ended, stop: () => stopServer(host, life) }
+  return server
 }
 
-interface Life {
-  readonly child: ChildProcess
-  readonly ended: Promise<void>
-  readonly hasEnded: () => boolean
-  /** Why the process could not even be made. */
-  readonly failure: () => Error | undefined
-}
-
-async function spawnServer(host: Host, plan: ServerPlan): Promise<Life> {
-  const { binaries, folder, socketDir, settings } = plan
-  const log = await openLog(folder)
-  try {
-    const child = spawn(binaries.postgres, serverArguments(folder.cluster, socketDir, settings), {
-      cwd: folder.path,
-      env: toolEnvironment(host),
-      stdio: ["ignore", log.fd, log.fd],
-      // A process group of its own: Ctrl-C in a terminal must reach Carillon only, which stops the
-      // server when nobody needs it any more.
-      detached: true,
-      ...folder.account,
-    })
-    return watch(child)
-  } finally {
-    await log.close()
-  }
-}
-
-/** The server does not keep this process alive: whoever uses it does. */
-function watch(child: ChildProcess): Life {
-  let over = false
-  let failure: Error | undefined
-  const ended = new Promise<void>((resolve) => {
-    child.once("exit", () => resolve())
-    child.once("error", (error) => {
-      failure = error
-      resolve()
-    })
-  }).then(() => {
-    over = true
-  })
-  child.unref()
-  return { child, ended, hasEnded: () => over, failure: () => failure }
-}
-
-async function isReady(plan: ServerPlan, pid: number | undefined): Promise<boolean> {
-  const file = await readPidFile(plan.folder.cluster)
+async function isReady(folder: DataFolder, pid: number): Promise<boolean> {
+  const file = await readPidFile(folder.cluster)
   return file !== undefined && file.pid === pid && file.status === "ready"
 }
 
-async function stopServer(host: Host, life: Life): Promise<void> {
-  if (life.hasEnded()) return
-  life.child.ref()
-  const timers = SHUTDOWN.map(({ signal, afterMs }) => host.after(afterMs, () => life.child.kill(signal)))
-  await life.ended
-  for (const timer of timers) timer.cancel()
-}
-
-async function startFailed(plan: ServerPlan, what: string, cause: Error | undefined): Promise<CarillonError> {
-  const { log, path } = plan.folder
-  const reason = cause ? ` (${cause.message})` : ""
+async function startFailed({ log, path }: DataFolder, what: string): Promise<CarillonError> {
   return new CarillonError(
     "EMBEDDED_FAILED",
-    `The embedded PostgreSQL in ${path} ${what}${reason}. The last lines of ${log}:\n${await lastLines(log, 15)}`,
-    { cause },
+    `The embedded PostgreSQL in ${path} ${what}. The last lines of ${log}:\n${await lastLines(log, 15)}`,
   )
 }

@@ -20,6 +20,33 @@ export async function processMark(host: Host, pid: number): Promise<string | und
   return `${await readOrNothing("/proc/sys/kernel/random/boot_id")}/${startedTicks}`
 }
 
+/** A process as it is written down in a file: one that reads it later can tell whether it still lives. */
+export interface Marked {
+  readonly pid: number
+  readonly mark: string
+}
+
+export async function markOfThis(host: Host): Promise<Marked> {
+  const { pid } = host.facts
+  return { pid, mark: (await processMark(host, pid)) ?? "" }
+}
+
+export async function isLive(host: Host, { pid, mark }: Marked): Promise<boolean> {
+  return (await processMark(host, pid)) === mark
+}
+
+/** Nobody, when the file was emptied or is damaged: only a crash of the whole machine leaves half a file. */
+export function parseMarked(json: string): Marked | undefined {
+  try {
+    const value: unknown = JSON.parse(json)
+    if (typeof value !== "object" || value === null || !("pid" in value && "mark" in value)) return undefined
+    const { pid, mark } = value
+    return typeof pid === "number" && typeof mark === "string" ? { pid, mark } : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Whether `pid` is the server of `cluster`: a postmaster works in its data folder, even a moved one. */
 export async function servesCluster(host: Host, pid: number, cluster: string): Promise<boolean> {
   if (host.facts.platform === "linux") {

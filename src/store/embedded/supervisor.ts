@@ -5,14 +5,14 @@
  * start, as with a full disk, costs little until somebody helps. Clients see a lost connection meanwhile.
  */
 import type { Host } from "../../runtime/host.ts"
-import type { Postmaster } from "./postmaster.ts"
+import type { Membership } from "./membership.ts"
 import { noteInLog } from "./server-log.ts"
 
 export interface Supervised {
   readonly stop: () => Promise<void>
 }
 
-export type StartServer = (signal: AbortSignal) => Promise<Postmaster>
+export type StartServer = (signal: AbortSignal) => Promise<Membership>
 
 const FIRST_REST_MS = 50
 const LONGEST_REST_MS = 10_000
@@ -34,7 +34,7 @@ export async function supervise(host: Host, log: string, start: StartServer): Pr
   }
 }
 
-async function startFirst(host: Host, start: StartServer, signal: AbortSignal): Promise<Postmaster> {
+async function startFirst(host: Host, start: StartServer, signal: AbortSignal): Promise<Membership> {
   const untilMs = host.monotonicMs() + FIRST_TRIES_MS
   for (let failures = 1; ; failures++) {
     try {
@@ -47,7 +47,7 @@ async function startFirst(host: Host, start: StartServer, signal: AbortSignal): 
 }
 
 interface Watch {
-  readonly server: Postmaster
+  readonly server: Membership
   readonly log: string
   readonly start: StartServer
   readonly signal: AbortSignal
@@ -58,20 +58,22 @@ async function keepRunning(host: Host, watch: Watch): Promise<void> {
   const stopped = new Promise<void>((resolve) =>
     signal.addEventListener("abort", () => resolve(), { once: true }),
   )
-  let server: Postmaster | undefined = watch.server
+  let { server } = watch
   let failures = 0
   while (!signal.aborted) {
     const startedMs = host.monotonicMs()
-    await Promise.race([server?.ended, stopped])
+    await Promise.race([server.ended, stopped])
     if (signal.aborted) break
+    await server.release()
     failures = host.monotonicMs() - startedMs > HEALTHY_MS ? 1 : failures + 1
     const rest = restMs(host, failures)
     await noteInLog(log, `the server ended unexpectedly; it is started again in ${rest} ms`)
     await host.sleep(rest, signal)
-    if (signal.aborted) return
-    server = await start(signal).catch((error: unknown) => noteFailure(log, error))
+    if (signal.aborted) break
+    server = (await start(signal).catch((error: unknown) => noteFailure(log, error))) ?? server
   }
-  await server?.stop()
+  // Also after a release: what nobody guards any more must not stay.
+  await server.leave()
 }
 
 async function noteFailure(log: string, error: unknown): Promise<undefined> {

@@ -1,0 +1,173 @@
+/**
+ * The guard: a small shell script that is the server's parent and stops it when nobody owns it any more.
+ *
+ * Owners share a named pipe: each keeps it open for writing, the guard for reading. However an owner ends, by SIGKILL
+ * too, the system closes the pipe for it, and the guard reads the end of the file when the last one is gone. For the
+ * same reason nobody needs to believe a pid: a pipe that can be opened for writing has a guard at its other end.
+ */
+import { type ChildProcess, spawn } from "node:child_process"
+import { closeSync, constants, existsSync, openSync } from "node:fs"
+import { readdir } from "node:fs/promises"
+import { join } from "node:path"
+import { createInterface } from "node:readline"
+import type { Host } from "../../runtime/host.ts"
+import type { DataFolder } from "./data-folder.ts"
+import { absentOn, errorCode } from "./failure.ts"
+import { openLog } from "./server-log.ts"
+import { toolEnvironment } from "./tool.ts"
+
+/**
+ * $1 is the pipe, the rest is the server's command line.
+ *
+ * A pipe opened for reading waits for a writer, so the guard is a writer itself (3) until its starter is one, or is
+ * gone. The server gets SIGINT: it ends its sessions and writes a checkpoint. More than once, because a server that has
+ * only just been started ignores it. SIGQUIT leaves recovery to the next start, and SIGKILL is for one that is frozen;
+ * neither loses what was committed.
+ */
+const SCRIPT = `
+pipe=$1
+shift
+mkfifo -m 600 "$pipe" || exit
+exec 3<>"$pipe" 4<"$pipe"
+"$@" </dev/null >&2 3>&- 4<&- &
+server=$!
+{
+  while read -r _; do :; done <&4
+  exec 4<&-
+  insist() {
+    tries=0
+    while [ $tries -lt $2 ] && kill -s $1 $server; do
+      sleep 0.1
+      tries=$((tries + 1))
+    done
+  }
+  insist INT 60
+  insist QUIT 20
+  insist KILL 10
+} </dev/null >/dev/null 2>&1 3>&- &
+watch=$!
+echo $server
+read -r _
+exec 3>&- 4<&-
+wait $server
+kill $watch 2>/dev/null
+rm -f "$pipe"
+`
+
+/** A share in the server: it runs for as long as anybody has one. */
+export interface Share {
+  /** Whether there still is a guard at the other end. */
+  readonly isGuarded: () => boolean
+  /** Whether the guard, if there is one, has yet to see the end of the server. */
+  readonly isPending: () => boolean
+  readonly release: () => void
+}
+
+export interface Guarded {
+  /** The server's. */
+  readonly pid: number
+  readonly share: Share
+  /** Resolves when the server has ended. */
+  readonly ended: Promise<void>
+}
+
+export interface GuardPlan {
+  readonly folder: DataFolder
+  readonly socketDir: string
+  /** The server's program and its arguments. */
+  readonly command: readonly string[]
+}
+
+/** Starts a server under a guard, with a first share in it; `undefined` if not even the guard could be started. */
+export async function startGuarded(host: Host, plan: GuardPlan): Promise<Guarded | undefined> {
+  const pipe = join(plan.socketDir, `${PIPE_PREFIX}${host.newId()}`)
+  const guard = await spawnGuard(host, pipe, plan)
+  const ended = endOf(guard)
+  const [line] = await Promise.race([firstLine(guard), ended.then(() => [])])
+  const share = line === undefined ? undefined : openShare(pipe)
+  // From here on the server is stopped when the last share is released; at once, if there is none.
+  guard.stdin?.end("\n")
+  // The server does not keep this process alive: whoever uses it does.
+  guard.stdout?.destroy()
+  guard.unref()
+  return share && { pid: Number(line), share, ended }
+}
+
+/** A share in the server that is guarded in this folder, if there is one. */
+export async function findShare(socketDir: string): Promise<Share | undefined> {
+  for (const name of await pipesIn(socketDir)) {
+    const share = openShare(join(socketDir, name))
+    if (share) return share
+  }
+  return undefined
+}
+
+/** The pipes of guards that were there once, as those have it that were killed themselves. */
+export async function pipesIn(socketDir: string): Promise<string[]> {
+  const names = (await readdir(socketDir).catch(absentOn("ENOENT"))) ?? []
+  return names.filter((name) => name.startsWith(PIPE_PREFIX))
+}
+
+const PIPE_PREFIX = "owners-"
+
+function openShare(pipe: string): Share | undefined {
+  const own = openPipe(pipe)
+  if (own === undefined) return undefined
+  let isReleased = false
+  return {
+    isGuarded: () => {
+      const probe = openPipe(pipe)
+      if (probe !== undefined) closeSync(probe)
+      return probe !== undefined
+    },
+    isPending: () => existsSync(pipe),
+    release: () => {
+      if (!isReleased) closeSync(own)
+      isReleased = true
+    },
+  }
+}
+
+/** Opened for writing without waiting: that fails when nobody reads. */
+function openPipe(pipe: string): number | undefined {
+  try {
+    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
+  } catch (error) {
+    if (errorCode(error) === "ENXIO" || errorCode(error) === "ENOENT") return undefined
+    throw error
+  }
+}
+
+async function spawnGuard(host: Host, pipe: string, { folder, command }: GuardPlan): Promise<ChildProcess> {
+  const log = await openLog(folder)
+  try {
+    return spawn("/bin/sh", ["-c", SCRIPT, "carillon-guard", pipe, ...command], {
+      cwd: folder.path,
+      env: toolEnvironment(host),
+      stdio: ["pipe", "pipe", log.fd],
+      // A process group of its own: Ctrl-C in a terminal must reach Carillon only, which lets go of the server when
+      // it needs it no more.
+      detached: true,
+      ...folder.account,
+    })
+  } finally {
+    await log.close()
+  }
+}
+
+function endOf(guard: ChildProcess): Promise<void> {
+  // A guard that ended early has closed its input.
+  guard.stdin?.on("error", () => {})
+  return new Promise((resolve) => {
+    guard.once("exit", () => resolve())
+    guard.once("error", () => resolve())
+  })
+}
+
+function firstLine({ stdout }: ChildProcess): Promise<string[]> {
+  if (!stdout) return Promise.resolve([])
+  return new Promise((resolve) => {
+    const lines = createInterface({ input: stdout })
+    lines.once("line", (line) => resolve([line]))
+  })
+}
