@@ -65,9 +65,10 @@ async function checkVersion(folder: DataFolder, binaries: Binaries): Promise<voi
     "EMBEDDED_FAILED",
     version === undefined
       ? `${folder.cluster} is not a data folder of PostgreSQL: PG_VERSION is missing. ` +
-          "Restore it from a backup, or move it away to begin anew."
+          "Restore a backup or an export (`carillon db import`), or move it away to begin anew."
       : `The data in ${folder.cluster} was written by PostgreSQL ${version.trim()}, but the installed binaries ` +
-          `are PostgreSQL ${binaries.major}. Run it with binaries of version ${version.trim()}, ` +
-          "or choose another `dataDir` to begin anew.",
+          `are PostgreSQL ${binaries.major}. With the Carillon that wrote it, run ` +
+          `\`carillon db export FILE --data-dir ${folder.path}\`; then, with this one, ` +
+          "`carillon db import FILE --data-dir` with a new folder. Or choose another `dataDir` to begin anew.",
   )
 }

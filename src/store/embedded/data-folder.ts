@@ -1,11 +1,12 @@
 /** Finds or makes the folder that holds everything of one server, where the server's user can reach it. */
 import { createHash } from "node:crypto"
-import { chmod, mkdir, readlink, realpath, rmdir, symlink } from "node:fs/promises"
+import { chmod, mkdir, readlink, realpath, rmdir, statfs, symlink } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { type Account, blockingFolder, chooseAccount } from "./account.ts"
-import { absentOn, embeddedFailed } from "./failure.ts"
+import { absentOn, embeddedFailed, errorCode } from "./failure.ts"
+import { refuseNetworked } from "./file-system.ts"
 
 export interface DataFolder {
   readonly path: string
@@ -38,6 +39,7 @@ async function openAt(host: Host, wanted: string): Promise<DataFolder> {
   const place = link === undefined ? wanted : resolve(dirname(wanted), link)
   await makeFolder(place, host.facts.uid === 0 ? 0o711 : 0o700)
   const path = await realpath(place)
+  refuseNetworked(path, (await statfs(path)).type, host.facts.platform)
   const cluster = join(path, "postgres")
   const account = await chooseAccount(host, path, cluster)
   return { path, cluster, log: join(path, "server.log"), account }
@@ -59,7 +61,11 @@ async function openElsewhere(host: Host, wanted: string): Promise<DataFolder> {
 
 /** Sets the mode of a folder that it makes, whatever the umask, and leaves an existing one as it is. */
 async function makeFolder(path: string, mode: number): Promise<void> {
-  const made = await mkdir(path, { recursive: true })
+  const made = await mkdir(path, { recursive: true }).catch(async (error: unknown) => {
+    // What Node says of a read-only file system; without `recursive` it tells the truth.
+    if (errorCode(error) === "ENOENT") await mkdir(path)
+    throw error
+  })
   if (made !== undefined) await chmod(path, mode)
 }
 

@@ -1,21 +1,13 @@
 /** The one way in which a start fails: what went wrong, with which folder, and what to do about it. */
 import { CarillonError } from "../../errors.ts"
+import { adviceFor } from "./advice.ts"
 
 /** Keeps an error that already speaks for itself, and puts anything else into words. */
 export function embeddedFailed(what: string, cause: unknown): CarillonError {
   if (cause instanceof CarillonError) return cause
   const reason = cause instanceof Error ? cause.message : String(cause)
-  return new CarillonError("EMBEDDED_FAILED", `${what}: ${reason}.${adviceFor(cause)}`, { cause })
-}
-
-function adviceFor(cause: unknown): string {
-  const advice: Record<string, string> = {
-    EACCES: " Check who owns the folder, or choose another `dataDir`.",
-    EPERM: " Run as an ordinary user: this one may not change owners or users.",
-    EROFS: " Choose a `dataDir` that can be written to.",
-    ENOSPC: " Free some space on the disk and start again.",
-  }
-  return advice[errorCode(cause) ?? ""] ?? ""
+  const advice = adviceFor(`${errorCode(cause)} ${reason}`)
+  return new CarillonError("EMBEDDED_FAILED", `${what}: ${reason}.${advice}`, { cause })
 }
 
 /** The code of a system error, as in `ENOENT`. */

@@ -3,6 +3,7 @@ import { rm } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
+import { adviceFor } from "./advice.ts"
 import type { Binaries } from "./binaries.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { type Guarded, pipesIn, startGuarded } from "./guard.ts"
@@ -59,8 +60,9 @@ async function isReady(folder: DataFolder, pid: number): Promise<boolean> {
 }
 
 async function startFailed({ log, path }: DataFolder, what: string): Promise<CarillonError> {
+  const said = await lastLines(log, 15)
   return new CarillonError(
     "EMBEDDED_FAILED",
-    `The embedded PostgreSQL in ${path} ${what}. The last lines of ${log}:\n${await lastLines(log, 15)}`,
+    `The embedded PostgreSQL in ${path} ${what}.${adviceFor(said)} The last lines of ${log}:\n${said}`,
   )
 }

@@ -3,6 +3,7 @@ import { execFile } from "node:child_process"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { Account } from "./account.ts"
+import { adviceFor } from "./advice.ts"
 import { errorCode } from "./failure.ts"
 
 export interface ToolOptions {
@@ -59,7 +60,7 @@ function toolFailed(program: string, error: Error, output: string): CarillonErro
   const said = output.trim().split("\n").slice(-15).join("\n")
   return new CarillonError(
     "EMBEDDED_FAILED",
-    `${program} failed (${error.message.split("\n")[0]}).\n${said}`,
+    `${program} failed (${error.message.split("\n")[0]}).${adviceFor(said)}\n${said}`,
     {
       cause: error,
     },
