@@ -8,6 +8,8 @@ const withServers = (name: string, include: string[]) => ({
   test: { name, include, globalSetup: "test/support/servers.ts", testTimeout: 30_000, hookTimeout: 60_000 },
 })
 
+const long = process.env["CARILLON_LONG"] === "1"
+
 export default defineConfig({
   // Node 20 does not know `await using` yet.
   oxc: { target: "node20" },
@@ -21,6 +23,8 @@ export default defineConfig({
         "test/{docs,planted,lint}.test.ts",
         "test/{time,history}/**/*.test.ts",
       ]),
+      // Not a part of `npm test`: they take minutes each. `npm run test:long` runs them.
+      { test: { name: "long", include: long ? ["test/long/**/*.test.ts"] : [], maxConcurrency: 2 } },
       withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"]),
     ],
   },

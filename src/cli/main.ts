@@ -8,11 +8,12 @@ import { type Command, type CommandCall, UsageError } from "./command.ts"
 import { cronExplain } from "./cron-explain.ts"
 import { dbMigrate } from "./db-migrate.ts"
 import { dbPlan } from "./db-plan.ts"
+import { dbStatus } from "./db-status.ts"
 import { demo } from "./demo.ts"
 import { commandHelp, generalHelp } from "./help.ts"
 import { readVersion } from "./version.ts"
 
-const COMMANDS: readonly Command[] = [demo, cronExplain, dbPlan, dbMigrate]
+const COMMANDS: readonly Command[] = [demo, cronExplain, dbPlan, dbMigrate, dbStatus]
 
 /** 0: done. 1: it failed. 2: the call itself was wrong. */
 const FAILED = 1

@@ -71,6 +71,8 @@ export interface ThreadInside {
 /** What this process is, read once at its start. */
 export interface HostFacts {
   readonly pid: number
+  /** The file that it runs, as in `server.js`. */
+  readonly program: string
   readonly hostname: string
   readonly platform: string
   readonly arch: string

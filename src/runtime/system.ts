@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from "node:crypto"
 import { writeSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
+import { basename } from "node:path"
 import { parentPort, Worker, workerData } from "node:worker_threads"
 import type { Host, Thread, ThreadInside, ThreadOptions, Timer } from "./host.ts"
 import type { Terminal } from "./terminal.ts"
@@ -29,6 +30,7 @@ export function createSystemHost(): Host {
     startThread,
     facts: {
       pid: process.pid,
+      program: basename(process.argv[1] ?? process.execPath),
       hostname: hostname(),
       platform: process.platform,
       arch: process.arch,

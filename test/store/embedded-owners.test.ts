@@ -195,6 +195,11 @@ describe("a process that starts a server", () => {
       join(dataDir, "postgres/postmaster.pid"),
       `${serverPid(elsewhere)}\n${dataDir}/postgres\n`,
     )
+    // The socket has such a file as well.
+    await writeFile(
+      join(dataDir, "socket/.s.PGSQL.5432.lock"),
+      `${serverPid(elsewhere)}\n${dataDir}/postgres\n`,
+    )
     expect(await query((await start({ dataDir })).url, "select 1 as one")).toEqual([{ one: 1 }])
     expect(await query(stranger.said.url, "select 1 as one")).toEqual([{ one: 1 }])
   })

@@ -102,8 +102,8 @@ export async function findShare(socketDir: string): Promise<Share | undefined> {
   return undefined
 }
 
-/** The pipes of guards that were there once, as those have it that were killed themselves. */
-export async function pipesIn(socketDir: string): Promise<string[]> {
+/** Some may be of guards that were killed: nobody reads them. */
+async function pipesIn(socketDir: string): Promise<string[]> {
   const names = (await readdir(socketDir).catch(absentOn("ENOENT"))) ?? []
   return names.filter((name) => name.startsWith(PIPE_PREFIX))
 }

@@ -75,7 +75,7 @@ async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<
   const server = await supervise(host, folder.log, (signal) => joinServer(host, admission, signal))
   let ending: Promise<void> | undefined
   return {
-    url: socketUrl(socketDir),
+    url: embeddedUrl(socketDir),
     dataDir: folder.path,
     socketDir,
     stop: () => {
@@ -86,6 +86,6 @@ async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<
 }
 
 /** Port and `sslmode` are spelled out because PGPORT and PGSSLMODE would win otherwise. */
-function socketUrl(socketDir: string): string {
+export function embeddedUrl(socketDir: string): string {
   return `postgres://${USER}@localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(socketDir)}&sslmode=disable`
 }

@@ -37,6 +37,8 @@ export interface PidFile {
   readonly pid: number
   /** As in `starting`, `ready` or `stopping`. */
   readonly status: string
+  readonly sinceMs: number
+  readonly socketDir: string
 }
 
 /** What the server says about itself in postmaster.pid. */
@@ -44,7 +46,9 @@ export async function readPidFile(cluster: string): Promise<PidFile | undefined>
   const text = await readFile(pidFile(cluster), "utf8").catch(absentOn("ENOENT"))
   const lines = text?.split("\n") ?? []
   const pid = Number.parseInt(lines[0] ?? "", 10)
-  return Number.isNaN(pid) ? undefined : { pid, status: lines[7]?.trim() ?? "" }
+  if (Number.isNaN(pid)) return undefined
+  const status = lines[7]?.trim() ?? ""
+  return { pid, status, sinceMs: Number(lines[2]) * 1_000, socketDir: lines[4]?.trim() ?? "" }
 }
 
 function pidFile(cluster: string): string {

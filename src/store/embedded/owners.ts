@@ -4,11 +4,18 @@
  * Each writes a file of its own, owner-<id>.json, when it has its share in the server. What keeps the server running
  * is the share: a file that a killed process has left means nothing.
  */
-import { readdir, readFile, rm, writeFile } from "node:fs/promises"
+import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Host } from "../../runtime/host.ts"
 import { absentOn } from "./failure.ts"
 import { isLive, type Marked, markOfThis, parseMarked } from "./processes.ts"
+
+export interface Owner {
+  readonly pid: number
+  readonly sinceMs: number
+  /** The file that it runs, as in `server.js`; empty when it did not say. */
+  readonly program: string
+}
 
 export interface OwnerEntry {
   readonly remove: () => Promise<void>
@@ -16,30 +23,44 @@ export interface OwnerEntry {
 
 export async function enterOwner(host: Host, folder: string): Promise<OwnerEntry> {
   const file = join(folder, `owner-${host.newId()}.json`)
-  const owner = await markOfThis(host)
+  const owner = { ...(await markOfThis(host)), program: host.facts.program }
   await writeFile(file, JSON.stringify(owner), { flag: "wx", mode: 0o644 })
   return { remove: () => rm(file, { force: true }) }
 }
 
 /** Those that live. */
-export async function listOwners(host: Host, folder: string): Promise<Marked[]> {
-  const owners: Marked[] = []
-  for (const file of await ownerFiles(folder)) {
-    const owner = parseMarked((await readFile(file, "utf8").catch(absentOn("ENOENT"))) ?? "")
-    if (owner && (await isLive(host, owner))) owners.push(owner)
-  }
-  return owners
+export async function listOwners(host: Host, folder: string): Promise<Owner[]> {
+  const entries = await readEntries(folder)
+  const live = await Promise.all(entries.map(({ marked }) => isLive(host, marked)))
+  return entries.filter((_, index) => live[index]).map(({ owner }) => owner)
 }
 
 /** Removes the files of those that were killed. */
 export async function forgetDeadOwners(host: Host, folder: string): Promise<void> {
-  for (const file of await ownerFiles(folder)) {
-    const owner = parseMarked((await readFile(file, "utf8").catch(absentOn("ENOENT"))) ?? "")
-    if (owner && !(await isLive(host, owner))) await rm(file, { force: true })
+  for (const { file, marked } of await readEntries(folder)) {
+    if (!(await isLive(host, marked))) await rm(file, { force: true })
   }
 }
 
-async function ownerFiles(folder: string): Promise<string[]> {
+interface Entry {
+  readonly file: string
+  readonly marked: Marked
+  readonly owner: Owner
+}
+
+async function readEntries(folder: string): Promise<Entry[]> {
   const names = (await readdir(folder).catch(absentOn("ENOENT"))) ?? []
-  return names.filter((name) => /^owner-.*\.json$/.test(name)).map((name) => join(folder, name))
+  const files = names.filter((name) => /^owner-.*\.json$/.test(name)).map((name) => join(folder, name))
+  const entries = await Promise.all(files.map((file) => readEntry(file).catch(absentOn("ENOENT"))))
+  return entries.filter((entry) => entry !== undefined)
+}
+
+async function readEntry(file: string): Promise<Entry | undefined> {
+  const text = await readFile(file, "utf8")
+  const marked = parseMarked(text)
+  if (marked === undefined) return undefined
+  const { program } = JSON.parse(text) as { program?: unknown }
+  const sinceMs = Math.floor((await stat(file)).mtimeMs)
+  const owner = { pid: marked.pid, sinceMs, program: typeof program === "string" ? program : "" }
+  return { file, marked, owner }
 }

@@ -1,15 +1,14 @@
 /** One life of the server: from its spawn, through the moment it accepts connections, to its end. */
-import { rm } from "node:fs/promises"
-import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { adviceFor } from "./advice.ts"
 import type { Binaries } from "./binaries.ts"
 import type { DataFolder } from "./data-folder.ts"
-import { type Guarded, pipesIn, startGuarded } from "./guard.ts"
+import { type Guarded, startGuarded } from "./guard.ts"
 import { endLeftover, readPidFile } from "./leftover.ts"
 import { lastLines } from "./server-log.ts"
 import { serverArguments } from "./settings.ts"
+import { emptySocketFolder } from "./socket-folder.ts"
 
 export interface ServerPlan {
   readonly binaries: Binaries
@@ -30,7 +29,7 @@ const REST_MS = 5
 export async function startPostmaster(host: Host, plan: ServerPlan, signal: AbortSignal): Promise<Guarded> {
   const { binaries, folder, socketDir, settings } = plan
   await endLeftover(host, plan)
-  for (const name of await pipesIn(socketDir)) await rm(join(socketDir, name), { force: true })
+  await emptySocketFolder(socketDir)
   const command = [binaries.postgres, ...serverArguments(folder.cluster, socketDir, settings)]
   const server = await startGuarded(host, { folder, socketDir, command })
   if (!server) throw await startFailed(folder, "could not even be tried to start")

@@ -4,7 +4,7 @@
  * Connections need no password: whoever can open the socket is the superuser. So this folder is the lock.
  */
 import { createHash } from "node:crypto"
-import { lchown, lstat, mkdir, realpath } from "node:fs/promises"
+import { lchown, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -24,6 +24,14 @@ export async function openSocketFolder(host: Host, folder: DataFolder): Promise<
   if (account && (await lstat(path)).uid === host.facts.uid) await lchown(path, account.uid, account.gid)
   await checkPrivate(path, account?.uid ?? host.facts.uid)
   return path
+}
+
+/**
+ * Removes what an earlier server and its guard have left, when both are gone. Among it is a file with the server's pid:
+ * if another process has that number now, PostgreSQL would take it for a running server and refuse to start.
+ */
+export async function emptySocketFolder(path: string): Promise<void> {
+  for (const name of await readdir(path)) await rm(join(path, name), { force: true })
 }
 
 async function choosePlace(host: Host, folder: DataFolder): Promise<string> {

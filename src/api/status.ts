@@ -1,0 +1,84 @@
+/** What runs, where, how large, since when, and who uses it: of a server by its URL, or of a data folder. */
+import { DEFAULTS } from "../defaults.ts"
+import type { Host } from "../runtime/host.ts"
+import { embeddedUrl } from "../store/embedded/launch.ts"
+import { type FolderStatus, readFolderStatus } from "../store/embedded/status.ts"
+import { missingMigrations } from "../store/migrate.ts"
+import { MIGRATIONS } from "../store/migrations.generated.ts"
+import { openServer } from "../store/server/server.ts"
+import { describeServer } from "../store/status/describe.ts"
+import { listWorkers } from "../store/status/workers.ts"
+
+export interface StatusOptions {
+  readonly database?: string
+  readonly schema?: string
+  readonly dataDir?: string
+}
+
+export interface Status {
+  /** Of the embedded server; `undefined` for a server by its URL, `null` when there is no such folder. */
+  readonly folder: FolderStatus | null | undefined
+  readonly url: string | undefined
+  /** What the server says, if one runs. */
+  readonly server: ServerStatus | undefined
+}
+
+export interface ServerStatus {
+  readonly version: string
+  readonly startedAtMs: number
+  readonly database: string
+  readonly databaseBytes: number
+  readonly schema: string
+  readonly schemaBytes: number
+  readonly connections: number
+  /** How many migrations the schema lacks. */
+  readonly missing: number
+  readonly workers: readonly WorkerStatus[]
+}
+
+export interface WorkerStatus {
+  readonly hostname: string
+  readonly pid: number
+  /** As in `default, mail`. */
+  readonly pools: string
+  readonly startedAtMs: number
+  /** Its lease is over, and nobody has taken its runs back yet. */
+  readonly isLate: boolean
+}
+
+export async function readStatus(host: Host, options: StatusOptions): Promise<Status> {
+  const schema = options.schema ?? DEFAULTS.schema
+  if (options.database !== undefined) {
+    return { folder: undefined, url: undefined, server: await askServer(host, options.database, schema) }
+  }
+  const folder = (await readFolderStatus(host, options.dataDir ?? DEFAULTS.dataDir)) ?? null
+  const running = folder?.server
+  if (!running || running.status !== "ready") return { folder, url: undefined, server: undefined }
+  const url = embeddedUrl(running.socketDir)
+  return { folder, url, server: await askServer(host, url, schema) }
+}
+
+async function askServer(host: Host, url: string, schema: string): Promise<ServerStatus> {
+  const database = openServer(host, { url, schema })
+  try {
+    const [described] = await database.run(describeServer, { schema })
+    if (!described) throw new Error("a server describes itself in one row")
+    const missing = (await missingMigrations(database)).length
+    const workers = missing === MIGRATIONS.length ? [] : await database.run(listWorkers, {})
+    return {
+      version: described.version,
+      startedAtMs: described.started_at,
+      database: described.database,
+      databaseBytes: described.database_bytes,
+      schema,
+      schemaBytes: described.schema_bytes,
+      connections: described.connections,
+      missing,
+      workers: workers.map(({ hostname, pid, pools, started_at, is_late }) => {
+        return { hostname, pid, pools, startedAtMs: started_at, isLate: is_late }
+      }),
+    }
+  } finally {
+    await database.close()
+  }
+}

@@ -1,0 +1,75 @@
+/** What there is in a data folder and who uses it: read from its files alone, without starting or touching anything. */
+import type { Dirent } from "node:fs"
+import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import type { Host } from "../../runtime/host.ts"
+import { absentOn } from "./failure.ts"
+import { findShare } from "./guard.ts"
+import { readPidFile } from "./leftover.ts"
+import { listOwners, type Owner } from "./owners.ts"
+import { servesCluster } from "./processes.ts"
+
+export interface FolderStatus {
+  readonly path: string
+  /** The major version that wrote the cluster; `undefined` when there is none. */
+  readonly version: string | undefined
+  readonly bytes: number
+  readonly log: string
+  readonly owners: readonly Owner[]
+  readonly server: RunningServer | undefined
+}
+
+export interface RunningServer {
+  readonly pid: number
+  /** As in `ready` or `stopping`. */
+  readonly status: string
+  readonly sinceMs: number
+  readonly socketDir: string
+  /** Without one, nothing ends the server after its last owner, until the next start. */
+  readonly isGuarded: boolean
+}
+
+/** `undefined` when there is no such folder. */
+export async function readFolderStatus(host: Host, dataDir: string): Promise<FolderStatus | undefined> {
+  const path = await findFolder(resolve(host.facts.cwd, dataDir))
+  if (path === undefined) return undefined
+  const cluster = join(path, "postgres")
+  const version = await readFile(join(cluster, "PG_VERSION"), "utf8").catch(absentOn("ENOENT", "ENOTDIR"))
+  return {
+    path,
+    version: version?.trim(),
+    bytes: await sizeOf(path),
+    log: join(path, "server.log"),
+    owners: await listOwners(host, path),
+    server: await readServer(host, cluster),
+  }
+}
+
+/** A link to a folder that is gone is no folder. */
+async function findFolder(wanted: string): Promise<string | undefined> {
+  const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL", "ENOTDIR"))
+  const place = link === undefined ? wanted : resolve(dirname(wanted), link)
+  return realpath(place).catch(absentOn("ENOENT", "ENOTDIR"))
+}
+
+async function readServer(host: Host, cluster: string): Promise<RunningServer | undefined> {
+  const file = await readPidFile(cluster)
+  if (file === undefined || !(await servesCluster(host, file.pid, cluster))) return undefined
+  const share = await findShare(file.socketDir)
+  share?.release()
+  const { pid, status, sinceMs, socketDir } = file
+  return { pid, status, sinceMs, socketDir, isGuarded: share !== undefined }
+}
+
+/** What its files take on the disk. Those that vanish meanwhile count for nothing. */
+async function sizeOf(folder: string): Promise<number> {
+  const entries: Dirent[] =
+    (await readdir(folder, { recursive: true, withFileTypes: true }).catch(absentOn("ENOENT"))) ?? []
+  let bytes = 0
+  for (const entry of entries) {
+    if (!entry.isFile()) continue
+    const found = await lstat(join(entry.parentPath, entry.name)).catch(absentOn("ENOENT"))
+    bytes += (found?.blocks ?? 0) * 512
+  }
+  return bytes
+}

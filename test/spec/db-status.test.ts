@@ -1,0 +1,80 @@
+/** `carillon db status` tells what there is, and starts and changes nothing. */
+import { readdir, stat } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { afterAll, afterEach, describe, expect, inject, it, vi } from "vitest"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import * as given from "../support/embedded/fixture.ts"
+import { newSchema } from "../support/engines.ts"
+import { startProcess } from "../support/process/worker-process.ts"
+import { runCommand } from "../support/run-command.ts"
+
+vi.setConfig({ testTimeout: 60_000 })
+afterEach(given.cleanUp)
+afterAll(given.removePrepared)
+
+const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
+const carillon = (...args: string[]) => runCommand(process.execPath, [CLI, ...args])
+const status = async (...args: string[]) => (await carillon("db", "status", ...args).ended).output
+
+describe("the status of a data folder", () => {
+  it("says that there is none, and makes none", async () => {
+    const folder = await given.newFolder()
+    const { code, output } = await carillon("db", "status", "--data-dir", join(folder, "data")).ended
+    expect(code).toBe(0)
+    expect(output).toContain("no embedded server has run yet")
+    expect(await readdir(folder)).toEqual([])
+  })
+
+  it("says what is running, where, how large, since when, and who owns it", async () => {
+    const dataDir = await given.newDataFolder()
+    const first = await given.startOwner({ dataDir })
+    const second = await given.startOwner({ dataDir })
+    const text = await status("--data-dir", dataDir)
+    expect(text).toMatch(new RegExp(`data folder +${dataDir} \\(\\d+(\\.\\d)? MB\\)`))
+    expect(text).toContain("written by PostgreSQL 18")
+    expect(text).toMatch(new RegExp(`server +ready, process ${given.serverPid(dataDir)}, since 20\\d\\d-.*Z`))
+    expect(text).toContain(`address      ${first.said.url}`)
+    for (const { process: owner } of [first, second]) {
+      expect(text).toMatch(new RegExp(`process ${owner.pid} \\(own-server\\.mjs\\), since 20`))
+    }
+    expect(text).toMatch(/schema +carillon \(0 B\), lacks \d+ migrations/)
+    const json = JSON.parse(await status("--data-dir", dataDir, "-o", "json"))
+    expect(json.folder.owners).toHaveLength(2)
+    expect(json.folder.server).toMatchObject({ status: "ready", isGuarded: true })
+  })
+
+  it("says that nothing is running, of a server that was stopped, and starts none", async () => {
+    const dataDir = await given.newDataFolder()
+    await (await given.start({ dataDir })).stop()
+    const before = await stat(join(dataDir, "server.log"))
+    const text = await status("--data-dir", dataDir)
+    expect(text).toMatch(/server +not running/)
+    expect(text).not.toContain("owners")
+    expect((await stat(join(dataDir, "server.log"))).size).toBe(before.size)
+  })
+
+  it("does not count an owner that was killed", async () => {
+    const dataDir = await given.newDataFolder()
+    const killed = await given.startOwner({ dataDir })
+    const { url } = await given.start({ dataDir })
+    await given.endProcess(killed.process, "SIGKILL")
+    const json = JSON.parse(await status("--data-dir", dataDir, "-o", "json"))
+    expect(json.folder.owners.map(({ pid }: { pid: number }) => pid)).toEqual([process.pid])
+    expect(json.url).toBe(url)
+  })
+})
+
+describe("the status of a server by its URL", () => {
+  it("says how large the schema is and which processes work on it", async () => {
+    const database = inject("postgres18")
+    const schema = newSchema(createSystemHost())
+    const worker = startProcess({ database, schema, lease: "30s" }, "worker.mjs")
+    await worker.call("start")
+    const text = await status("--database", database, "--schema", schema)
+    expect(text).toMatch(new RegExp(`schema +${schema} \\(\\d+(\\.\\d)? [kM]B\\), up to date`))
+    expect(text).toMatch(new RegExp(`process ${worker.pid} on .*, pools default, since 20`))
+    expect(text).not.toContain("data folder")
+    await worker.call("stop")
+  })
+})
