@@ -1,7 +1,7 @@
 /** What runs, where, how large, since when, and who uses it: of a server by its URL, or of a data folder. */
 import { DEFAULTS } from "../defaults.ts"
 import type { Host } from "../runtime/host.ts"
-import { embeddedUrl } from "../store/embedded/launch.ts"
+import { readEndpoint, urlOf } from "../store/embedded/endpoint.ts"
 import { type FolderStatus, readFolderStatus } from "../store/embedded/status.ts"
 import { missingMigrations } from "../store/migrate.ts"
 import { MIGRATIONS } from "../store/migrations.generated.ts"
@@ -18,7 +18,6 @@ export interface StatusOptions {
 export interface Status {
   /** Of the embedded server; `undefined` for a server by its URL, `null` when there is no such folder. */
   readonly folder: FolderStatus | null | undefined
-  readonly url: string | undefined
   /** What the server says, if one runs. */
   readonly server: ServerStatus | undefined
 }
@@ -49,13 +48,13 @@ export interface WorkerStatus {
 export async function readStatus(host: Host, options: StatusOptions): Promise<Status> {
   const schema = options.schema ?? DEFAULTS.schema
   if (options.database !== undefined) {
-    return { folder: undefined, url: undefined, server: await askServer(host, options.database, schema) }
+    return { folder: undefined, server: await askServer(host, options.database, schema) }
   }
   const folder = (await readFolderStatus(host, options.dataDir ?? DEFAULTS.dataDir)) ?? null
   const running = folder?.server
-  if (!running || running.status !== "ready") return { folder, url: undefined, server: undefined }
-  const url = embeddedUrl(running.socketDir)
-  return { folder, url, server: await askServer(host, url, schema) }
+  if (!running || running.status !== "ready") return { folder, server: undefined }
+  const endpoint = await readEndpoint(folder.path)
+  return { folder, server: endpoint && (await askServer(host, urlOf(endpoint), schema)) }
 }
 
 async function askServer(host: Host, url: string, schema: string): Promise<ServerStatus> {

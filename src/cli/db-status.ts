@@ -29,7 +29,7 @@ function describeStatus(status: Status): string {
   return lines.map(([label, text]) => `${label.padEnd(width)}${text}`).join("\n")
 }
 
-function folderLines({ folder, url }: Status): Line[] {
+function folderLines({ folder }: Status): Line[] {
   if (!folder) return []
   const { path, version, bytes, log, server, owners } = folder
   const lines: Line[] = [
@@ -39,7 +39,7 @@ function folderLines({ folder, url }: Status): Line[] {
   if (!server) return [...lines, ["server", "not running"], ["log", log]]
   const guard = server.isGuarded ? "" : ", unguarded: it stays until the next start"
   lines.push(["server", `${server.status}, process ${server.pid}, since ${timeOf(server.sinceMs)}${guard}`])
-  if (url !== undefined) lines.push(["address", url])
+  if (server.address !== undefined) lines.push(["address", server.address])
   lines.push(["log", log])
   lines.push(["owners", owners.length === 0 ? "none" : ""])
   for (const { pid, sinceMs, program } of owners) {

@@ -61,7 +61,7 @@ describe("the status of a data folder", () => {
     await given.endProcess(killed.process, "SIGKILL")
     const json = JSON.parse(await status("--data-dir", dataDir, "-o", "json"))
     expect(json.folder.owners.map(({ pid }: { pid: number }) => pid)).toEqual([process.pid])
-    expect(json.url).toBe(url)
+    expect(json.folder.server.address).toBe(url)
   })
 })
 

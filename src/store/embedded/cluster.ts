@@ -32,6 +32,17 @@ async function createCluster(host: Host, folder: DataFolder, binaries: Binaries)
   await syncFolder(folder.path)
 }
 
+/** In single-user mode, so that nobody has to be let in without one. */
+export async function changePassword(
+  host: Host,
+  change: { readonly folder: DataFolder; readonly binaries: Binaries; readonly password: string },
+): Promise<void> {
+  const { folder, binaries, password } = change
+  const single = ["--single", "-D", folder.cluster, "-c", "exit_on_error=on", DATABASE]
+  const input = `alter role ${USER} password '${password}';\n`
+  await runTool(host, binaries.postgres, single, { cwd: folder.path, account: folder.account, input })
+}
+
 function initdbArguments(cluster: string): string[] {
   return [
     ...["-D", cluster, `--username=${USER}`, "--auth=trust"],

@@ -8,20 +8,20 @@
  *                   postgres.new-<id> a cluster in the making; removed by the next start
  *                   socket/           where clients connect, open to the server's user only
  *                   socket/owners-<id> the pipe by which the guard knows whether anybody needs the server
+ *                   endpoint.json     where else the socket is, or which port and password stand in for it
  *                   server.log        what the server says, the one before it as server.log.old
  *                   start-<n>.json    which process is starting the server
  *                   owner-<id>.json   which processes use it
  */
 import type { Host } from "../../runtime/host.ts"
 import { locateBinaries, prepareBinaries } from "./binaries.ts"
-import { ensureCluster } from "./cluster.ts"
+import { changePassword, ensureCluster } from "./cluster.ts"
 import { type DataFolder, openDataFolder } from "./data-folder.ts"
+import { openEndpoint, readEndpoint, urlOf } from "./endpoint.ts"
 import { embeddedFailed } from "./failure.ts"
 import { endLeftover } from "./leftover.ts"
 import { join as joinServer } from "./membership.ts"
 import { startPostmaster } from "./postmaster.ts"
-import { DATABASE, PORT, USER } from "./settings.ts"
-import { openSocketFolder } from "./socket-folder.ts"
 import { supervise } from "./supervisor.ts"
 
 export interface EmbeddedOptions {
@@ -31,10 +31,12 @@ export interface EmbeddedOptions {
   readonly binariesDir?: string
   /** Server settings that differ from Carillon's own, for tests. */
   readonly settings?: Readonly<Record<string, string>>
+  /** A port with a password, although a socket could be made, for tests. */
+  readonly wantsTcp?: boolean
 }
 
 export interface EmbeddedServer {
-  /** Connects psql, node-postgres and everything else that knows PostgreSQL's URLs, through the socket. */
+  /** Connects psql, node-postgres and everything else that knows PostgreSQL's URLs. */
   readonly url: string
   readonly dataDir: string
   readonly socketDir: string
@@ -47,7 +49,8 @@ export async function startEmbedded(host: Host, options: EmbeddedOptions = {}): 
   const located = await locateBinaries(host, options.binariesDir)
   const folder = await openDataFolder(host, options.dataDir)
   try {
-    return await startOn(host, folder, { located, settings: options.settings ?? {} })
+    const { settings = {}, wantsTcp = false } = options
+    return await startOn(host, folder, { located, settings, wantsTcp })
   } catch (error) {
     throw embeddedFailed(`The embedded PostgreSQL in ${folder.path} could not be started`, error)
   }
@@ -56,36 +59,37 @@ export async function startEmbedded(host: Host, options: EmbeddedOptions = {}): 
 interface Wishes {
   readonly located: string
   readonly settings: Readonly<Record<string, string>>
+  readonly wantsTcp: boolean
 }
 
 async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<EmbeddedServer> {
-  const socketDir = await openSocketFolder(host, folder)
+  const { settings, wantsTcp } = wishes
   const prepare = () => prepareBinaries(host, wishes.located, folder.account)
   const start = async (signal: AbortSignal) => {
     const binaries = await prepare()
     await ensureCluster(host, folder, binaries)
-    return startPostmaster(host, { binaries, folder, socketDir, settings: wishes.settings }, signal)
+    await endLeftover(host, { binaries, folder })
+    const setPassword = (password: string) => changePassword(host, { folder, binaries, password })
+    const endpoint = await openEndpoint(host, folder, { wantsTcp, setPassword })
+    return startPostmaster(host, { binaries, folder, endpoint, settings }, signal)
   }
-  const admission = {
-    folder,
-    socketDir,
-    start,
-    endLeftover: async () => endLeftover(host, { binaries: await prepare(), folder }),
-  }
-  const server = await supervise(host, folder.log, (signal) => joinServer(host, admission, signal))
+  const server = await supervise(host, folder.log, (signal) =>
+    joinServer(
+      host,
+      { folder, start, endLeftover: async () => endLeftover(host, { binaries: await prepare(), folder }) },
+      signal,
+    ),
+  )
+  const endpoint = await readEndpoint(folder.path)
+  if (!endpoint) throw new Error("endpoint.json was removed while the server was starting")
   let ending: Promise<void> | undefined
   return {
-    url: embeddedUrl(socketDir),
+    url: urlOf(endpoint),
     dataDir: folder.path,
-    socketDir,
+    socketDir: endpoint.socketDir,
     stop: () => {
       ending ??= server.stop()
       return ending
     },
   }
-}
-
-/** Port and `sslmode` are spelled out because PGPORT and PGSSLMODE would win otherwise. */
-export function embeddedUrl(socketDir: string): string {
-  return `postgres://${USER}@localhost:${PORT}/${DATABASE}?host=${encodeURIComponent(socketDir)}&sslmode=disable`
 }

@@ -38,7 +38,6 @@ export interface PidFile {
   /** As in `starting`, `ready` or `stopping`. */
   readonly status: string
   readonly sinceMs: number
-  readonly socketDir: string
 }
 
 /** What the server says about itself in postmaster.pid. */
@@ -47,8 +46,7 @@ export async function readPidFile(cluster: string): Promise<PidFile | undefined>
   const lines = text?.split("\n") ?? []
   const pid = Number.parseInt(lines[0] ?? "", 10)
   if (Number.isNaN(pid)) return undefined
-  const status = lines[7]?.trim() ?? ""
-  return { pid, status, sinceMs: Number(lines[2]) * 1_000, socketDir: lines[4]?.trim() ?? "" }
+  return { pid, status: lines[7]?.trim() ?? "", sinceMs: Number(lines[2]) * 1_000 }
 }
 
 function pidFile(cluster: string): string {

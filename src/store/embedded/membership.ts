@@ -5,6 +5,7 @@
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { DataFolder } from "./data-folder.ts"
+import { readEndpoint } from "./endpoint.ts"
 import { findShare, type Share } from "./guard.ts"
 import { readPidFile } from "./leftover.ts"
 import { enterOwner, forgetDeadOwners, listOwners } from "./owners.ts"
@@ -22,7 +23,6 @@ export interface Membership {
 
 export interface Admission {
   readonly folder: DataFolder
-  readonly socketDir: string
   /** Starts the server; only called by the one process that may. */
   readonly start: (signal: AbortSignal) => Promise<Running>
   /** Ends a server that nobody guards; only called by the one process that may. */
@@ -46,7 +46,7 @@ const END_WITHIN_MS = 15_000
 
 /** Resolves once the server accepts connections. */
 export async function join(host: Host, admission: Admission, signal: AbortSignal): Promise<Membership> {
-  const { folder, socketDir, start } = admission
+  const { folder, start } = admission
   const untilMs = host.monotonicMs() + START_WITHIN_MS
   for (;;) {
     const share = await shareInRunning(host, admission, signal)
@@ -55,7 +55,7 @@ export async function join(host: Host, admission: Admission, signal: AbortSignal
     if (lock && "release" in lock) {
       try {
         // Between the first look and the lock, another process may have started it.
-        const running = await findShare(socketDir)
+        const running = await findRunning(folder)
         running?.release()
         if (!running) return await become(host, admission, await start(signal))
       } finally {
@@ -72,13 +72,18 @@ export async function join(host: Host, admission: Admission, signal: AbortSignal
   }
 }
 
+async function findRunning({ path }: DataFolder): Promise<Share | undefined> {
+  const endpoint = await readEndpoint(path)
+  return endpoint && findShare(endpoint.socketDir)
+}
+
 /** Waits until the server that runs accepts connections; `undefined` when none does, or not for long. */
 async function shareInRunning(
   host: Host,
-  { folder, socketDir }: Admission,
+  { folder }: Admission,
   signal: AbortSignal,
 ): Promise<Share | undefined> {
-  const share = await findShare(socketDir)
+  const share = await findRunning(folder)
   if (!share) return undefined
   while (share.isGuarded() && !signal.aborted) {
     const file = await readPidFile(folder.cluster)

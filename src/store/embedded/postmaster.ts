@@ -1,11 +1,14 @@
 /** One life of the server: from its spawn, through the moment it accepts connections, to its end. */
+import { writeFile } from "node:fs/promises"
+import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { adviceFor } from "./advice.ts"
 import type { Binaries } from "./binaries.ts"
 import type { DataFolder } from "./data-folder.ts"
+import type { Endpoint } from "./endpoint.ts"
 import { type Guarded, startGuarded } from "./guard.ts"
-import { endLeftover, readPidFile } from "./leftover.ts"
+import { readPidFile } from "./leftover.ts"
 import { lastLines } from "./server-log.ts"
 import { serverArguments } from "./settings.ts"
 import { emptySocketFolder } from "./socket-folder.ts"
@@ -13,7 +16,7 @@ import { emptySocketFolder } from "./socket-folder.ts"
 export interface ServerPlan {
   readonly binaries: Binaries
   readonly folder: DataFolder
-  readonly socketDir: string
+  readonly endpoint: Endpoint
   readonly settings: Readonly<Record<string, string>>
 }
 
@@ -24,13 +27,14 @@ const REST_MS = 5
 
 /**
  * Resolves once the server accepts connections. Aborting `signal` ends it before that. Called by the holder of the
- * start lock only: no other server is being started in this folder, and none is guarded.
+ * start lock only: no other server is being started in this folder, and none runs.
  */
 export async function startPostmaster(host: Host, plan: ServerPlan, signal: AbortSignal): Promise<Guarded> {
-  const { binaries, folder, socketDir, settings } = plan
-  await endLeftover(host, plan)
+  const { binaries, folder, endpoint, settings } = plan
+  const { socketDir, tcp } = endpoint
   await emptySocketFolder(socketDir)
-  const command = [binaries.postgres, ...serverArguments(folder.cluster, socketDir, settings)]
+  const listening = { socketDir, ...(tcp && { tcp: { port: tcp.port, hbaFile: await writeHba(folder) } }) }
+  const command = [binaries.postgres, ...serverArguments(folder.cluster, listening, settings)]
   const server = await startGuarded(host, { folder, socketDir, command })
   if (!server) throw await startFailed(folder, "could not even be tried to start")
   let hasEnded = false
@@ -51,6 +55,13 @@ export async function startPostmaster(host: Host, plan: ServerPlan, signal: Abor
     await host.sleep(REST_MS)
   }
   return server
+}
+
+/** The cluster's own lets everybody in who can open the socket. A port can be opened by every user of the machine. */
+async function writeHba({ path }: DataFolder): Promise<string> {
+  const file = join(path, "port.hba.conf")
+  await writeFile(file, "host all all 127.0.0.1/32 scram-sha-256\n", { mode: 0o644 })
+  return file
 }
 
 async function isReady(folder: DataFolder, pid: number): Promise<boolean> {

@@ -3,12 +3,10 @@
 /** The superuser and the database that every client uses. */
 export const USER = "carillon"
 export const DATABASE = "carillon"
-/** No TCP port is opened: this is only a part of the socket's name. */
-export const PORT = 5432
+/** No port is opened for a socket: this is only a part of its name. */
+export const SOCKET_PORT = 5432
 
 const SETTINGS: Readonly<Record<string, string>> = {
-  listen_addresses: "",
-  port: String(PORT),
   unix_socket_permissions: "0700",
   fsync: "on",
   synchronous_commit: "on",
@@ -21,12 +19,26 @@ const SETTINGS: Readonly<Record<string, string>> = {
   log_min_messages: "warning",
 }
 
+export interface Listening {
+  readonly socketDir: string
+  /** Instead of the socket: a port of this machine, and the file that says that it asks for the password. */
+  readonly tcp?: { readonly port: number; readonly hbaFile: string }
+}
+
 export function serverArguments(
   cluster: string,
-  socketDir: string,
+  { socketDir, tcp }: Listening,
   overrides: Readonly<Record<string, string>>,
 ): string[] {
-  const settings = { ...SETTINGS, unix_socket_directories: quoted(socketDir), ...overrides }
+  const where = tcp
+    ? {
+        listen_addresses: "127.0.0.1",
+        port: String(tcp.port),
+        unix_socket_directories: "",
+        hba_file: tcp.hbaFile,
+      }
+    : { listen_addresses: "", port: String(SOCKET_PORT), unix_socket_directories: quoted(socketDir) }
+  const settings = { ...SETTINGS, ...where, ...overrides }
   return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])]
 }
 

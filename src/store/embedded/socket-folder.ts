@@ -1,10 +1,11 @@
 /**
- * Makes the folder of the server's socket, which only the server's user (and root) can enter.
+ * Finds and makes the folder of the server's socket, which only the server's user (and root) can enter.
  *
  * Connections need no password: whoever can open the socket is the superuser. So this folder is the lock.
  */
 import { createHash } from "node:crypto"
-import { lchown, lstat, mkdir, readdir, realpath, rm } from "node:fs/promises"
+import { lchown, lstat, mkdir, readdir, rm } from "node:fs/promises"
+import { createServer } from "node:net"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -16,14 +17,12 @@ import { absentOn } from "./failure.ts"
 const LONGEST_PATH_BYTES = 100
 const SOCKET_NAME_BYTES = "/.s.PGSQL.5432".length
 
-export async function openSocketFolder(host: Host, folder: DataFolder): Promise<string> {
-  const path = await choosePlace(host, folder)
-  const { account } = folder
+/** Makes the folder, or makes sure that it is still nobody else's. */
+export async function openSocketFolder(host: Host, { account }: DataFolder, path: string): Promise<void> {
   await mkdir(path, { mode: 0o700 }).catch(absentOn("EEXIST"))
   // Not only when just made: an earlier start may have been killed between the two steps.
   if (account && (await lstat(path)).uid === host.facts.uid) await lchown(path, account.uid, account.gid)
   await checkPrivate(path, account?.uid ?? host.facts.uid)
-  return path
 }
 
 /**
@@ -34,20 +33,33 @@ export async function emptySocketFolder(path: string): Promise<void> {
   for (const name of await readdir(path)) await rm(join(path, name), { force: true })
 }
 
-async function choosePlace(host: Host, folder: DataFolder): Promise<string> {
-  const beside = join(folder.path, "socket")
-  if (fits(beside)) return beside
+/** A folder in which a socket can be made, beside the data or among temporary files; `undefined` if there is none. */
+export async function chooseSocketFolder(host: Host, folder: DataFolder): Promise<string | undefined> {
   const name = `carillon-${createHash("sha256").update(folder.path).digest("hex").slice(0, 12)}`
-  for (const temporary of [host.facts.tempDir, "/tmp"]) {
-    const home = await realpath(temporary)
-    const reachable = (await blockingFolder(home, folder.account)) === undefined
-    if (reachable && fits(join(home, name))) return join(home, name)
+  const { tempDir, platform } = host.facts
+  // The temporary folder of a user of macOS has a long path.
+  const temporary = platform === "darwin" ? [tempDir, "/tmp"] : [tempDir]
+  const places = [join(folder.path, "socket"), ...temporary.map((place) => join(place, name))]
+  for (const place of places) if (await takesSocket(host, folder, place)) return place
+  return undefined
+}
+
+/** Tried, not guessed: some file systems have none, and some folders are closed to the server's user. */
+async function takesSocket(host: Host, folder: DataFolder, path: string): Promise<boolean> {
+  if (!fits(path)) return false
+  try {
+    await openSocketFolder(host, folder, path)
+    if ((await blockingFolder(path, folder.account)) !== undefined) return false
+    const probe = join(path, "probe")
+    await new Promise<void>((resolve, reject) => {
+      const server = createServer()
+      server.once("error", reject)
+      server.listen(probe, () => server.close(() => resolve()))
+    })
+    return true
+  } catch {
+    return false
   }
-  throw new CarillonError(
-    "EMBEDDED_FAILED",
-    `The path of the data folder ${folder.path} is too long for a socket, and so is that of the temporary ` +
-      "folder. Choose a `dataDir` with a shorter path.",
-  )
 }
 
 function fits(path: string): boolean {

@@ -3,6 +3,7 @@ import type { Dirent } from "node:fs"
 import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Host } from "../../runtime/host.ts"
+import { readEndpoint, urlOf, withoutPassword } from "./endpoint.ts"
 import { absentOn } from "./failure.ts"
 import { findShare } from "./guard.ts"
 import { readPidFile } from "./leftover.ts"
@@ -24,7 +25,8 @@ export interface RunningServer {
   /** As in `ready` or `stopping`. */
   readonly status: string
   readonly sinceMs: number
-  readonly socketDir: string
+  /** Without the password, if there is one. */
+  readonly address: string | undefined
   /** Without one, nothing ends the server after its last owner, until the next start. */
   readonly isGuarded: boolean
 }
@@ -41,7 +43,7 @@ export async function readFolderStatus(host: Host, dataDir: string): Promise<Fol
     bytes: await sizeOf(path),
     log: join(path, "server.log"),
     owners: await listOwners(host, path),
-    server: await readServer(host, cluster),
+    server: await readServer(host, path, cluster),
   }
 }
 
@@ -52,13 +54,20 @@ async function findFolder(wanted: string): Promise<string | undefined> {
   return realpath(place).catch(absentOn("ENOENT", "ENOTDIR"))
 }
 
-async function readServer(host: Host, cluster: string): Promise<RunningServer | undefined> {
+async function readServer(host: Host, path: string, cluster: string): Promise<RunningServer | undefined> {
   const file = await readPidFile(cluster)
   if (file === undefined || !(await servesCluster(host, file.pid, cluster))) return undefined
-  const share = await findShare(file.socketDir)
+  const endpoint = await readEndpoint(path)
+  const share = endpoint && (await findShare(endpoint.socketDir))
   share?.release()
-  const { pid, status, sinceMs, socketDir } = file
-  return { pid, status, sinceMs, socketDir, isGuarded: share !== undefined }
+  const { pid, status, sinceMs } = file
+  return {
+    pid,
+    status,
+    sinceMs,
+    address: endpoint && withoutPassword(urlOf(endpoint)),
+    isGuarded: share !== undefined,
+  }
 }
 
 /** What its files take on the disk. Those that vanish meanwhile count for nothing. */

@@ -1,0 +1,143 @@
+/**
+ * Where the server of a data folder is reached: through a private socket, or, where no socket can be made, through a
+ * port of this machine with a password.
+ *
+ * Chosen once and written down, in endpoint.json, which only the server's user may read: processes that come later, with
+ * another idea of where temporary files go, must find the same server.
+ */
+import { chown, readFile, rename, writeFile } from "node:fs/promises"
+import { createServer, type Server } from "node:net"
+import { join } from "node:path"
+import type { Host } from "../../runtime/host.ts"
+import type { DataFolder } from "./data-folder.ts"
+import { absentOn } from "./failure.ts"
+import { DATABASE, SOCKET_PORT, USER } from "./settings.ts"
+import { chooseSocketFolder, openSocketFolder } from "./socket-folder.ts"
+
+export interface Endpoint {
+  /** Where the pipe of the guard is, and the socket, if there is one. */
+  readonly socketDir: string
+  readonly tcp?: { readonly port: number; readonly password: string }
+}
+
+export interface EndpointOptions {
+  /** A port, although a socket could be made: for tests. */
+  readonly wantsTcp?: boolean
+  /** Sets the password of the server's only user, while the server does not run. */
+  readonly setPassword: (password: string) => Promise<void>
+}
+
+/** What was written down; `undefined` before the first start. */
+export async function readEndpoint(folder: string): Promise<Endpoint | undefined> {
+  const text = await readFile(endpointFile(folder), "utf8").catch(absentOn("ENOENT"))
+  return text === undefined ? undefined : parseEndpoint(folder, text)
+}
+
+/** Makes what was written down usable again, or chooses. Called by the holder of the start lock, before the server runs. */
+export async function openEndpoint(
+  host: Host,
+  folder: DataFolder,
+  options: EndpointOptions,
+): Promise<Endpoint> {
+  const known = await readEndpoint(folder.path)
+  if (known && (known.tcp === undefined || (await isFree(known.tcp.port)))) {
+    await openSocketFolder(host, folder, known.socketDir)
+    return known
+  }
+  const chosen = await choose(host, folder, options)
+  await openSocketFolder(host, folder, chosen.socketDir)
+  if (chosen.tcp) await options.setPassword(chosen.tcp.password)
+  await write(host, folder, chosen)
+  return chosen
+}
+
+/**
+ * Connects psql, node-postgres and everything else that knows PostgreSQL's URLs. Port and `sslmode` are spelled out
+ * because PGPORT and PGSSLMODE would win otherwise.
+ */
+export function urlOf({ socketDir, tcp }: Endpoint): string {
+  if (tcp) return `postgres://${USER}:${tcp.password}@127.0.0.1:${tcp.port}/${DATABASE}?sslmode=disable`
+  const host = encodeURIComponent(socketDir)
+  return `postgres://${USER}@localhost:${SOCKET_PORT}/${DATABASE}?host=${host}&sslmode=disable`
+}
+
+/** For people to read: what is in logs and on screens is copied elsewhere. */
+export function withoutPassword(url: string): string {
+  return url.replace(/^(postgres:\/\/[^:@/]+):[^@/]*@/, "$1:***@")
+}
+
+async function choose(host: Host, folder: DataFolder, { wantsTcp }: EndpointOptions): Promise<Endpoint> {
+  const socketDir = wantsTcp ? undefined : await chooseSocketFolder(host, folder)
+  if (socketDir !== undefined) return { socketDir }
+  const port = await freePort()
+  return { socketDir: beside(folder.path), tcp: { port, password: newPassword(host) } }
+}
+
+/** 192 bits. */
+function newPassword(host: Host): string {
+  const parts = [host.randomBits(), host.randomBits(), host.randomBits()]
+  return parts.map((bits) => BigInt.asUintN(64, bits).toString(16).padStart(16, "0")).join("")
+}
+
+/** Complete or not at all, and never readable by others, not even for a moment. */
+async function write(host: Host, folder: DataFolder, endpoint: Endpoint): Promise<void> {
+  const draft = `${endpointFile(folder.path)}.new-${host.newId()}`
+  const { socketDir, tcp } = endpoint
+  const elsewhere = socketDir === beside(folder.path) ? undefined : { socketDir, folder: folder.path }
+  await writeFile(draft, `${JSON.stringify({ elsewhere, tcp })}\n`, { flag: "wx", mode: 0o600 })
+  if (folder.account) await chown(draft, folder.account.uid, folder.account.gid)
+  await rename(draft, endpointFile(folder.path))
+}
+
+function beside(folder: string): string {
+  return join(folder, "socket")
+}
+
+function endpointFile(folder: string): string {
+  return join(folder, "endpoint.json")
+}
+
+interface Written {
+  /** A place among temporary files, and the data folder that it belongs to: not to a copy of it. */
+  readonly elsewhere?: { readonly socketDir: string; readonly folder: string }
+  readonly tcp?: { readonly port: number; readonly password: string }
+}
+
+/** Nothing, when the folder was moved, or somebody has changed the file beyond recognition: then it is chosen anew. */
+function parseEndpoint(folder: string, json: string): Endpoint | undefined {
+  try {
+    const { elsewhere, tcp } = JSON.parse(json) as Written
+    if (elsewhere && elsewhere.folder !== folder) return undefined
+    const socketDir = elsewhere?.socketDir ?? beside(folder)
+    if (tcp === undefined) return { socketDir }
+    const { port, password } = tcp
+    return { socketDir, tcp: { port: Number(port), password: String(password) } }
+  } catch {
+    return undefined
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = await listening(0)
+  const address = server.address()
+  await closed(server)
+  return typeof address === "object" && address ? address.port : 0
+}
+
+async function isFree(port: number): Promise<boolean> {
+  const server = await listening(port).catch(absentOn("EADDRINUSE", "EACCES"))
+  if (server) await closed(server)
+  return server !== undefined
+}
+
+function listening(port: number): Promise<Server> {
+  return new Promise((resolve, reject) => {
+    const server = createServer()
+    server.once("error", reject)
+    server.listen(port, "127.0.0.1", () => resolve(server))
+  })
+}
+
+function closed(server: Server): Promise<void> {
+  return new Promise((resolve) => server.close(() => resolve()))
+}
