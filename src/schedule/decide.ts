@@ -1,0 +1,217 @@
+/**
+ * Decides what becomes of the occurrences of a schedule that have come due: which of them get a run, what is written
+ * down about the others, and when to look again.
+ *
+ * A function of values alone: two processes that decide from the same reading come to the same decision, and the one
+ * that comes second finds the cursor moved.
+ */
+import type { InstantMs } from "../time/instant.ts"
+import type { Recurrence } from "../time/recurrence.ts"
+import { type Delays, dueOf } from "./jitter.ts"
+import type { Policy } from "./policy.ts"
+
+export interface Scheduled {
+  readonly id: string
+  readonly recurrence: Recurrence
+  readonly delays: Delays
+  readonly policy: Policy
+  /** After so many runs it is completed. */
+  readonly maxRuns: number | null
+  /** With so many live runs, the next occurrences of a schedule that drops nothing wait. */
+  readonly maxQueued: number
+  /** It has one occurrence: one that is missed is not followed by another. */
+  readonly isOnce: boolean
+}
+
+export interface Standing {
+  readonly now: InstantMs
+  /** Every occurrence up to and including this is decided. */
+  readonly cursor: InstantMs
+  /** Runs that are not finished, those that wait for a retry included. */
+  readonly live: number
+  /** Runs made so far. */
+  readonly fired: number
+}
+
+export interface Decision {
+  /** The occurrences that get a run, the oldest first. */
+  readonly fires: readonly Fire[]
+  /** Those that get none, as stretches. */
+  readonly passed: readonly Stretch[]
+  readonly cursor: InstantMs
+  /** The next occurrence, which may be due already; `undefined`: there is none. */
+  readonly next: Planned | undefined
+  /** Whether it goes on, and if not, how it ended. */
+  readonly state: "active" | "completed" | "missed"
+  /** Nothing goes on until runs of it have finished. */
+  readonly isHeld: boolean
+}
+
+export interface Planned {
+  readonly occurrence: InstantMs
+  readonly due: InstantMs
+}
+
+export interface Fire extends Planned {
+  /** The occurrences that this run makes up for. */
+  readonly missed: Missed | undefined
+}
+
+export interface Missed {
+  readonly count: number
+  readonly first: InstantMs
+  readonly last: InstantMs
+}
+
+export interface Stretch extends Missed {
+  readonly outcome: "coalesced" | "skipped"
+  /** Why, or for `coalesced` into which occurrence. */
+  readonly reason: "misfire" | "overlap" | "limit" | "paused" | "latest"
+  readonly into: InstantMs | undefined
+}
+
+/** How many runs of a schedule are made in one go. */
+const CHUNK = 500
+
+export function decide(scheduled: Scheduled, standing: Standing): Decision {
+  const { maxRuns } = scheduled
+  if (maxRuns !== null && standing.fired >= maxRuns) return ended(standing.cursor, "completed")
+  const last = lastDue(scheduled, standing.now)
+  const first = scheduled.recurrence.next(standing.cursor)
+  if (first === undefined) return ended(standing.cursor, "completed")
+  if (last === undefined || last < first) return nothingDue(scheduled, standing.cursor, first)
+  const all = { first, last, count: scheduled.recurrence.count(first, last + 1) }
+  return scheduled.policy.misfire.mode === "latest"
+    ? decideLatest(scheduled, standing, all)
+    : decideAll(scheduled, standing, all)
+}
+
+/** The last occurrence that is due. Each is due before the next one is planned, so only the last may not be. */
+function lastDue(scheduled: Scheduled, now: InstantMs): InstantMs | undefined {
+  const planned = scheduled.recurrence.previous(now + 1)
+  if (planned === undefined || dueAt(scheduled, planned) <= now) return planned
+  return scheduled.recurrence.previous(planned)
+}
+
+function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): Decision {
+  const { policy, recurrence } = scheduled
+  const due = dueAt(scheduled, all.last)
+  const { withinMs } = policy.misfire
+  if (withinMs !== null && standing.now - due > withinMs) {
+    return missedAll(scheduled, standing, [skipped(all, "misfire")])
+  }
+  if (policy.overlap === "skip" && standing.live > 0) {
+    return goOn(scheduled, standing, { passed: [skipped(all, "overlap")], cursor: all.last })
+  }
+  if (policy.overlap === "queue" && standing.live >= scheduled.maxQueued)
+    return held(scheduled, standing, all.first)
+  const before =
+    all.count > 1
+      ? { count: all.count - 1, first: all.first, last: recurrence.previous(all.last) ?? all.first }
+      : undefined
+  const passed: Stretch[] = before
+    ? [{ ...before, outcome: "coalesced", reason: "latest", into: all.last }]
+    : []
+  return goOn(scheduled, standing, {
+    fires: [{ occurrence: all.last, due, missed: before }],
+    passed,
+    cursor: all.last,
+  })
+}
+
+/** One run for each, none dropped but those beyond the limits that were given, in as many goes as it takes. */
+function decideAll(scheduled: Scheduled, standing: Standing, all: Missed): Decision {
+  const { recurrence } = scheduled
+  const start = firstWanted(scheduled, standing, all)
+  const passed = start > all.first ? [skipped(stretchUpTo(recurrence, all.first, start), "limit")] : []
+  const decided = passed[0]?.last ?? standing.cursor
+  if (start > all.last) return missedAll(scheduled, standing, passed)
+  const room = Math.min(
+    CHUNK,
+    scheduled.maxQueued - standing.live,
+    scheduled.maxRuns === null ? CHUNK : scheduled.maxRuns - standing.fired,
+  )
+  if (room <= 0) return { ...held(scheduled, standing, start), passed, cursor: decided }
+  const fires: Fire[] = []
+  for (let at: InstantMs | undefined = start; at !== undefined && at <= all.last && fires.length < room; ) {
+    fires.push({ occurrence: at, due: dueAt(scheduled, at), missed: undefined })
+    at = recurrence.next(at)
+  }
+  return goOn(scheduled, standing, { fires, passed, cursor: fires.at(-1)?.occurrence ?? decided })
+}
+
+/** The oldest of those due that `within` and `max` leave. */
+function firstWanted(scheduled: Scheduled, { now }: Standing, all: Missed): InstantMs {
+  const { recurrence, policy } = scheduled
+  const { withinMs, max } = policy.misfire
+  let start = all.first
+  if (withinMs !== null) {
+    const bound = now - withinMs
+    const last = recurrence.previous(bound + 1)
+    const isWithin = last !== undefined && dueAt(scheduled, last) >= bound
+    const oldest = isWithin ? last : recurrence.next(bound)
+    // All of them are too old: what comes after them is wanted.
+    start = Math.max(start, oldest ?? all.last + 1)
+  }
+  if (max !== null && recurrence.count(start, all.last + 1) > max) {
+    start = all.last
+    for (let back = 1; back < max; back += 1) start = recurrence.previous(start) ?? start
+  }
+  return start
+}
+
+function stretchUpTo(recurrence: Recurrence, first: InstantMs, end: InstantMs): Missed {
+  return { first, last: recurrence.previous(end) ?? first, count: recurrence.count(first, end) }
+}
+
+function skipped(stretch: Missed, reason: Stretch["reason"]): Stretch {
+  return { ...stretch, outcome: "skipped", reason, into: undefined }
+}
+
+/** Too late for all that was due. What happens once is then over, and nobody shall think that it happened. */
+function missedAll(scheduled: Scheduled, standing: Standing, passed: readonly Stretch[]): Decision {
+  const missed = goOn(scheduled, standing, { passed, cursor: passed.at(-1)?.last ?? standing.cursor })
+  return scheduled.isOnce ? { ...missed, state: "missed" } : missed
+}
+
+function goOn(
+  scheduled: Scheduled,
+  { fired }: Standing,
+  made: { readonly fires?: readonly Fire[]; readonly passed: readonly Stretch[]; readonly cursor: InstantMs },
+): Decision {
+  const { fires = [], passed, cursor } = made
+  const isSpent = scheduled.maxRuns !== null && fired + fires.length >= scheduled.maxRuns
+  const following = isSpent ? undefined : scheduled.recurrence.next(cursor)
+  return {
+    fires,
+    passed,
+    cursor,
+    next: following === undefined ? undefined : planned(scheduled, following),
+    state: following === undefined ? "completed" : "active",
+    isHeld: false,
+  }
+}
+
+function nothingDue(scheduled: Scheduled, cursor: InstantMs, next: InstantMs): Decision {
+  return { fires: [], passed: [], cursor, next: planned(scheduled, next), state: "active", isHeld: false }
+}
+
+function held(scheduled: Scheduled, { cursor }: Standing, first: InstantMs): Decision {
+  return { ...nothingDue(scheduled, cursor, first), isHeld: true }
+}
+
+function ended(cursor: InstantMs, state: "completed"): Decision {
+  return { fires: [], passed: [], cursor, next: undefined, state, isHeld: false }
+}
+
+function planned(scheduled: Scheduled, occurrence: InstantMs): Planned {
+  return { occurrence, due: dueAt(scheduled, occurrence) }
+}
+
+function dueAt(
+  { id, recurrence, delays }: Pick<Scheduled, "id" | "recurrence" | "delays">,
+  at: InstantMs,
+): InstantMs {
+  if (delays.jitterMs === 0 && delays.spreadMs === 0) return at
+  return dueOf({ scheduleId: id, at, next: recurrence.next(at), delays })
+}
