@@ -114,7 +114,7 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   settleDelayMs: "How long a result waits for others while the process is busy.",
   prefetchAgeMs: "How long a run may wait inside a worker for a free slot before it goes back.",
   schema: "The PostgreSQL schema that holds Carillon's tables.",
-  dataDir: "The folder of the embedded server, relative to the working directory.",
+  dataDir: "The folder of the embedded server or of PGlite, relative to the working directory.",
   deadlineMs: "How long one call to the database may take, waiting for a connection included.",
   workConnections: "How many connections a process holds at the most for claims, enqueues and reads.",
   vitalConnections:

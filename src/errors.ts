@@ -135,8 +135,7 @@ export const ERROR_TABLE = {
     retryable: false,
   },
   SCHEMA_MISMATCH: {
-    means:
-      "A table, column or function that this version needs is missing, or changed under a running process.",
+    means: "A table, column or function that this version needs is missing, or was changed at run time.",
     todo: "Run the migrations of this version, then restart the process.",
     retryable: false,
   },
@@ -155,6 +154,21 @@ export const ERROR_TABLE = {
     todo: "Look for a long transaction on Carillon's tables or a frozen migrator, then start again.",
     retryable: true,
   },
+  EXPORT_REFUSED: {
+    means: "There is nothing that could be exported, or no place to write it to. Nothing was written.",
+    todo: "Read the message: it names the schema or the file. `--force` replaces a file that is there.",
+    retryable: false,
+  },
+  EXPORT_INVALID: {
+    means: "A file is not an export of Carillon, was cut off, or was altered. Nothing was imported.",
+    todo: "Copy the file again from where it was made, or export again.",
+    retryable: false,
+  },
+  IMPORT_REFUSED: {
+    means: "The schema holds data, or it or the export is too new for the other. Nothing was changed.",
+    todo: "Read the message: import into an empty schema, with a version of Carillon that is at least that of the export.",
+    retryable: false,
+  },
   TRANSACTION_NESTED: {
     means:
       "A call was made inside an open transaction on an engine that has only one connection. It would wait for ever.",
@@ -169,6 +183,22 @@ export const ERROR_TABLE = {
   EMBEDDED_FAILED: {
     means: "The embedded PostgreSQL server could not be set up or started.",
     todo: "Read the message: it holds the last lines of the server's log and the data folder.",
+    retryable: false,
+  },
+  PGLITE_IN_USE: {
+    means: "Another process, or another Carillon of this one, has the PGlite of this data folder open.",
+    todo: 'Stop the process that the message names, choose another `dataDir`, or share a server: `database: "postgres://..."`.',
+    retryable: true,
+  },
+  PGLITE_FAILED: {
+    means: "PGlite could not be set up or opened in the data folder.",
+    todo: "Read the message: it names the folder and holds the last lines of what PGlite said.",
+    retryable: false,
+  },
+  DATA_OF_ANOTHER_ENGINE: {
+    means:
+      "The data folder holds the data of PGlite where the embedded server would start, or that of the embedded server where PGlite would.",
+    todo: "Do as the message says: nothing was changed, and no empty queue was made beside the data.",
     retryable: false,
   },
   SCHEDULE_NEVER_FIRES: {

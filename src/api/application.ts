@@ -1,4 +1,5 @@
 /** The life of one Carillon: connected once, migrated once, started once, stopped once, whoever asks and how often. */
+
 import { createEngine, type Engine } from "../engine/engine.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { createEvents, type Events } from "../observe/events.ts"
@@ -6,6 +7,7 @@ import { createTerminalLogger, logEvent, logsRoutine, oneLine } from "../observe
 import { recordError } from "../queue/error-record.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { withoutPassword } from "../store/embedded/endpoint.ts"
 import { migrate } from "../store/migrate.ts"
 import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
@@ -55,7 +57,11 @@ export function createApplication(
   const connect = once(async (): Promise<Runtime> => {
     const opened = await openDatabase((error) => events.emit({ type: "database.unreachable", error }))
     url = opened.url
-    if (url !== undefined) events.emit({ type: "embedded.started", url })
+    if (url !== undefined) events.emit({ type: "embedded.started", url: withoutPassword(url) })
+    if (opened.pglite) {
+      const platform = `${host.facts.platform}-${host.facts.arch}`
+      events.emit({ type: "pglite.opened", platform, ...opened.pglite })
+    }
     return { ...host, database: opened.database }
   })
 

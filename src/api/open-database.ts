@@ -1,9 +1,13 @@
-/** Opens the database that the options ask for: a server, memory, or the embedded server. */
+/** Opens the database that the options ask for: a server, memory, the embedded server, or PGlite in its place. */
 import { DEFAULTS } from "../defaults.ts"
+import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Database } from "../store/database.ts"
 import { startEmbedded } from "../store/embedded/launch.ts"
 import { openPglite } from "../store/pglite.ts"
+import { type Contents, lookInto } from "../store/pglite-disk/data-folder.ts"
+import { openPgliteOnDisk } from "../store/pglite-disk/open.ts"
+import { whyNotEmbedded } from "../store/pglite-disk/why-not-embedded.ts"
 import { openServer } from "../store/server/server.ts"
 import type { ResolvedOptions } from "./options.ts"
 
@@ -11,22 +15,82 @@ export interface OpenedDatabase {
   readonly database: Database
   /** The address of the embedded server. Those of other servers may hold passwords and are passed on to nobody. */
   readonly url: string | undefined
+  /** Where PGlite keeps the data, if it does so on disk, and why it is PGlite. */
+  readonly pglite?: { readonly folder: string; readonly because: "chosen" | "no-binaries" }
 }
+
+type OnUnreachable = (error: unknown) => void
 
 export async function openDatabase(
   host: Host,
   options: ResolvedOptions,
-  onUnreachable: (error: unknown) => void,
+  onUnreachable: OnUnreachable,
 ): Promise<OpenedDatabase> {
   const { database: address, schema } = options
   if (address === "memory") return { database: await openPglite(host, { schema }), url: undefined }
-  if (address !== undefined)
-    return { database: openServer(host, { url: address, schema, onUnreachable }), url: undefined }
+  if (address === undefined) return openOwn(host, options, onUnreachable)
+  const contents = address === "pglite" ? await lookInto(host, options.dataDir) : undefined
+  if (contents !== undefined) return openOnDisk(host, options, { contents, because: "chosen" })
+  return { database: openServer(host, { url: address, schema, onUnreachable }), url: undefined }
+}
+
+/** The embedded server; where it cannot run, PGlite. Never one of them beside the data of the other. */
+async function openOwn(
+  host: Host,
+  options: ResolvedOptions,
+  onUnreachable: OnUnreachable,
+): Promise<OpenedDatabase> {
+  const contents = await lookInto(host, options.dataDir)
+  const cause = await whyNotEmbedded(host)
+  if (cause !== undefined) return openOnDisk(host, options, { contents, because: "no-binaries", cause })
+  if (contents.pglite) throw heldByPglite(contents)
+  return openEmbedded(host, options, onUnreachable)
+}
+
+async function openEmbedded(
+  host: Host,
+  options: ResolvedOptions,
+  onUnreachable: OnUnreachable,
+): Promise<OpenedDatabase> {
   const server = await startEmbedded(host, { dataDir: options.dataDir ?? DEFAULTS.dataDir })
+  const { schema } = options
   const database = openServer(host, { url: server.url, schema, engine: "embedded", onUnreachable })
   const close = async () => {
     await database.close()
     await server.stop()
   }
   return { database: { ...database, close }, url: server.url }
+}
+
+interface OnDisk {
+  readonly contents: Contents
+  readonly because: "chosen" | "no-binaries"
+  readonly cause?: CarillonError
+}
+
+async function openOnDisk(host: Host, options: ResolvedOptions, why: OnDisk): Promise<OpenedDatabase> {
+  const { contents, because, cause } = why
+  if (contents.postgres && !contents.pglite) throw heldByServer(contents, cause)
+  const { database, folder } = await openPgliteOnDisk(host, options)
+  return { database, url: undefined, pglite: { folder, because } }
+}
+
+function heldByPglite({ path }: Contents): CarillonError {
+  return new CarillonError(
+    "DATA_OF_ANOTHER_ENGINE",
+    `The data folder ${path} holds the data of PGlite, from a time when no PostgreSQL binaries ran here. They do now, ` +
+      "and the embedded server would begin with an empty queue beside it. Go on with PGlite " +
+      '(`database: "pglite"`), take the data along (`carillon db export --database pglite`, then import it into ' +
+      "another `dataDir`), or move the folder `pglite` in it away to begin anew.",
+  )
+}
+
+function heldByServer({ path }: Contents, cause: CarillonError | undefined): CarillonError {
+  const problem = cause ? `, which cannot run here. ${cause.message}` : "."
+  return new CarillonError(
+    "DATA_OF_ANOTHER_ENGINE",
+    `The data folder ${path} holds the data of an embedded server${problem} PGlite would begin with an empty queue ` +
+      "beside it: choose another `dataDir` for that.",
+    { cause },
+  )
 }

@@ -27,7 +27,10 @@ export interface CarillonOptions {
    *
    * - a URL (`"postgres://user:password@host/database"`): that PostgreSQL server, version 14 or newer.
    * - `"memory"`: PGlite inside this process. For tests: everything is gone when it ends.
-   * - nothing: the embedded server, a real PostgreSQL that Carillon starts, owns and stops.
+   * - `"pglite"`: PGlite inside this process, in `dataDir`. It serves one process, and what it holds survives the
+   *   death of the process but not a power loss.
+   * - nothing: the embedded server, a real PostgreSQL that Carillon starts, owns and stops. Where no PostgreSQL
+   *   binaries exist (musl, a rare CPU, `npm install --omit=optional`), `"pglite"`, with a warning.
    */
   readonly database?: string | undefined
   /**
@@ -38,7 +41,7 @@ export interface CarillonOptions {
    */
   readonly schema?: string
   /**
-   * The folder of the embedded server. Without effect when `database` is given.
+   * The folder of the embedded server or of PGlite. Without effect when `database` is a URL or `"memory"`.
    *
    * @default ".carillon"
    */
@@ -116,9 +119,10 @@ const schemaCheck = satisfies(
 
 /** Says nothing about what was given: it may hold a password. */
 const databaseCheck: Check = (value, path) => {
-  if (value === "memory" || (typeof value === "string" && isServerUrl(value))) return []
+  if (value === "memory" || value === "pglite") return []
+  if (typeof value === "string" && isServerUrl(value)) return []
   const message =
-    'expected "memory" or a URL like "postgres://user:password@host:5432/database", ' +
+    'expected "memory", "pglite" or a URL like "postgres://user:password@host:5432/database", ' +
     "in which special characters of the password are percent-encoded"
   return [{ path, message }]
 }

@@ -52,7 +52,7 @@ export async function readStatus(host: Host, options: StatusOptions): Promise<St
   }
   const folder = (await readFolderStatus(host, options.dataDir ?? DEFAULTS.dataDir)) ?? null
   const running = folder?.server
-  if (!running || running.status !== "ready") return { folder, server: undefined }
+  if (!folder || running?.status !== "ready") return { folder, server: undefined }
   const endpoint = await readEndpoint(folder.path)
   return { folder, server: endpoint && (await askServer(host, urlOf(endpoint), schema)) }
 }

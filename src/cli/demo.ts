@@ -31,7 +31,7 @@ async function run(call: CommandCall): Promise<void> {
   terminal.onInterrupt(() => interrupted.abort())
   try {
     await carillon.start()
-    introduce(terminal, carillon, jobs)
+    introduce(terminal, carillon, { jobs, database: options.database })
     await enqueueRounds(host, carillon, jobs, interrupted.signal, story.tellError)
     terminal.print("\nStopping: no new runs, handlers may finish ...")
   } finally {
@@ -40,13 +40,22 @@ async function run(call: CommandCall): Promise<void> {
   terminal.print(story.summary())
 }
 
-function introduce(terminal: Terminal, carillon: Carillon, jobs: readonly DemoJob[]): void {
-  const url = carillon.url()
-  terminal.print(
-    `Carillon is running on ${url ? `its embedded PostgreSQL:\n  ${url}` : "your PostgreSQL server."}`,
-  )
+function introduce(
+  terminal: Terminal,
+  carillon: Carillon,
+  { jobs, database }: { readonly jobs: readonly DemoJob[]; readonly database: string | undefined },
+): void {
+  terminal.print(`Carillon is running on ${nameOf(carillon, database)}`)
   for (const { job, about } of jobs) terminal.print(`  ${job.name.padEnd(8)} ${about}`)
   terminal.print("Ctrl-C stops it.\n")
+}
+
+function nameOf(carillon: Carillon, database: string | undefined): string {
+  const url = carillon.url()
+  if (url !== undefined) return `its embedded PostgreSQL:\n  ${url}`
+  return database === undefined || database === "pglite"
+    ? "PGlite, in its data folder."
+    : "your PostgreSQL server."
 }
 
 async function enqueueRounds(

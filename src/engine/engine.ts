@@ -195,8 +195,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       lifeLoops.push(run(lease, living.signal), lease.beat(living.signal), run(watch, living.signal))
     }
     await wakeups.listen()
+    const { processes, inherits } = runtime.database.abilities
+    if (inherits) await reaper.inherit()
     // PGlite has one process: there is nobody else to reap.
-    const reapers = runtime.database.abilities.processes ? [reaper] : []
+    const reapers = processes ? [reaper] : []
     const loops = [...reapers, reconciler, upkeep, mover, admissions, promoter, ...workers]
     if (claimLoops.length === 0) claimLoops.push(...loops.map((loop) => run(loop, claiming.signal)))
   }

@@ -9,6 +9,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { reapRuns } from "../store/runs/reap.ts"
 import { forgetWorkers } from "../store/workers/forget.ts"
 import { markDeadWorkers } from "../store/workers/mark-dead.ts"
+import { markOthersDead } from "../store/workers/mark-others-dead.ts"
 import type { ReadyLane } from "./lane.ts"
 import type { Lease } from "./lease.ts"
 import { createBell, type Loop } from "./loop.ts"
@@ -31,6 +32,8 @@ const TOMBSTONE_MS = 86_400_000
 export interface Reaper extends Loop {
   /** Marks expired leases dead and takes their runs back, without asking how long we have been in touch. */
   readonly reap: () => Promise<number>
+  /** Takes back at once what any other process has left, where there is certainly no other. */
+  readonly inherit: () => Promise<void>
 }
 
 export function createReaper(parts: ReaperParts): Reaper {
@@ -68,5 +71,9 @@ export function createReaper(parts: ReaperParts): Reaper {
       return everyMs
     },
     reap,
+    inherit: async () => {
+      await database.run(markOthersDead, { own: lease.id() })
+      await reap()
+    },
   }
 }

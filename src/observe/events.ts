@@ -9,6 +9,13 @@ export type CarillonEvent =
   | { readonly type: "pools.unserved"; readonly jobs: readonly string[] }
   /** The embedded server runs, and can be reached here. */
   | { readonly type: "embedded.started"; readonly url: string }
+  /** PGlite on disk is the database: `chosen`, or because no PostgreSQL runs on this platform (`no-binaries`). */
+  | {
+      readonly type: "pglite.opened"
+      readonly folder: string
+      readonly platform: string
+      readonly because: "chosen" | "no-binaries"
+    }
   /** This process brought the schema up to date. */
   | { readonly type: "schema.migrated"; readonly schema: string; readonly versions: readonly number[] }
   /** This process has a lease and is about to claim runs. */
@@ -78,6 +85,7 @@ export const EVENT_TYPES = [
   "database.unreachable",
   "pools.unserved",
   "embedded.started",
+  "pglite.opened",
   "schema.migrated",
   "worker.started",
   "worker.stopped",

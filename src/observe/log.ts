@@ -67,6 +67,8 @@ function lineOf(event: CarillonEvent): Line {
       }
     case "embedded.started":
       return { level: "info", text: `embedded PostgreSQL started: ${event.url}` }
+    case "pglite.opened":
+      return pgliteLine(event)
     case "schema.migrated":
       return { level: "debug", text: `schema "${event.schema}" migrated to version ${event.versions.at(-1)}` }
     case "worker.started":
@@ -139,6 +141,18 @@ const LOSSES: Readonly<Record<LossReason, string>> = {
   dead: "this process was silent for too long; the results will be discarded",
   expired: "it could not be renewed in time; others may take the runs",
   "server-changed": "another database server answers than before; others will take the runs",
+}
+
+/** Says what it does not promise, to everybody who has not chosen it as well. */
+function pgliteLine({ folder, platform, because }: Extract<CarillonEvent, { type: "pglite.opened" }>): Line {
+  const limits =
+    "It serves this process only, and what it holds survives the death of the process but not a power loss; " +
+    'for more, give a server: `database: "postgres://..."`'
+  if (because === "chosen") return { level: "info", text: `the database is PGlite in ${folder}. ${limits}` }
+  return {
+    level: "warn",
+    text: `no PostgreSQL binaries for this platform (${platform}), so the database is PGlite in ${folder}. ${limits}`,
+  }
 }
 
 function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }>): Line {

@@ -37,6 +37,8 @@ export interface Abilities {
   readonly connections: boolean
   /** More than one process may use the database. */
   readonly processes: boolean
+  /** The one process that may use the database finds there what an earlier one, certainly dead, left. @default false */
+  readonly inherits?: boolean
 }
 
 export interface Transaction extends Runner {

@@ -1,7 +1,7 @@
 /**
  * The seam over PGlite: PostgreSQL compiled to WebAssembly, inside this process, with one connection.
  *
- * For tests. What it cannot do follows from the one connection: nobody else can hold a lock, no call can be
+ * For tests, and on disk where no server runs. What it cannot do follows from the one connection: nobody else can hold a lock, no call can be
  * made beside an open transaction, and no statement can be interrupted.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
@@ -13,6 +13,8 @@ import type { CallOptions, Database } from "./database.ts"
 import { closedError, deadlineError, rolledBack, translateError } from "./database-error.ts"
 import { withDeadline } from "./deadline.ts"
 import { PLANNED, quoteIdentifier, resolveNames, type Statement } from "./statement.ts"
+
+export type { PGlite } from "@electric-sql/pglite"
 
 export interface PgliteOptions {
   readonly schema: string
@@ -31,11 +33,27 @@ const AS_TEXT = {
   serializers: { 16: asText, 20: asText, 23: asText, 114: asText, 1184: asText },
 } as const
 
-/** A new PGlite in memory. Loaded on demand: whoever has a server does not pay for it. */
-export async function createPglite(): Promise<PGlite> {
+/** A PGlite in memory, or in a folder. Loaded on demand: whoever has a server does not pay for it. */
+export async function createPglite(folder?: string): Promise<PGlite> {
   const { PGlite } = await import("@electric-sql/pglite")
-  return PGlite.create("memory://")
+  if (folder === undefined) return PGlite.create("memory://")
+  const said: string[] = []
+  const onStderr = (line: string) => {
+    said.push(line)
+    if (said.length > SHOWN_LINES) said.shift()
+    return false
+  }
+  try {
+    // A call is answered when what it committed has been handed to the operating system, and not before.
+    return await PGlite.create(folder, { relaxedDurability: false, onStderr })
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    throw new Error([reason, ...said].join("\n"), { cause: error })
+  }
 }
+
+/** As many lines as PostgreSQL needs to say why it does not start. */
+const SHOWN_LINES = 5
 
 export async function openPglite(host: Host, options: PgliteOptions): Promise<Database> {
   const { schema } = options

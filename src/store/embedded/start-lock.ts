@@ -25,6 +25,11 @@ export async function takeStartLock(host: Host, folder: string): Promise<StartLo
   if (holder && (await isLive(host, holder))) return holder
   const mine = latest + 1
   if (!(await createLock(host, folder, mine))) return undefined
+  // Whoever slept since the listing may have got a number that was used up and tidied away meanwhile.
+  if (Math.max(...(await lockNumbers(folder))) !== mine) {
+    await rm(lockFile(folder, mine), { force: true })
+    return undefined
+  }
   await removeOldLocks(folder, mine)
   return { release: () => releaseLock(host, folder, mine) }
 }

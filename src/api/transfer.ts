@@ -1,0 +1,28 @@
+/** Everything that Carillon knows, into a file and out of it again. For the command line; a database is opened for it. */
+import type { Host } from "../runtime/host.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { type Exported, type ExportOptions, exportSchema } from "../store/transfer/export.ts"
+import { type Imported, type ImportOptions, importSchema } from "../store/transfer/import.ts"
+import { openDatabase } from "./open-database.ts"
+import { type CarillonOptions, resolveOptions } from "./options.ts"
+
+export type Place = Pick<CarillonOptions, "database" | "schema" | "dataDir">
+
+/** Writes what the schema holds at this moment into a file. Others may go on working meanwhile. */
+export function exportTo(host: Host, place: Place, options: ExportOptions): Promise<Exported> {
+  return withRuntime(host, place, (runtime) => exportSchema(runtime, options))
+}
+
+/** Brings what a file holds into a schema that holds nothing, all of it or nothing. */
+export function importFrom(host: Host, place: Place, options: ImportOptions): Promise<Imported> {
+  return withRuntime(host, place, (runtime) => importSchema(runtime, options))
+}
+
+async function withRuntime<T>(host: Host, place: Place, use: (runtime: Runtime) => Promise<T>): Promise<T> {
+  const { database } = await openDatabase(host, resolveOptions(place), () => {})
+  try {
+    return await use({ ...host, database })
+  } finally {
+    await database.close()
+  }
+}

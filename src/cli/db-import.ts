@@ -1,0 +1,26 @@
+/** `carillon db import`: what an export holds, into a schema that holds nothing. */
+import { importFrom } from "../api/transfer.ts"
+import { type Command, chosenDatabaseOf, DATABASE_OPTIONS } from "./command.ts"
+import { countAll, runTransfer } from "./transfer-call.ts"
+
+export const dbImport: Command = {
+  words: "db import",
+  summary: "bring an export into an empty schema, all of it or nothing",
+  argument: "FILE",
+  options: DATABASE_OPTIONS,
+  run: (call) => {
+    const place = chosenDatabaseOf(call)
+    return runTransfer(call, async ({ file, signal, onTable }) => {
+      const { header, tables, held } = await importFrom(call.host, place, { file, signal, onTable })
+      const source = `exported at ${header.exportedAt} from PostgreSQL ${header.server}`
+      const done = `Imported ${countAll(tables)}, ${source}. The schema is up to date.`
+      return held === 0 ? done : `${done}\n${heldWords(held)}`
+    })
+  },
+}
+
+/** The reaper waits for a lease before it takes anything back. */
+function heldWords(held: number): string {
+  const runs = held === 1 ? "1 run was" : `${held.toLocaleString("en")} runs were`
+  return `${runs} being executed at that time, and will be taken up again a minute after a worker has started.`
+}

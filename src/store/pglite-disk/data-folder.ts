@@ -1,0 +1,44 @@
+/** Finds or makes the data folder, and tells which engines have kept something there. */
+import { lstat, mkdir, readlink, realpath } from "node:fs/promises"
+import { dirname, join, resolve } from "node:path"
+import { DEFAULTS } from "../../defaults.ts"
+import type { Host } from "../../runtime/host.ts"
+import { absentOn } from "../embedded/failure.ts"
+import { pgliteFailed } from "./failure.ts"
+
+/** What PGlite keeps in a data folder, beside what the embedded server may have there. */
+export const PGLITE = "pglite"
+/** The cluster of the embedded server. It gets this name when it is complete. */
+const POSTGRES = "postgres"
+
+export interface Contents {
+  readonly path: string
+  readonly pglite: boolean
+  readonly postgres: boolean
+}
+
+/** Looks without making anything: there may be no such folder yet. */
+export async function lookInto(host: Host, dataDir: string | undefined): Promise<Contents> {
+  const path = resolve(host.facts.cwd, dataDir ?? DEFAULTS.dataDir)
+  const holds = async (name: string) =>
+    (await lstat(join(path, name)).catch(absentOn("ENOENT", "ENOTDIR"))) !== undefined
+  try {
+    return { path, pglite: await holds(PGLITE), postgres: await holds(POSTGRES) }
+  } catch (error) {
+    throw pgliteFailed(`The data folder ${path} could not be opened`, error)
+  }
+}
+
+/** The folder, made for its owner alone where there is none, by its real path. */
+export async function openDataFolder(host: Host, dataDir: string | undefined): Promise<string> {
+  const wanted = resolve(host.facts.cwd, dataDir ?? DEFAULTS.dataDir)
+  try {
+    // A link is followed by hand because its target may have been deleted, and mkdir would stumble over it.
+    const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL"))
+    const place = link === undefined ? wanted : resolve(dirname(wanted), link)
+    await mkdir(place, { recursive: true, mode: 0o700 })
+    return await realpath(place)
+  } catch (error) {
+    throw pgliteFailed(`The data folder ${wanted} could not be opened`, error)
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * The file of an export on the disk: it has its name once it is complete, and never takes the place of another unasked.
+ */
+import { createWriteStream } from "node:fs"
+import { link, rename, rm, stat } from "node:fs/promises"
+import { pipeline } from "node:stream/promises"
+import { createGzip } from "node:zlib"
+import { CarillonError } from "../../errors.ts"
+import type { Host } from "../../runtime/host.ts"
+import { type Frame, writeFrames } from "./frames.ts"
+
+export interface ExportTarget {
+  readonly file: string
+  /** Replaces a file of that name. */
+  readonly force: boolean
+}
+
+/** It holds every input of every run. */
+const OWNER_ONLY = 0o600
+
+/** Writes the frames beside `file`, to the disk itself, and gives them their name. How many bytes these are. */
+export async function writeExportFile(
+  host: Host,
+  target: ExportTarget,
+  frames: AsyncIterable<Frame>,
+): Promise<number> {
+  const unfinished = `${target.file}.${host.newId()}.unfinished`
+  try {
+    // Flushed before it is closed: whoever sees the name may delete what it was made from.
+    const sink = createWriteStream(unfinished, { flags: "wx", mode: OWNER_ONLY, flush: true })
+    await pipeline(writeFrames(frames), createGzip(), sink)
+    const { size } = await stat(unfinished)
+    await giveName(unfinished, target)
+    return size
+  } catch (error) {
+    await rm(unfinished, { force: true })
+    throw isOfFiles(error) ? unwritable(target.file, error) : error
+  }
+}
+
+/** Before an hour of work, not after it. */
+export async function assertFree({ file, force }: ExportTarget): Promise<void> {
+  const found = await stat(file).catch(() => undefined)
+  if (found?.isDirectory()) throw refused(`${file} is a folder. Give the name of a file in it.`)
+  if (found && !force) throw taken(file)
+}
+
+/** A link is the one way to a name that fails if the name is taken; where there are no links, a look has to do. */
+async function giveName(unfinished: string, { file, force }: ExportTarget): Promise<void> {
+  if (!force) {
+    try {
+      await link(unfinished, file)
+      return await rm(unfinished)
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === "EEXIST") throw taken(file)
+      await assertFree({ file, force })
+    }
+  }
+  await rename(unfinished, file)
+}
+
+function isOfFiles(error: unknown): boolean {
+  return !(error instanceof CarillonError) && (error as NodeJS.ErrnoException).syscall !== undefined
+}
+
+function unwritable(file: string, cause: unknown): CarillonError {
+  const detail = cause instanceof Error ? cause.message : String(cause)
+  return new CarillonError("EXPORT_REFUSED", `${file} cannot be written: ${detail}`, { cause })
+}
+
+function taken(file: string): CarillonError {
+  return refused(`${file} is already there. Choose another name, or replace it with --force.`)
+}
+
+function refused(message: string): CarillonError {
+  return new CarillonError("EXPORT_REFUSED", message)
+}

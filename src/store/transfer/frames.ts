@@ -1,0 +1,98 @@
+/**
+ * The file of an export, as bytes: frames, one behind the other, in gzip.
+ *
+ * A frame is a line of 28 characters and a body:
+ *
+ *     kind  space  length of the body, 8 hex digits  space  check, 16 hex digits  line feed  body
+ *
+ * The check is the beginning of the SHA-256 over kind, length and body of this frame and of all before it. So nothing
+ * is used before it is known to be what was written, in the place where it was written. In this order there are:
+ *
+ *     H    once, JSON: where the data comes from, its migrations, tables with columns, and partitions (`ExportHeader`)
+ *     T    one for each table of H in its order, JSON: {"name"}
+ *     D    behind its T, any number: rows of the table in the text format of COPY, cut anywhere
+ *     Z    once, at the end, JSON: the rows of each table (`ExportTrailer`). A file without it was cut off
+ *
+ * `gzip -dc FILE | less` shows all of it.
+ */
+import { createHash } from "node:crypto"
+
+export type FrameKind = "H" | "T" | "D" | "Z"
+
+export interface Frame {
+  readonly kind: FrameKind
+  readonly body: Uint8Array
+}
+
+/** The longest body, so that a reader knows what it may have to hold. */
+export const FRAME_BYTES = 1024 * 1024
+
+const HEAD = /^([HTDZ]) ([0-9a-f]{8}) ([0-9a-f]{16})\n$/
+const HEAD_BYTES = 28
+const CHECK_DIGITS = 16
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+/** Writes frames: the bytes of each, as they follow from all before. */
+export async function* writeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array> {
+  const hash = createHash("sha256")
+  for await (const { kind, body } of frames) {
+    const length = body.length.toString(16).padStart(8, "0")
+    yield encoder.encode(`${kind} ${length} ${checkOf(hash, kind, length, body)}\n`)
+    yield body
+  }
+}
+
+/** Reads frames, each once its check has been found right. `fail` makes the error for what is not right. */
+export async function* readFrames(
+  source: AsyncIterable<Uint8Array>,
+  fail: (problem: string) => Error,
+): AsyncGenerator<Frame> {
+  const hash = createHash("sha256")
+  const take = createTaker(source)
+  for (;;) {
+    const head = await take(HEAD_BYTES)
+    if (head.length === 0) return
+    const [, kind = "", length = "", check] = HEAD.exec(decoder.decode(head)) ?? []
+    const bytes = Number.parseInt(length, 16)
+    if (check === undefined || bytes > FRAME_BYTES)
+      throw fail("it is not an export of Carillon, or was altered")
+    const body = await take(bytes)
+    if (body.length < bytes) throw fail("it was cut off")
+    if (checkOf(hash, kind, length, body) !== check) throw fail("it was altered: a checksum is wrong")
+    yield { kind: kind as FrameKind, body }
+  }
+}
+
+function checkOf(
+  hash: ReturnType<typeof createHash>,
+  kind: string,
+  length: string,
+  body: Uint8Array,
+): string {
+  hash.update(kind).update(length).update(body)
+  return hash.copy().digest("hex").slice(0, CHECK_DIGITS)
+}
+
+/** Takes so many bytes from a stream of chunks; fewer at its end. */
+function createTaker(source: AsyncIterable<Uint8Array>): (bytes: number) => Promise<Uint8Array> {
+  const chunks = source[Symbol.asyncIterator]()
+  let rest: Uint8Array = new Uint8Array()
+  return async (bytes) => {
+    const taken = new Uint8Array(bytes)
+    let filled = 0
+    while (filled < bytes) {
+      if (rest.length === 0) {
+        const next = await chunks.next()
+        if (next.done) return taken.subarray(0, filled)
+        rest = next.value
+      }
+      const part = rest.subarray(0, bytes - filled)
+      taken.set(part, filled)
+      filled += part.length
+      rest = rest.subarray(part.length)
+    }
+    return taken
+  }
+}
