@@ -1,5 +1,4 @@
 /** Opens the database that the options ask for: a server, memory, the embedded server, or PGlite in its place. */
-import { DEFAULTS } from "../defaults.ts"
 import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Database } from "../store/database.ts"
@@ -52,7 +51,9 @@ async function openEmbedded(
   options: ResolvedOptions,
   onUnreachable: OnUnreachable,
 ): Promise<OpenedDatabase> {
-  const server = await startEmbedded(host, { dataDir: options.dataDir ?? DEFAULTS.dataDir })
+  const { dataDir } = options
+  // Only one that was asked for is insisted on.
+  const server = await startEmbedded(host, dataDir === undefined ? {} : { dataDir })
   const { schema } = options
   const database = openServer(host, { url: server.url, schema, engine: "embedded", onUnreachable })
   const close = async () => {

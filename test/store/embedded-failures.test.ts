@@ -51,6 +51,25 @@ describe("a full disk", () => {
   })
 })
 
+describe("a disk that fills up under a running server", () => {
+  it("costs nothing but time: once there is room, the server is back", async ({ skip }) => {
+    const disk = await smallDisk("200m")
+    if (disk === undefined) return skip("a small disk needs the right to mount one")
+    const dataDir = join(disk, "data")
+    const { url } = await start({ dataDir })
+    await remember(url)
+    await appendFile(join(disk, "filler"), new Uint8Array(200 * 2 ** 20)).catch(() => {})
+    process.kill(given.serverPid(dataDir), "SIGKILL")
+    const log = join(dataDir, "server.log")
+    const before = (await stat(log)).size
+    // It has tried in vain at least once.
+    await expect(query(url, "select 1")).rejects.toThrow()
+    await rm(join(disk, "filler"))
+    await vi.waitFor(async () => expect(await recall(url)).toBe(42), { timeout: 30_000, interval: 50 })
+    expect((await stat(log)).size).toBeGreaterThanOrEqual(before)
+  })
+})
+
 describe("a folder that cannot be written", () => {
   it("is refused, naming it and what to do", async ({ skip }) => {
     const folder = await given.newFolder()

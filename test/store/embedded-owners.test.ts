@@ -1,8 +1,10 @@
 /** Who owns an embedded server: one process, or several that share it, and what becomes of it when they end. */
+import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
-import { readdir, readFile, writeFile } from "node:fs/promises"
+import { readdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { createInterface } from "node:readline"
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest"
 import * as given from "../support/embedded/fixture.ts"
 import { isRoot, query, recall, remember, serverPid, start, startOwner } from "../support/embedded/fixture.ts"
@@ -29,6 +31,16 @@ function commandOf(pid: string): string {
     return readFileSync(`/proc/${pid}/cmdline`, "utf8").replaceAll("\0", " ")
   } catch {
     return ""
+  }
+}
+
+function canUnshare(): boolean {
+  try {
+    execFileSync("unshare", ["--pid", "--ipc", "--fork", "--mount-proc", "true"], { stdio: "ignore" })
+    return true
+  } catch {
+    console.warn("Skipped: two containers. They need Linux, root and `unshare`.")
+    return false
   }
 }
 
@@ -114,6 +126,15 @@ describe("a server whose only owner was killed", () => {
     expect(await ask(again.url)).toEqual(one)
   })
 
+  it("has ended ten seconds later also when its folder was deleted", async () => {
+    const dataDir = join(await given.newFolder(), "data")
+    const owner = await startOwner({ dataDir })
+    const pid = serverPid(dataDir)
+    await rm(dataDir, { recursive: true })
+    await given.endProcess(owner.process, "SIGKILL")
+    await vi.waitUntil(() => isGone(pid), { timeout: 10_000, interval: 10 })
+  })
+
   it("is no obstacle to the next one, however soon that comes", async () => {
     const dataDir = await given.newDataFolder()
     const owner = await startOwner({ dataDir })
@@ -173,6 +194,54 @@ describe("a guard that is killed", () => {
   )
 })
 
+describe("the half of a guard that is killed together with the server", () => {
+  it("leaves nobody waiting: two owners have a server again", async () => {
+    const dataDir = await given.newDataFolder()
+    const other = await startOwner({ dataDir })
+    const { url } = await start({ dataDir })
+    await remember(url)
+    const [waits] = guardsOf(dataDir).sort((a, b) => a - b)
+    const killed = serverPid(dataDir)
+    process.kill(waits ?? 0, "SIGKILL")
+    process.kill(killed, "SIGKILL")
+    await vi.waitFor(async () => expect(await recall(url)).toBe(42), patient)
+    await leave(other)
+    await vi.waitFor(async () => expect(await recall(url)).toBe(42), patient)
+  })
+})
+
+describe("an owner that stops while its server is being started again", () => {
+  it("comes to the end of its stop", async () => {
+    const dataDir = await given.newDataFolder()
+    const owner = await startOwner({ dataDir })
+    process.kill(serverPid(dataDir), "SIGKILL")
+    owner.process.stdin?.end()
+    const [code] = await once(owner.process, "exit")
+    expect(code).toBe(0)
+    expect(
+      existsSync(join(dataDir, "postgres/postmaster.pid")) && (await given.isAlive(serverPid(dataDir))),
+    ).toBe(false)
+  })
+})
+
+describe.skipIf(!canUnshare())("two containers on one data folder", () => {
+  it("share one server, also when they start at once, and it ends with the last of them", async () => {
+    const dataDir = join(await given.newFolder(), "data")
+    const inContainer = () =>
+      given.spawnIn(["unshare", "--pid", "--ipc", "--fork", "--mount-proc"], { dataDir })
+    const owners = [inContainer(), inContainer(), inContainer()]
+    const said = await Promise.all(owners.map((owner) => owner.said))
+    expect(new Set(said.map(({ url }) => url)).size).toBe(1)
+    const started = await Promise.all(said.map(({ url }) => query(url, POSTMASTER)))
+    expect(new Set(started.map(([row]) => row?.["started"])).size).toBe(1)
+    const [first, ...rest] = owners
+    first?.process.kill("SIGKILL")
+    for (const { url } of said) expect(await ask(url)).toEqual(one)
+    for (const { process: child } of rest) child.stdin?.end()
+    await vi.waitUntil(() => !existsSync(join(dataDir, "postgres/postmaster.pid")), patient)
+  })
+})
+
 describe("a process that starts a server", () => {
   it("recovers from being killed at any step of the first start", async () => {
     const recover = async (step: string) => {
@@ -202,6 +271,19 @@ describe("a process that starts a server", () => {
     )
     expect(await query((await start({ dataDir })).url, "select 1 as one")).toEqual([{ one: 1 }])
     expect(await query(stranger.said.url, "select 1 as one")).toEqual([{ one: 1 }])
+  })
+
+  it("is not misled by a dead server that nobody has collected, as in a container without an init", async () => {
+    const dataDir = await given.newDataFolder()
+    await (await start({ dataDir })).stop()
+    const identity = isRoot ? { uid: given.serverUid, gid: given.serverUid } : {}
+    const careless = spawn("sh", ["-c", "true & echo $!; exec sleep 600"], { ...identity, stdio: "pipe" })
+    given.afterThisTest(() => given.endProcess(careless, "SIGKILL"))
+    const [dead] = await once(createInterface({ input: careless.stdout }), "line")
+    await vi.waitUntil(() => readFileSync(`/proc/${dead}/stat`, "utf8").includes(") Z "), patient)
+    await writeFile(join(dataDir, "postgres/postmaster.pid"), `${dead}\n${dataDir}/postgres\n`)
+    const { url } = await start({ dataDir })
+    expect(await ask(url)).toEqual(one)
   })
 
   it("alone hears Ctrl-C, not the server", async () => {

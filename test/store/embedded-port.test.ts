@@ -32,7 +32,7 @@ describe("an embedded server on a port", () => {
     await expect(ask(withPassword(url, ""))).rejects.toThrow(/password/)
     await expect(ask(withPassword(url, "0".repeat(48)))).rejects.toThrow(/password authentication failed/)
     const file = await stat(join(dataDir, "endpoint.json"))
-    expect([file.mode & 0o777, file.uid]).toEqual([0o600, given.serverUid])
+    expect([file.mode & 0o777, file.uid]).toEqual([0o600, process.getuid?.()])
     expect(new URL(url).password).toMatch(/^[0-9a-f]{48}$/)
   })
 

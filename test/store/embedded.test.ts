@@ -1,7 +1,20 @@
 import { execFileSync } from "node:child_process"
 import { once } from "node:events"
 import { existsSync } from "node:fs"
-import { chmod, lstat, mkdir, readdir, readFile, readlink, rm, stat, writeFile } from "node:fs/promises"
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  readdir,
+  readFile,
+  readlink,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+} from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest"
 import * as given from "../support/embedded/fixture.ts"
@@ -166,18 +179,53 @@ describe("the binaries", () => {
 })
 
 describe("as root and as others", () => {
-  itAsRoot("an ordinary user runs it as themselves, and root may go on with their data", async () => {
-    const folder = await given.newServerFolder()
-    const dataDir = join(folder, "data")
-    const owner = await startOwner({ dataDir }, { uid: given.serverUid, env: { HOME: folder } })
-    await remember(owner.said.url)
-    owner.process.stdin?.end()
-    await once(owner.process, "exit")
-    const server = await start({ dataDir })
-    expect(await recall(server.url)).toBe(42)
-    await server.stop()
-    const again = await startOwner({ dataDir }, { uid: given.serverUid, env: { HOME: folder } })
-    expect(await recall(again.said.url)).toBe(42)
+  itAsRoot(
+    "an ordinary user runs it as themselves, and root goes on with their data when the folder is root's",
+    async () => {
+      const folder = await given.newServerFolder()
+      const dataDir = join(folder, "data")
+      const owner = await startOwner({ dataDir }, { uid: given.serverUid, env: { HOME: folder } })
+      await remember(owner.said.url)
+      owner.process.stdin?.end()
+      await once(owner.process, "exit")
+      await expect(start({ dataDir })).rejects.toMatchObject({
+        code: "EMBEDDED_FAILED",
+        message: expect.stringMatching(/belongs to user 65534, and root does not work .* `chown root/),
+      })
+      await chown(dataDir, 0, 0)
+      await chmod(dataDir, 0o711)
+      expect(await recall((await start({ dataDir })).url)).toBe(42)
+    },
+  )
+
+  itAsRoot("root is not misled by what the server's user can write", async () => {
+    const dataDir = await given.newDataFolder()
+    await (await start({ dataDir })).stop()
+    const victim = await given.newFolder()
+    await writeFile(join(victim, "precious"), "still here")
+    await chmod(victim, 0o700)
+    const forged = JSON.stringify({ elsewhere: { socketDir: victim, folder: dataDir } })
+    await writeFile(join(dataDir, "endpoint.json"), forged)
+    await chown(join(dataDir, "endpoint.json"), given.serverUid, given.serverUid)
+    // A pipe that is none, and a folder in the way.
+    await symlink(join(victim, "precious"), join(dataDir, "socket/owners-forged"))
+    await mkdir(join(dataDir, "socket/folder"))
+    expect(await query((await start({ dataDir })).url, "select 1 as one")).toEqual([{ one: 1 }])
+    expect(await readFile(join(victim, "precious"), "utf8")).toBe("still here")
+    expect((await stat(victim)).uid).toBe(0)
+  })
+
+  itAsRoot("root does not tell what a link in the cluster leads to", async () => {
+    const dataDir = await given.newDataFolder()
+    const version = join(dataDir, "postgres/PG_VERSION")
+    const secret = join(await given.newFolder(), "secret")
+    await writeFile(secret, "hunter2\n")
+    await rename(version, `${version}.kept`)
+    given.afterThisTest(() => rename(`${version}.kept`, version))
+    await symlink(secret, version)
+    await expect(start({ dataDir })).rejects.toMatchObject({
+      message: expect.not.stringContaining("hunter2"),
+    })
   })
 
   itAsRoot("a user is told whose the data is when it is another's", async () => {

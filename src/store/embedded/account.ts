@@ -4,7 +4,7 @@
  * PostgreSQL refuses to run as root. So that containers, where everything is root, work without any
  * preparation, root starts the server as another user; everybody else starts it as themselves.
  */
-import { stat } from "node:fs/promises"
+import { lstat, stat } from "node:fs/promises"
 import { dirname } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -19,20 +19,39 @@ const UNPRIVILEGED: Readonly<Record<string, NonNullable<Account>>> = {
   darwin: { uid: 1, gid: 1 },
 }
 
-/** Whoever owns the cluster must run it; before there is one, the owner of the folder it will be in. */
+/**
+ * Whoever owns the cluster must run it. Root works in folders of root only: in those of others, whoever owns them could
+ * put links in the way of what root writes, removes and gives away.
+ */
 export async function chooseAccount(host: Host, folder: string, cluster: string): Promise<Account> {
-  const owner = await stat(cluster).catch(absentOn("ENOENT"))
+  const found = await lstat(cluster).catch(absentOn("ENOENT"))
+  if (found && !found.isDirectory()) throw refused(`${cluster} is not a folder. Move it away.`)
   if (host.facts.uid === 0) {
-    const candidates = [owner, await stat(folder)]
-    const found = candidates.find((candidate) => candidate !== undefined && candidate.uid !== 0)
-    return found ? { uid: found.uid, gid: found.gid } : UNPRIVILEGED[host.facts.platform]
+    await assertOwn(folder)
+    if (found && found.uid !== 0) return { uid: found.uid, gid: found.gid }
+    return UNPRIVILEGED[host.facts.platform]
   }
-  if (owner === undefined || owner.uid === host.facts.uid) return undefined
-  throw new CarillonError(
-    "EMBEDDED_FAILED",
-    `${cluster} belongs to user ${owner.uid}, but this process runs as user ${host.facts.uid}. ` +
+  if (found === undefined || found.uid === host.facts.uid) return undefined
+  throw refused(
+    `${cluster} belongs to user ${found.uid}, but this process runs as user ${host.facts.uid}. ` +
       "Start it as that user, give the whole data folder to this one with chown, or choose another `dataDir`.",
   )
+}
+
+async function assertOwn(folder: string): Promise<void> {
+  const { uid, mode } = await stat(folder)
+  if (uid !== 0) {
+    throw refused(
+      `The data folder ${folder} belongs to user ${uid}, and root does not work in the folders of others. Start ` +
+        `Carillon as that user, make the folder root's with \`chown root ${folder}\`, or choose another \`dataDir\`.`,
+    )
+  }
+  if ((mode & 0o022) !== 0)
+    throw refused(`Others may write to the data folder ${folder}. Forbid it with \`chmod go-w ${folder}\`.`)
+}
+
+function refused(message: string): CarillonError {
+  return new CarillonError("EMBEDDED_FAILED", message)
 }
 
 /** The outermost folder on the way to and including `folder` that `account` may not pass through, if any. */

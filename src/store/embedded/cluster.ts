@@ -1,5 +1,7 @@
 /** Makes sure that the data folder holds a complete cluster of the version that the binaries can run. */
-import { chown, lstat, mkdir, open, readdir, readFile, rename, rm } from "node:fs/promises"
+
+import { constants } from "node:fs"
+import { lchown, lstat, mkdir, open, readdir, rename, rm, rmdir } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -10,7 +12,7 @@ import { DATABASE, USER } from "./settings.ts"
 import { runTool } from "./tool.ts"
 
 export async function ensureCluster(host: Host, folder: DataFolder, binaries: Binaries): Promise<void> {
-  await removeDrafts(folder)
+  await removeDrafts(host, folder)
   if ((await lstat(folder.cluster).catch(absentOn("ENOENT"))) === undefined) {
     await createCluster(host, folder, binaries)
   } else {
@@ -22,7 +24,7 @@ export async function ensureCluster(host: Host, folder: DataFolder, binaries: Bi
 async function createCluster(host: Host, folder: DataFolder, binaries: Binaries): Promise<void> {
   const draft = `${folder.cluster}.new-${host.newId()}`
   await mkdir(draft, { mode: 0o700 })
-  if (folder.account) await chown(draft, folder.account.uid, folder.account.gid)
+  if (folder.account) await lchown(draft, folder.account.uid, folder.account.gid)
   const how = { cwd: folder.path, account: folder.account }
   await runTool(host, binaries.initdb, initdbArguments(draft), how)
   // Single-user mode, so that not even the database is missing from a cluster that has its name.
@@ -61,23 +63,39 @@ async function syncFolder(path: string): Promise<void> {
 }
 
 /** An initdb whose owner was killed may go on writing for a moment. What it leaves is removed next time. */
-async function removeDrafts(folder: DataFolder): Promise<void> {
-  const drafts = (await readdir(folder.path)).filter((name) => name.startsWith("postgres.new-"))
-  const removals = drafts.map((name) =>
-    rm(join(folder.path, name), { recursive: true, force: true }).catch(absentOn("ENOTEMPTY")),
-  )
-  await Promise.all(removals)
+async function removeDrafts(host: Host, folder: DataFolder): Promise<void> {
+  const names = (await readdir(folder.path)).filter((name) => name.startsWith("postgres.new-"))
+  for (const draft of names.map((name) => join(folder.path, name))) {
+    // As the user whose it is: root would follow links that were put in its way meanwhile.
+    const { path: cwd, account } = folder
+    if (account) await runTool(host, "/bin/rm", ["-rf", "--", draft], { cwd, account }).catch(() => {})
+    else await rm(draft, { recursive: true, force: true }).catch(absentOn("ENOTEMPTY"))
+    await rmdir(draft).catch(absentOn("ENOENT", "ENOTEMPTY"))
+  }
+}
+
+/** `undefined` when there is none that makes sense. The cluster is the server's user's: what is read is not trusted. */
+export async function readVersion(cluster: string): Promise<string | undefined> {
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
+  const file = await open(join(cluster, "PG_VERSION"), flags).catch(absentOn("ENOENT", "ENOTDIR", "ELOOP"))
+  if (file === undefined) return undefined
+  try {
+    const { buffer, bytesRead } = await file.read(new Uint8Array(16), 0, 16, 0)
+    return /^(\d+(?:\.\d+)?)\n?$/.exec(new TextDecoder().decode(buffer.subarray(0, bytesRead)))?.[1]
+  } finally {
+    await file.close()
+  }
 }
 
 async function checkVersion(folder: DataFolder, binaries: Binaries): Promise<void> {
-  const version = await readFile(join(folder.cluster, "PG_VERSION"), "utf8").catch(absentOn("ENOENT"))
-  if (version?.trim() === binaries.major) return
+  const version = await readVersion(folder.cluster)
+  if (version === binaries.major) return
   throw new CarillonError(
     "EMBEDDED_FAILED",
     version === undefined
-      ? `${folder.cluster} is not a data folder of PostgreSQL: PG_VERSION is missing. ` +
+      ? `${folder.cluster} is not a data folder of PostgreSQL: PG_VERSION is missing or makes no sense. ` +
           "Restore a backup or an export (`carillon db import`), or move it away to begin anew."
-      : `The data in ${folder.cluster} was written by PostgreSQL ${version.trim()}, but the installed binaries ` +
+      : `The data in ${folder.cluster} was written by PostgreSQL ${version}, but the installed binaries ` +
           `are PostgreSQL ${binaries.major}. With the Carillon that wrote it, run ` +
           `\`carillon db export FILE --data-dir ${folder.path}\`; then, with this one, ` +
           "`carillon db import FILE --data-dir` with a new folder. Or choose another `dataDir` to begin anew.",

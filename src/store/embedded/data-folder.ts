@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto"
 import { chmod, mkdir, readlink, realpath, rmdir, statfs, symlink } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
+import { DEFAULTS } from "../../defaults.ts"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { type Account, blockingFolder, chooseAccount } from "./account.ts"
@@ -16,12 +17,11 @@ export interface DataFolder {
   readonly account: Account
 }
 
-const DEFAULT_NAME = ".carillon"
 /** Where root's data goes when the working directory, as in /root, is closed to every other user. */
 const REACHABLE_HOME = "/var/lib/carillon"
 
 export async function openDataFolder(host: Host, given: string | undefined): Promise<DataFolder> {
-  const wanted = resolve(host.facts.cwd, given ?? DEFAULT_NAME)
+  const wanted = resolve(host.facts.cwd, given ?? DEFAULTS.dataDir)
   try {
     const folder = await openAt(host, wanted)
     const blocked = await blockingFolder(folder.path, folder.account)
@@ -55,7 +55,8 @@ async function giveWay(wanted: string): Promise<boolean> {
 async function openElsewhere(host: Host, wanted: string): Promise<DataFolder> {
   const name = createHash("sha256").update(wanted).digest("hex").slice(0, 12)
   await makeFolder(REACHABLE_HOME, 0o755)
-  await symlink(join(REACHABLE_HOME, name), wanted)
+  // Another process may have been faster.
+  await symlink(join(REACHABLE_HOME, name), wanted).catch(absentOn("EEXIST"))
   return openAt(host, wanted)
 }
 

@@ -2,20 +2,22 @@
  * Where the server of a data folder is reached: through a private socket, or, where no socket can be made, through a
  * port of this machine with a password.
  *
- * Chosen once and written down, in endpoint.json, which only the server's user may read: processes that come later, with
- * another idea of where temporary files go, must find the same server.
+ * Chosen once and written down, in endpoint.json, which only its writer may read and nobody else may change: processes
+ * that come later, with another idea of where temporary files go, must find the same server.
  */
-import { chown, readFile, rename, writeFile } from "node:fs/promises"
+import { lstat, readFile, rename, stat, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
 import { join } from "node:path"
+import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { absentOn } from "./failure.ts"
+import { pipeFolder } from "./guard.ts"
 import { DATABASE, SOCKET_PORT, USER } from "./settings.ts"
 import { chooseSocketFolder, openSocketFolder } from "./socket-folder.ts"
 
 export interface Endpoint {
-  /** Where the pipe of the guard is, and the socket, if there is one. */
+  /** Where the socket is, if there is one. */
   readonly socketDir: string
   readonly tcp?: { readonly port: number; readonly password: string }
 }
@@ -23,13 +25,19 @@ export interface Endpoint {
 export interface EndpointOptions {
   /** A port, although a socket could be made: for tests. */
   readonly wantsTcp?: boolean
+  /** Somebody has the address already: another one would not be found. */
+  readonly isKnown: boolean
   /** Sets the password of the server's only user, while the server does not run. */
   readonly setPassword: (password: string) => Promise<void>
 }
 
 /** What was written down; `undefined` before the first start. */
 export async function readEndpoint(folder: string): Promise<Endpoint | undefined> {
-  const text = await readFile(endpointFile(folder), "utf8").catch(absentOn("ENOENT"))
+  const file = endpointFile(folder)
+  const found = await lstat(file).catch(absentOn("ENOENT"))
+  // What somebody else has put there is not believed: it names a folder that will be emptied.
+  if (!found?.isFile() || found.uid !== (await stat(folder)).uid) return undefined
+  const text = await readFile(file, "utf8").catch(absentOn("ENOENT"))
   return text === undefined ? undefined : parseEndpoint(folder, text)
 }
 
@@ -39,16 +47,24 @@ export async function openEndpoint(
   folder: DataFolder,
   options: EndpointOptions,
 ): Promise<Endpoint> {
+  await openSocketFolder(host, folder, pipeFolder(folder.path))
   const known = await readEndpoint(folder.path)
-  if (known && (known.tcp === undefined || (await isFree(known.tcp.port)))) {
-    await openSocketFolder(host, folder, known.socketDir)
-    return known
-  }
-  const chosen = await choose(host, folder, options)
-  await openSocketFolder(host, folder, chosen.socketDir)
-  if (chosen.tcp) await options.setPassword(chosen.tcp.password)
-  await write(host, folder, chosen)
-  return chosen
+  const endpoint = known && (await isUsable(known, options)) ? known : await choose(host, folder, options)
+  await openSocketFolder(host, folder, endpoint.socketDir)
+  if (endpoint !== known) await write(host, folder, endpoint)
+  // Every time: the cluster may be a new one, in place of one that was moved away.
+  if (endpoint.tcp) await options.setPassword(endpoint.tcp.password)
+  return endpoint
+}
+
+async function isUsable({ tcp }: Endpoint, { isKnown }: EndpointOptions): Promise<boolean> {
+  if (tcp === undefined || (await isFree(tcp.port))) return true
+  if (!isKnown) return false
+  throw new CarillonError(
+    "EMBEDDED_FAILED",
+    `Port ${tcp.port}, on which this process knows the embedded server, is taken by another program. It is tried again ` +
+      "until that has ended.",
+  )
 }
 
 /**
@@ -70,7 +86,7 @@ async function choose(host: Host, folder: DataFolder, { wantsTcp }: EndpointOpti
   const socketDir = wantsTcp ? undefined : await chooseSocketFolder(host, folder)
   if (socketDir !== undefined) return { socketDir }
   const port = await freePort()
-  return { socketDir: beside(folder.path), tcp: { port, password: newPassword(host) } }
+  return { socketDir: pipeFolder(folder.path), tcp: { port, password: newPassword(host) } }
 }
 
 /** 192 bits. */
@@ -83,14 +99,9 @@ function newPassword(host: Host): string {
 async function write(host: Host, folder: DataFolder, endpoint: Endpoint): Promise<void> {
   const draft = `${endpointFile(folder.path)}.new-${host.newId()}`
   const { socketDir, tcp } = endpoint
-  const elsewhere = socketDir === beside(folder.path) ? undefined : { socketDir, folder: folder.path }
+  const elsewhere = socketDir === pipeFolder(folder.path) ? undefined : { socketDir, folder: folder.path }
   await writeFile(draft, `${JSON.stringify({ elsewhere, tcp })}\n`, { flag: "wx", mode: 0o600 })
-  if (folder.account) await chown(draft, folder.account.uid, folder.account.gid)
   await rename(draft, endpointFile(folder.path))
-}
-
-function beside(folder: string): string {
-  return join(folder, "socket")
 }
 
 function endpointFile(folder: string): string {
@@ -108,7 +119,7 @@ function parseEndpoint(folder: string, json: string): Endpoint | undefined {
   try {
     const { elsewhere, tcp } = JSON.parse(json) as Written
     if (elsewhere && elsewhere.folder !== folder) return undefined
-    const socketDir = elsewhere?.socketDir ?? beside(folder)
+    const socketDir = elsewhere?.socketDir ?? pipeFolder(folder)
     if (tcp === undefined) return { socketDir }
     const { port, password } = tcp
     return { socketDir, tcp: { port: Number(port), password: String(password) } }

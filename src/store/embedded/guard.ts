@@ -6,27 +6,31 @@
  * same reason nobody needs to believe a pid: a pipe that can be opened for writing has a guard at its other end.
  */
 import { type ChildProcess, spawn } from "node:child_process"
-import { closeSync, constants, existsSync, openSync } from "node:fs"
+import { closeSync, existsSync } from "node:fs"
 import { readdir } from "node:fs/promises"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import type { Host } from "../../runtime/host.ts"
 import type { DataFolder } from "./data-folder.ts"
-import { absentOn, errorCode } from "./failure.ts"
+import { absentOn } from "./failure.ts"
+import { hasReader, openForWriting } from "./pipe.ts"
 import { openLog } from "./server-log.ts"
 import { toolEnvironment } from "./tool.ts"
 
 /**
- * $1 is the pipe, the rest is the server's command line.
+ * $1 is the pipe, $2 the folder that the server works in, the rest is its command line.
  *
  * A pipe opened for reading waits for a writer, so the guard is a writer itself (3) until its starter is one, or is
  * gone. The server gets SIGINT: it ends its sessions and writes a checkpoint. More than once, because a server that has
  * only just been started ignores it. SIGQUIT leaves recovery to the next start, and SIGKILL is for one that is frozen;
- * neither loses what was committed.
+ * neither loses what was committed. If the waiting half of the guard was killed, the server's number may be somebody
+ * else's by then: where the system can tell, it is asked who works in the folder.
  */
 const SCRIPT = `
+trap '' TERM HUP INT
 pipe=$1
-shift
+cluster=$2
+shift 2
 mkfifo -m 600 "$pipe" || exit
 exec 3<>"$pipe" 4<"$pipe"
 "$@" </dev/null >&2 3>&- 4<&- &
@@ -34,15 +38,20 @@ server=$!
 {
   while read -r _; do :; done <&4
   exec 4<&-
+  is_ours() {
+    [ -d /proc/self ] || return 0
+    case $(readlink /proc/$server/cwd) in "$cluster" | "$cluster (deleted)") ;; *) return 1 ;; esac
+  }
   insist() {
     tries=0
-    while [ $tries -lt $2 ] && kill -s $1 $server; do
+    while [ $tries -lt $2 ] && kill -s 0 $server; do
+      is_ours && kill -s $1 $server
       sleep 0.1
       tries=$((tries + 1))
     done
   }
-  insist INT 60
-  insist QUIT 20
+  insist INT 50
+  insist QUIT 30
   insist KILL 10
 } </dev/null >/dev/null 2>&1 3>&- &
 watch=$!
@@ -50,7 +59,7 @@ echo $server
 read -r _
 exec 3>&- 4<&-
 wait $server
-kill $watch 2>/dev/null
+kill -s KILL $watch 2>/dev/null
 rm -f "$pipe"
 `
 
@@ -73,14 +82,13 @@ export interface Guarded {
 
 export interface GuardPlan {
   readonly folder: DataFolder
-  readonly socketDir: string
   /** The server's program and its arguments. */
   readonly command: readonly string[]
 }
 
 /** Starts a server under a guard, with a first share in it; `undefined` if not even the guard could be started. */
 export async function startGuarded(host: Host, plan: GuardPlan): Promise<Guarded | undefined> {
-  const pipe = join(plan.socketDir, `${PIPE_PREFIX}${host.newId()}`)
+  const pipe = join(pipeFolder(plan.folder.path), `${PIPE_PREFIX}${host.newId()}`)
   const guard = await spawnGuard(host, pipe, plan)
   const ended = endOf(guard)
   const [line] = await Promise.race([firstLine(guard), ended.then(() => [])])
@@ -93,33 +101,35 @@ export async function startGuarded(host: Host, plan: GuardPlan): Promise<Guarded
   return share && { pid: Number(line), share, ended }
 }
 
-/** A share in the server that is guarded in this folder, if there is one. */
-export async function findShare(socketDir: string): Promise<Share | undefined> {
-  for (const name of await pipesIn(socketDir)) {
-    const share = openShare(join(socketDir, name))
+/** A share in the server of a data folder, if one is guarded there. */
+export async function findShare(folder: string): Promise<Share | undefined> {
+  const home = pipeFolder(folder)
+  for (const name of await pipesIn(home)) {
+    const share = openShare(join(home, name))
     if (share) return share
   }
   return undefined
 }
 
+/** Always beside the data, wherever the socket is: whoever sees the data sees the pipe, in another container too. */
+export function pipeFolder(folder: string): string {
+  return join(folder, "socket")
+}
+
 /** Some may be of guards that were killed: nobody reads them. */
-async function pipesIn(socketDir: string): Promise<string[]> {
-  const names = (await readdir(socketDir).catch(absentOn("ENOENT"))) ?? []
+async function pipesIn(home: string): Promise<string[]> {
+  const names = (await readdir(home).catch(absentOn("ENOENT"))) ?? []
   return names.filter((name) => name.startsWith(PIPE_PREFIX))
 }
 
 const PIPE_PREFIX = "owners-"
 
 function openShare(pipe: string): Share | undefined {
-  const own = openPipe(pipe)
+  const own = openForWriting(pipe)
   if (own === undefined) return undefined
   let isReleased = false
   return {
-    isGuarded: () => {
-      const probe = openPipe(pipe)
-      if (probe !== undefined) closeSync(probe)
-      return probe !== undefined
-    },
+    isGuarded: () => hasReader(pipe),
     isPending: () => existsSync(pipe),
     release: () => {
       if (!isReleased) closeSync(own)
@@ -128,20 +138,10 @@ function openShare(pipe: string): Share | undefined {
   }
 }
 
-/** Opened for writing without waiting: that fails when nobody reads. */
-function openPipe(pipe: string): number | undefined {
-  try {
-    return openSync(pipe, constants.O_WRONLY | constants.O_NONBLOCK)
-  } catch (error) {
-    if (errorCode(error) === "ENXIO" || errorCode(error) === "ENOENT") return undefined
-    throw error
-  }
-}
-
 async function spawnGuard(host: Host, pipe: string, { folder, command }: GuardPlan): Promise<ChildProcess> {
   const log = await openLog(folder)
   try {
-    return spawn("/bin/sh", ["-c", SCRIPT, "carillon-guard", pipe, ...command], {
+    return spawn("/bin/sh", ["-c", SCRIPT, "carillon-guard", pipe, folder.cluster, ...command], {
       cwd: folder.path,
       env: toolEnvironment(host),
       stdio: ["pipe", "pipe", log.fd],

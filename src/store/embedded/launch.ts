@@ -10,9 +10,10 @@
  *                   socket/owners-<id> the pipe by which the guard knows whether anybody needs the server
  *                   endpoint.json     where else the socket is, or which port and password stand in for it
  *                   server.log        what the server says, the one before it as server.log.old
- *                   start-<n>.json    which process is starting the server
+ *                   start-<n>         the pipe that the process holds which is starting the server
  *                   owner-<id>.json   which processes use it
  */
+import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { locateBinaries, prepareBinaries } from "./binaries.ts"
 import { changePassword, ensureCluster } from "./cluster.ts"
@@ -64,13 +65,15 @@ interface Wishes {
 
 async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<EmbeddedServer> {
   const { settings, wantsTcp } = wishes
+  // After the first start others have the address.
+  let isKnown = false
   const prepare = () => prepareBinaries(host, wishes.located, folder.account)
   const start = async (signal: AbortSignal) => {
     const binaries = await prepare()
     await ensureCluster(host, folder, binaries)
     await endLeftover(host, { binaries, folder })
     const setPassword = (password: string) => changePassword(host, { folder, binaries, password })
-    const endpoint = await openEndpoint(host, folder, { wantsTcp, setPassword })
+    const endpoint = await openEndpoint(host, folder, { wantsTcp, isKnown, setPassword })
     return startPostmaster(host, { binaries, folder, endpoint, settings }, signal)
   }
   const server = await supervise(host, folder.log, (signal) =>
@@ -80,8 +83,15 @@ async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<
       signal,
     ),
   )
+  isKnown = true
   const endpoint = await readEndpoint(folder.path)
-  if (!endpoint) throw new Error("endpoint.json was removed while the server was starting")
+  if (!endpoint) {
+    await server.stop()
+    throw new CarillonError(
+      "EMBEDDED_FAILED",
+      `${folder.path}/endpoint.json was removed meanwhile. Start again.`,
+    )
+  }
   let ending: Promise<void> | undefined
   return {
     url: urlOf(endpoint),

@@ -1,11 +1,12 @@
 /** Deals with what an earlier life of the server left in the cluster: a process, or only its pid file. */
 import { readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
+import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { Binaries } from "./binaries.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { absentOn } from "./failure.ts"
-import { processMark, servesCluster } from "./processes.ts"
+import { isInUse, servesCluster } from "./processes.ts"
 import { runTool } from "./tool.ts"
 
 export interface Leftover {
@@ -26,12 +27,44 @@ export async function endLeftover(host: Host, { binaries, folder }: Leftover): P
         cwd: folder.path,
         account: folder.account,
       })
-    await stop("fast").catch(() => stop("immediate"))
-  } else if ((await processMark(host, file.pid)) !== undefined) {
-    // A stranger has the number now. PostgreSQL would take it for a running server and refuse to start.
+    await stop("fast").catch(() => stop("immediate").catch(() => {}))
+    await endFrozen(host, file.pid, folder)
+  } else if (await untilUnused(host, folder.cluster)) {
+    // A stranger may have the number now, or nobody may have collected the dead process, as in a container without an
+    // init. PostgreSQL would take either for a running server and refuse to start.
     await rm(pidFile(folder.cluster), { force: true })
   }
 }
+
+/** One that obeys nothing. No data is lost by it. */
+async function endFrozen(
+  host: Host,
+  pid: number,
+  { cluster, path: cwd, account }: DataFolder,
+): Promise<void> {
+  if (await servesCluster(host, pid, cluster)) {
+    await runTool(host, "/bin/sh", ["-c", `kill -s KILL ${pid}`], { cwd, account }).catch(() => {})
+  }
+  if (!(await untilUnused(host, cluster))) {
+    throw new CarillonError(
+      "EMBEDDED_FAILED",
+      `Processes of an earlier server still work in ${cluster}, and do not end. End them and start again.`,
+    )
+  }
+}
+
+/** The sessions of a server that was killed end by themselves, in a moment. Whether they have. */
+async function untilUnused(host: Host, cluster: string): Promise<boolean> {
+  const untilMs = host.monotonicMs() + UNUSED_WITHIN_MS
+  while (await isInUse(host, cluster)) {
+    if (host.monotonicMs() > untilMs) return false
+    await host.sleep(REST_MS)
+  }
+  return true
+}
+
+const UNUSED_WITHIN_MS = 10_000
+const REST_MS = 10
 
 export interface PidFile {
   readonly pid: number

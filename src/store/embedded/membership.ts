@@ -10,12 +10,13 @@ import { findShare, type Share } from "./guard.ts"
 import { readPidFile } from "./leftover.ts"
 import { enterOwner, forgetDeadOwners, listOwners } from "./owners.ts"
 import { servesCluster } from "./processes.ts"
+import { isListening } from "./reach.ts"
 import { takeStartLock } from "./start-lock.ts"
 
 export interface Membership {
   /** Resolves when the server has ended, or nobody guards it any more. */
   readonly ended: Promise<void>
-  /** Gives the share back. */
+  /** Gives the share back. Never fails. */
   readonly release: () => Promise<void>
   /** The same, and waits for the end of the server if it was the last one. */
   readonly leave: () => Promise<void>
@@ -37,123 +38,186 @@ export interface Running {
 }
 
 const REST_MS = 10
-/** How often a process that did not start the server looks whether it is still there. */
-const WATCH_MS = 100
+/** How often a process looks whether the server is still guarded, and whether it still listens. */
+const GUARD_WATCH_MS = 100
+const LISTEN_WATCH_MS = 2_000
 /** As long as another process may take to make a cluster, start a server and recover. */
 const START_WITHIN_MS = 600_000
-/** The guard needs ten seconds at the most. */
+/** A server that is ready listens, wherever this process can see it. */
+const SEEN_WITHIN_MS = 10_000
+const UNSEEN_REST_MS = 200
+/** The guard needs ten seconds at the most; that it was the last share it knows at once. */
 const END_WITHIN_MS = 15_000
+const OTHERS_AFTER_MS = 2_000
 
 /** Resolves once the server accepts connections. */
 export async function join(host: Host, admission: Admission, signal: AbortSignal): Promise<Membership> {
-  const { folder, start } = admission
+  const { folder } = admission
   const untilMs = host.monotonicMs() + START_WITHIN_MS
-  for (;;) {
-    const share = await shareInRunning(host, admission, signal)
-    if (share) return become(host, admission, { share })
-    const lock = await takeStartLock(host, folder.path)
-    if (lock && "release" in lock) {
-      try {
-        // Between the first look and the lock, another process may have started it.
-        const running = await findRunning(folder)
-        running?.release()
-        if (!running) return await become(host, admission, await start(signal))
-      } finally {
-        await lock.release()
-      }
-    } else if (signal.aborted || host.monotonicMs() > untilMs) {
-      throw new CarillonError(
-        "EMBEDDED_FAILED",
-        `Process ${lock?.pid} has been starting the server of ${folder.path} for too long. End it and start again.`,
-      )
-    } else {
-      await host.sleep(REST_MS, signal)
-    }
+  let unseenAtMs: number | undefined
+  while (!signal.aborted) {
+    const found = await lookAtRunning(host, folder)
+    if (typeof found === "object") return become(host, admission, { share: found })
+    unseenAtMs = found === "unseen" ? (unseenAtMs ?? host.monotonicMs()) : undefined
+    const nowMs = host.monotonicMs()
+    if (unseenAtMs !== undefined && nowMs > unseenAtMs + SEEN_WITHIN_MS) throw outOfSight(folder)
+    const started = found === "none" ? await startAlone(host, admission, signal) : undefined
+    if (started) return become(host, admission, started)
+    if (nowMs > untilMs) throw waitedTooLong(folder)
+    // Long enough for the guard to find out that nobody has a share: those who look for a server have none.
+    await host.sleep(found === "unseen" ? UNSEEN_REST_MS * (0.5 + host.random()) : REST_MS, signal)
   }
+  throw new CarillonError(
+    "EMBEDDED_FAILED",
+    `The start in ${folder.path} was given up: this process is stopping.`,
+  )
 }
 
-async function findRunning({ path }: DataFolder): Promise<Share | undefined> {
-  const endpoint = await readEndpoint(path)
-  return endpoint && findShare(endpoint.socketDir)
-}
-
-/** Waits until the server that runs accepts connections; `undefined` when none does, or not for long. */
-async function shareInRunning(
+/** `undefined` when another process starts it, or has just done so. */
+async function startAlone(
   host: Host,
-  { folder }: Admission,
+  { folder, start }: Admission,
   signal: AbortSignal,
-): Promise<Share | undefined> {
-  const share = await findRunning(folder)
-  if (!share) return undefined
-  while (share.isGuarded() && !signal.aborted) {
-    const file = await readPidFile(folder.cluster)
-    // Asked again: the guard may have made up its mind just before we had our share.
-    if (file?.status === "ready" && share.isGuarded()) return share
-    await host.sleep(REST_MS, signal)
+): Promise<Running | undefined> {
+  const lock = await takeStartLock(host, folder.path)
+  if (!lock) return undefined
+  try {
+    // Between the first look and the lock, another process may have started it.
+    const running = await findShare(folder.path)
+    running?.release()
+    return running ? undefined : await start(signal)
+  } finally {
+    lock.release()
   }
-  share.release()
-  return undefined
+}
+
+/**
+ * A share in the server that runs, if it accepts connections; else that it is starting, that it says it does and does
+ * not, or that there is none.
+ */
+async function lookAtRunning(
+  host: Host,
+  folder: DataFolder,
+): Promise<Share | "starting" | "unseen" | "none"> {
+  const share = await findShare(folder.path)
+  if (!share) return "none"
+  let isTaken = false
+  try {
+    const file = await readPidFile(folder.cluster)
+    if (file?.status !== "ready") return "starting"
+    // The file may be that of the server before: whether this one is there is asked at its door.
+    isTaken = (await isSeen(host, folder)) && share.isGuarded()
+    return isTaken ? share : "unseen"
+  } finally {
+    if (!isTaken) share.release()
+  }
+}
+
+async function isSeen(host: Host, { path }: DataFolder): Promise<boolean> {
+  const endpoint = await readEndpoint(path)
+  return endpoint !== undefined && isListening(host, endpoint)
 }
 
 async function become(host: Host, admission: Admission, { share, ended }: Running): Promise<Membership> {
   const { folder } = admission
-  await forgetDeadOwners(host, folder.path)
-  const entry = await enterOwner(host, folder.path)
-  const watch = watchShare(host, share)
+  // For people who ask; a disk that is full must not keep anybody from working.
+  await forgetDeadOwners(host, folder.path).catch(() => {})
+  const entry = await enterOwner(host, folder.path).catch(() => undefined)
+  const watch = watchServer(host, folder, share)
   const release = async () => {
     watch.stop()
-    await entry.remove()
     share.release()
+    await entry?.remove().catch(() => {})
   }
   return {
     ended: Promise.race([ended ?? watch.ended, watch.ended]),
     release,
     leave: async () => {
-      const server = await readPidFile(folder.cluster)
+      const server = await readPidFile(folder.cluster).catch(() => undefined)
       const isGuarded = share.isGuarded()
       await release()
-      if ((await listOwners(host, folder.path)).length > 0) return
-      if (isGuarded) await untilEnded(host, admission, { share, pid: server?.pid })
+      if (isGuarded) await untilEnded(host, folder, { share, pid: server?.pid })
       else await endUnguarded(host, admission)
     },
   }
 }
 
-function watchShare(host: Host, share: Share): { readonly ended: Promise<void>; readonly stop: () => void } {
+/** By the pipe, and now and then at the door: one half of the guard may have been killed together with the server. */
+function watchServer(
+  host: Host,
+  folder: DataFolder,
+  share: Share,
+): { readonly ended: Promise<void>; readonly stop: () => void } {
   let stop = () => {}
   const ended = new Promise<void>((resolve) => {
-    const timer = host.every(WATCH_MS, () => {
-      if (share.isGuarded()) return
-      timer.cancel()
+    const end = () => {
+      stop()
       resolve()
+    }
+    const guardWatch = host.every(GUARD_WATCH_MS, () => {
+      if (!share.isGuarded()) end()
     })
-    stop = timer.cancel
+    const listenWatch = host.every(LISTEN_WATCH_MS, () => {
+      void isSeen(host, folder).then(
+        (isThere) => isThere || end(),
+        () => {},
+      )
+    })
+    stop = () => {
+      guardWatch.cancel()
+      listenWatch.cancel()
+    }
   })
   return { ended, stop }
 }
 
-/** Until the server has ended and its guard has seen that, or there is an owner again. */
+/** Until the server has ended and its guard has seen that, or it turns out that others need it. */
 async function untilEnded(
   host: Host,
-  { folder }: Admission,
+  folder: DataFolder,
   { share, pid }: { readonly share: Share; readonly pid: number | undefined },
 ): Promise<void> {
-  const untilMs = host.monotonicMs() + END_WITHIN_MS
+  const beganMs = host.monotonicMs()
   const isRunning = async () => pid !== undefined && (await servesCluster(host, pid, folder.cluster))
-  while (host.monotonicMs() < untilMs && (share.isPending() || (await isRunning()))) {
-    if ((await listOwners(host, folder.path)).length > 0) return
+  while (share.isPending() || (await isRunning())) {
+    const waitedMs = host.monotonicMs() - beganMs
+    // Owners in other containers are not on the list; the pipe knows of them.
+    if (share.isGuarded() && (waitedMs > OTHERS_AFTER_MS || (await hasOwners(host, folder)))) return
+    if (waitedMs > END_WITHIN_MS) return
     await host.sleep(REST_MS)
   }
+}
+
+async function hasOwners(host: Host, { path }: DataFolder): Promise<boolean> {
+  return (await listOwners(host, path)).length > 0
 }
 
 /** The guard was killed, so that nobody else will end the server. */
 async function endUnguarded(host: Host, { folder, endLeftover }: Admission): Promise<void> {
   const lock = await takeStartLock(host, folder.path)
   // Whoever holds it is about to start the server, and ends this one first.
-  if (!lock || !("release" in lock)) return
+  if (!lock) return
   try {
-    await endLeftover()
+    const share = await findShare(folder.path)
+    share?.release()
+    if (!share && !(await hasOwners(host, folder))) await endLeftover()
   } finally {
-    await lock.release()
+    lock.release()
   }
+}
+
+function waitedTooLong({ path }: DataFolder): CarillonError {
+  return new CarillonError(
+    "EMBEDDED_FAILED",
+    `Another process has been starting the server of ${path} for ten minutes. End it, and start again.`,
+  )
+}
+
+function outOfSight({ path, log }: DataFolder): CarillonError {
+  return new CarillonError(
+    "EMBEDDED_FAILED",
+    `A server of ${path} is running, but it cannot be reached from here: it may be in another container, with a ` +
+      "temporary folder or a network of its own. Choose a `dataDir` with a short path, so that the socket is beside " +
+      `the data, and see ${log}.`,
+  )
 }

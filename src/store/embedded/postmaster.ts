@@ -1,5 +1,5 @@
 /** One life of the server: from its spawn, through the moment it accepts connections, to its end. */
-import { writeFile } from "node:fs/promises"
+import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -7,9 +7,9 @@ import { adviceFor } from "./advice.ts"
 import type { Binaries } from "./binaries.ts"
 import type { DataFolder } from "./data-folder.ts"
 import type { Endpoint } from "./endpoint.ts"
-import { type Guarded, startGuarded } from "./guard.ts"
+import { type Guarded, pipeFolder, startGuarded } from "./guard.ts"
 import { readPidFile } from "./leftover.ts"
-import { lastLines } from "./server-log.ts"
+import { lastLines, logSize } from "./server-log.ts"
 import { serverArguments } from "./settings.ts"
 import { emptySocketFolder } from "./socket-folder.ts"
 
@@ -32,11 +32,12 @@ const REST_MS = 5
 export async function startPostmaster(host: Host, plan: ServerPlan, signal: AbortSignal): Promise<Guarded> {
   const { binaries, folder, endpoint, settings } = plan
   const { socketDir, tcp } = endpoint
-  await emptySocketFolder(socketDir)
+  const since = await logSize(folder.log)
+  for (const path of new Set([pipeFolder(folder.path), socketDir])) await emptySocketFolder(path)
   const listening = { socketDir, ...(tcp && { tcp: { port: tcp.port, hbaFile: await writeHba(folder) } }) }
   const command = [binaries.postgres, ...serverArguments(folder.cluster, listening, settings)]
-  const server = await startGuarded(host, { folder, socketDir, command })
-  if (!server) throw await startFailed(folder, "could not even be tried to start")
+  const server = await startGuarded(host, { folder, command })
+  if (!server) throw await startFailed(folder, "could not even be tried to start", since)
   let hasEnded = false
   void server.ended.then(() => {
     hasEnded = true
@@ -46,11 +47,12 @@ export async function startPostmaster(host: Host, plan: ServerPlan, signal: Abor
     const late = host.monotonicMs() > untilMs
     if (hasEnded || late || signal.aborted) {
       server.share.release()
-      await server.ended
-      throw await startFailed(
-        folder,
-        late ? `was not ready within ${READY_WITHIN_MS / 60_000} minutes` : "ended during its start",
-      )
+      // Not `await server.ended`: that would not keep the process alive until then.
+      while (!hasEnded) await host.sleep(REST_MS)
+      const what = late
+        ? `was not ready within ${READY_WITHIN_MS / 60_000} minutes`
+        : "ended during its start"
+      throw await startFailed(folder, what, since)
     }
     await host.sleep(REST_MS)
   }
@@ -60,7 +62,8 @@ export async function startPostmaster(host: Host, plan: ServerPlan, signal: Abor
 /** The cluster's own lets everybody in who can open the socket. A port can be opened by every user of the machine. */
 async function writeHba({ path }: DataFolder): Promise<string> {
   const file = join(path, "port.hba.conf")
-  await writeFile(file, "host all all 127.0.0.1/32 scram-sha-256\n", { mode: 0o644 })
+  await rm(file, { force: true })
+  await writeFile(file, "host all all 127.0.0.1/32 scram-sha-256\n", { flag: "wx", mode: 0o644 })
   return file
 }
 
@@ -69,8 +72,8 @@ async function isReady(folder: DataFolder, pid: number): Promise<boolean> {
   return file !== undefined && file.pid === pid && file.status === "ready"
 }
 
-async function startFailed({ log, path }: DataFolder, what: string): Promise<CarillonError> {
-  const said = await lastLines(log, 15)
+async function startFailed({ log, path }: DataFolder, what: string, since: number): Promise<CarillonError> {
+  const said = await lastLines(log, 15, since)
   return new CarillonError(
     "EMBEDDED_FAILED",
     `The embedded PostgreSQL in ${path} ${what}.${adviceFor(said)} The last lines of ${log}:\n${said}`,

@@ -5,7 +5,7 @@
  * in a file may belong to a stranger.
  */
 import { execFile } from "node:child_process"
-import { readFile, readlink, realpath } from "node:fs/promises"
+import { readdir, readFile, readlink, realpath } from "node:fs/promises"
 import type { Host } from "../../runtime/host.ts"
 
 /** A mark that no two processes with this pid share, or `undefined` when there is no such process. */
@@ -16,8 +16,10 @@ export async function processMark(host: Host, pid: number): Promise<string | und
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")
   const [state, startedTicks] = [fields?.[0], fields?.[19]]
   if (startedTicks === undefined || state === "Z" || state === "X") return undefined
-  // Ticks count from the boot of the machine, so that the boot is part of the mark.
-  return `${await readOrNothing("/proc/sys/kernel/random/boot_id")}/${startedTicks}`
+  // Ticks count from the boot of the machine, and pids within a container.
+  const boot = await readOrNothing("/proc/sys/kernel/random/boot_id")
+  const container = await readlink("/proc/self/ns/pid").catch(() => "")
+  return `${boot}/${container}/${startedTicks}`
 }
 
 /** A process as it is written down in a file: one that reads it later can tell whether it still lives. */
@@ -55,6 +57,15 @@ export async function servesCluster(host: Host, pid: number, cluster: string): P
   }
   const command = await ask("ps", ["-ww", "-o", "command=", "-p", String(pid)])
   return command?.includes(cluster) ?? false
+}
+
+/** Whether any process works in `cluster`: a server, or what is left of one. Elsewhere than on Linux, nobody knows. */
+export async function isInUse(host: Host, cluster: string): Promise<boolean> {
+  if (host.facts.platform !== "linux") return false
+  const folder = await realpath(cluster)
+  const pids = (await readdir("/proc")).filter((name) => /^\d+$/.test(name))
+  const folders = await Promise.all(pids.map((pid) => readlink(`/proc/${pid}/cwd`).catch(() => undefined)))
+  return folders.includes(folder)
 }
 
 /** Dates come out alike for every process that asks, whatever its language and time zone. */

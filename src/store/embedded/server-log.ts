@@ -22,7 +22,15 @@ export async function noteInLog(log: string, line: string): Promise<void> {
   await appendFile(log, `carillon: ${line}\n`, { flag: FLAGS }).catch(() => {})
 }
 
-export async function lastLines(log: string, count: number): Promise<string> {
-  const text = await readFile(log, "utf8").catch(() => "")
+/** How much has been said so far: what comes after it is of the next start. */
+export async function logSize(log: string): Promise<number> {
+  return (await stat(log).catch(absentOn("ENOENT")))?.size ?? 0
+}
+
+/** The last lines of what was said since. */
+export async function lastLines(log: string, count: number, since: number): Promise<string> {
+  const bytes = await readFile(log).catch(() => new Uint8Array())
+  // Put aside meanwhile: then all of it is new.
+  const text = new TextDecoder().decode(bytes.subarray(since <= bytes.length ? since : 0))
   return text.trimEnd().split("\n").slice(-count).join("\n")
 }

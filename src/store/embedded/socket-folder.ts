@@ -4,12 +4,12 @@
  * Connections need no password: whoever can open the socket is the superuser. So this folder is the lock.
  */
 import { createHash } from "node:crypto"
-import { lchown, lstat, mkdir, readdir, rm } from "node:fs/promises"
+import { lchown, lstat, mkdir, readdir, rm, rmdir } from "node:fs/promises"
 import { createServer } from "node:net"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
-import { blockingFolder } from "./account.ts"
+import { type Account, blockingFolder } from "./account.ts"
 import type { DataFolder } from "./data-folder.ts"
 import { absentOn } from "./failure.ts"
 
@@ -19,10 +19,19 @@ const SOCKET_NAME_BYTES = "/.s.PGSQL.5432".length
 
 /** Makes the folder, or makes sure that it is still nobody else's. */
 export async function openSocketFolder(host: Host, { account }: DataFolder, path: string): Promise<void> {
-  await mkdir(path, { mode: 0o700 }).catch(absentOn("EEXIST"))
-  // Not only when just made: an earlier start may have been killed between the two steps.
-  if (account && (await lstat(path)).uid === host.facts.uid) await lchown(path, account.uid, account.gid)
+  if (account) await makeFor(host, account, path)
+  else await mkdir(path, { mode: 0o700 }).catch(absentOn("EEXIST"))
   await checkPrivate(path, account?.uid ?? host.facts.uid)
+}
+
+/** Given to the account only if it was made here and now: never a folder that was there before. */
+async function makeFor(host: Host, account: NonNullable<Account>, path: string): Promise<void> {
+  // An earlier start may have been killed between the two steps; then it is empty, and ours.
+  const found = await lstat(path).catch(absentOn("ENOENT"))
+  if (found?.isDirectory() && found.uid === host.facts.uid) await rmdir(path)
+  else if (found) return
+  await mkdir(path, { mode: 0o700 })
+  await lchown(path, account.uid, account.gid)
 }
 
 /**
@@ -30,7 +39,9 @@ export async function openSocketFolder(host: Host, { account }: DataFolder, path
  * if another process has that number now, PostgreSQL would take it for a running server and refuse to start.
  */
 export async function emptySocketFolder(path: string): Promise<void> {
-  for (const name of await readdir(path)) await rm(join(path, name), { force: true })
+  // A folder in it is nobody's but the server's user's, and harms nobody.
+  for (const name of await readdir(path))
+    await rm(join(path, name), { force: true }).catch(absentOn("ERR_FS_EISDIR"))
 }
 
 /** A folder in which a socket can be made, beside the data or among temporary files; `undefined` if there is none. */
@@ -51,6 +62,7 @@ async function takesSocket(host: Host, folder: DataFolder, path: string): Promis
     await openSocketFolder(host, folder, path)
     if ((await blockingFolder(path, folder.account)) !== undefined) return false
     const probe = join(path, "probe")
+    await rm(probe, { force: true })
     await new Promise<void>((resolve, reject) => {
       const server = createServer()
       server.once("error", reject)

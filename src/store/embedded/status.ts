@@ -1,8 +1,9 @@
 /** What there is in a data folder and who uses it: read from its files alone, without starting or touching anything. */
 import type { Dirent } from "node:fs"
-import { lstat, readdir, readFile, readlink, realpath } from "node:fs/promises"
+import { lstat, readdir, readlink, realpath } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import type { Host } from "../../runtime/host.ts"
+import { readVersion } from "./cluster.ts"
 import { readEndpoint, urlOf, withoutPassword } from "./endpoint.ts"
 import { absentOn } from "./failure.ts"
 import { findShare } from "./guard.ts"
@@ -36,10 +37,9 @@ export async function readFolderStatus(host: Host, dataDir: string): Promise<Fol
   const path = await findFolder(resolve(host.facts.cwd, dataDir))
   if (path === undefined) return undefined
   const cluster = join(path, "postgres")
-  const version = await readFile(join(cluster, "PG_VERSION"), "utf8").catch(absentOn("ENOENT", "ENOTDIR"))
   return {
     path,
-    version: version?.trim(),
+    version: await readVersion(cluster),
     bytes: await sizeOf(path),
     log: join(path, "server.log"),
     owners: await listOwners(host, path),
@@ -58,7 +58,7 @@ async function readServer(host: Host, path: string, cluster: string): Promise<Ru
   const file = await readPidFile(cluster)
   if (file === undefined || !(await servesCluster(host, file.pid, cluster))) return undefined
   const endpoint = await readEndpoint(path)
-  const share = endpoint && (await findShare(endpoint.socketDir))
+  const share = await findShare(path)
   share?.release()
   const { pid, status, sinceMs } = file
   return {

@@ -35,11 +35,13 @@ export async function supervise(host: Host, log: string, start: StartServer): Pr
 }
 
 async function startFirst(host: Host, start: StartServer, signal: AbortSignal): Promise<Membership> {
-  const untilMs = host.monotonicMs() + FIRST_TRIES_MS
+  // From the first failure on: before it, another process may have been waited for.
+  let untilMs: number | undefined
   for (let failures = 1; ; failures++) {
     try {
       return await start(signal)
     } catch (error) {
+      untilMs ??= host.monotonicMs() + FIRST_TRIES_MS
       if (host.monotonicMs() > untilMs) throw error
       await host.sleep(restMs(host, failures), signal)
     }

@@ -6,7 +6,7 @@
  * is dead, and of two processes that find it dead, the slower one would remove the claim of the faster. For the same
  * reason the highest file stays after `release`, emptied.
  */
-import { link, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { link, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -51,7 +51,7 @@ async function tryToLock(host: Host, folder: string): Promise<FolderLock | undef
     }
     return {
       release: async () => {
-        await releaseClaim(host, folder, number)
+        await releaseClaim(folder, number)
         await sign?.end()
       },
     }
@@ -119,12 +119,9 @@ async function createClaim(host: Host, folder: string, number: number, holder: s
   }
 }
 
-/** Nothing is left to release when somebody has deleted the folder under a running process. */
-async function releaseClaim(host: Host, folder: string, number: number): Promise<void> {
-  const draft = draftFile(host, folder, number)
-  await writeFile(draft, "{}", { flag: "wx", mode: 0o644 })
-    .then(() => rename(draft, claimFile(folder, number)))
-    .catch(absentOn("ENOENT"))
+/** Emptied, which needs no room on a full disk. Nothing is left to release when somebody has deleted the folder. */
+async function releaseClaim(folder: string, number: number): Promise<void> {
+  await truncate(claimFile(folder, number)).catch(absentOn("ENOENT"))
 }
 
 /** The claim before ours stays too: a listing taken at this very moment still ends in a number. */

@@ -52,8 +52,8 @@ export function seesSignOfLife(host: Host, folder: string, id: string): Promise<
       resolve(alive)
     }
     connection.once("connect", () => answer(true))
-    // More are waiting to be answered than there is room for: somebody holds the socket open.
-    connection.once("error", (error) => answer(errorCode(error) === "EAGAIN"))
+    // Only these say that nobody is there. Whatever else is wrong, a second process would be worse.
+    connection.once("error", (error) => answer(!["ECONNREFUSED", "ENOENT"].includes(errorCode(error) ?? "")))
   })
 }
 

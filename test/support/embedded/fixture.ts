@@ -128,6 +128,20 @@ export function spawnOwner(
   return child
 }
 
+/** The same, by way of another program, as in a container of its own. */
+export function spawnIn(program: readonly string[], options: EmbeddedOptions) {
+  const [command = "", ...args] = program
+  const child = spawn(command, [...args, process.execPath, OWN_SERVER, JSON.stringify(options)], {
+    stdio: ["pipe", "pipe", "inherit"],
+    detached: true,
+  })
+  afterThisTest(() => endProcess(child, "SIGKILL"))
+  const said = once(createInterface({ input: child.stdout }), "line").then(([line]): Owner["said"] =>
+    JSON.parse(line),
+  )
+  return { process: child, said }
+}
+
 export async function endProcess(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return
   child.kill(signal)
