@@ -53,6 +53,7 @@ export const DEFAULTS = {
   misfire: "latest",
   overlap: "skip",
   overlapWithMisfireAll: "queue",
+  maxQueued: 1_000,
   timeZone: "UTC",
   dialect: "extended",
 
@@ -108,6 +109,7 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   misfire: "What a schedule does about occurrences that came due while no scheduler was running.",
   overlap: "What a schedule does about an occurrence that comes due while an earlier run is not finished.",
   overlapWithMisfireAll: "The same, for a schedule whose misfire policy is `all`.",
+  maxQueued: "With so many unfinished runs of a schedule, its next occurrences wait.",
   timeZone: "The zone of a schedule that names none.",
   dialect: "The grammar of cron expressions.",
   settleRuns: "How many results are written at once at the most.",
@@ -129,9 +131,6 @@ export const RESERVED_DEFAULTS: readonly DefaultName[] = [
   "logBytes",
   "firesMs",
   "statsMs",
-  "misfire",
-  "overlap",
-  "overlapWithMisfireAll",
   "settleDelayMs",
   "prefetchAgeMs",
 ]

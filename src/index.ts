@@ -16,6 +16,17 @@ export type { Pause, PauseTarget } from "./api/pauses.ts"
 export { nextOccurrence, previewSchedule } from "./api/preview.ts"
 export type { RunHandle } from "./api/run-handle.ts"
 export type { Cancelled, RunRecord } from "./api/runs.ts"
+export type {
+  FireOptions,
+  OfTenant,
+  PutSchedule,
+  RunNow,
+  ScheduleListOptions,
+  SchedulePage,
+  Schedules,
+} from "./api/schedule-calls.ts"
+export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedule-options.ts"
+export type { FireRecord, ScheduleRecord, ScheduleState } from "./api/schedule-record.ts"
 export {
   AttemptAborted,
   CarillonError,
@@ -28,7 +39,7 @@ export {
   PayloadError,
   RunError,
 } from "./errors.ts"
-export type { HandlerTransaction, JobContext, QueryResult } from "./job/context.ts"
+export type { HandlerTransaction, JobContext, MissedOccurrences, QueryResult } from "./job/context.ts"
 export { type AnyJob, defineJob, type Job } from "./job/define.ts"
 export type {
   Failure,
@@ -57,6 +68,7 @@ export {
   type ImportedCrontab,
   importCrontab,
 } from "./schedule/crontab.ts"
+export type { MisfireLimits, MisfireOption, OverlapOption } from "./schedule/policy.ts"
 export type { PreviewOptions, SchedulePreview } from "./schedule/preview.ts"
 export type {
   AfterCompletionSpec,

@@ -85,6 +85,24 @@ CREATE TABLE carillon.dead_letters (
 CREATE INDEX dead_letters_fingerprint ON carillon.dead_letters USING btree (job, fingerprint);
 CREATE INDEX dead_letters_job ON carillon.dead_letters USING btree (job, died_at);
 
+CREATE TABLE carillon.fires (
+  schedule uuid NOT NULL,
+  occurrence timestamp with time zone NOT NULL,
+  generation integer DEFAULT 1 NOT NULL,
+  outcome text NOT NULL,
+  reason text,
+  due_at timestamp with time zone,
+  decided_at timestamp with time zone NOT NULL,
+  run uuid,
+  last timestamp with time zone NOT NULL,
+  count bigint DEFAULT 1 NOT NULL,
+  into_occurrence timestamp with time zone,
+  CONSTRAINT fires_pkey PRIMARY KEY (schedule, occurrence, generation),
+  CONSTRAINT fires_outcome CHECK ((outcome = ANY (ARRAY['fired'::text, 'coalesced'::text, 'skipped'::text, 'superseded'::text]))),
+  CONSTRAINT fires_run CHECK (((run IS NOT NULL) = ((outcome = ANY (ARRAY['fired'::text, 'superseded'::text])) OR ((outcome = 'coalesced'::text) AND (reason = 'overlap'::text))))),
+  CONSTRAINT fires_stretch CHECK (((last >= occurrence) AND (count >= 1)))
+) PARTITION BY RANGE (occurrence);
+
 CREATE TABLE carillon.jobs (
   name text NOT NULL,
   settings json NOT NULL,
@@ -174,16 +192,46 @@ CREATE TABLE carillon.runs (
   progress json,
   schedule text,
   occurrence timestamp with time zone,
+  missed json,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
   CONSTRAINT runs_parked_for CHECK ((((state = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text])))),
   CONSTRAINT runs_running_is_fenced CHECK (((state = 'running'::text) = ((lease IS NOT NULL) AND (claim IS NOT NULL)))),
   CONSTRAINT runs_state CHECK ((state = ANY (ARRAY['waiting'::text, 'parked'::text, 'ready'::text, 'running'::text])))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
+CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, occurrence) WHERE (schedule IS NOT NULL);
 CREATE INDEX runs_leased ON carillon.runs USING btree (lease) WHERE (state = 'running'::text);
 CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((state = 'parked'::text) AND (parked_for <> 'limit'::text));
 CREATE INDEX runs_ready ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (state = 'ready'::text);
 CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (state = 'waiting'::text);
+
+CREATE TABLE carillon.schedules (
+  id uuid NOT NULL,
+  tenant text DEFAULT ''::text NOT NULL,
+  name text NOT NULL,
+  job text NOT NULL,
+  spec json NOT NULL,
+  input json NOT NULL,
+  settings json NOT NULL,
+  state text NOT NULL,
+  version integer DEFAULT 1 NOT NULL,
+  cursor timestamp with time zone NOT NULL,
+  next_occurrence timestamp with time zone,
+  next_at timestamp with time zone,
+  fired bigint DEFAULT 0 NOT NULL,
+  paused_at timestamp with time zone,
+  resume_at timestamp with time zone,
+  cause json,
+  created_at timestamp with time zone NOT NULL,
+  changed_at timestamp with time zone NOT NULL,
+  CONSTRAINT schedules_pkey PRIMARY KEY (id),
+  CONSTRAINT schedules_next CHECK ((((next_at IS NULL) = (next_occurrence IS NULL)) AND ((state = 'active'::text) OR (next_at IS NULL)))),
+  CONSTRAINT schedules_paused CHECK ((((state = 'paused'::text) = (paused_at IS NOT NULL)) AND ((resume_at IS NULL) OR (state = 'paused'::text)))),
+  CONSTRAINT schedules_state CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'completed'::text, 'missed'::text, 'retired'::text, 'error'::text, 'cancelled'::text])))
+) WITH (fillfactor=70);
+CREATE INDEX schedules_due ON carillon.schedules USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE UNIQUE INDEX schedules_name ON carillon.schedules USING btree (tenant, name);
+CREATE INDEX schedules_resuming ON carillon.schedules USING btree (resume_at) WHERE (resume_at IS NOT NULL);
 
 CREATE TABLE carillon.workers (
   lease uuid NOT NULL,

@@ -35,6 +35,20 @@ import {
 import { listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
 import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs.ts"
+import type { Schedules } from "./schedule-calls.ts"
+import {
+  cancelSchedule,
+  createSchedule,
+  deleteSchedule,
+  getSchedule,
+  listAllSchedules,
+  pauseSchedule,
+  putSchedule,
+  resumeSchedule,
+  runNow,
+  scheduleFires,
+  skipNext,
+} from "./schedules.ts"
 
 /** The arguments after the job: an input that may be left out where the job takes none, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
@@ -88,6 +102,8 @@ export interface Carillon {
   /** Ends a pause. Whether there was one. */
   readonly resume: (target: PauseTarget, by: ByWhom) => Promise<boolean>
   readonly pauses: () => Promise<Pause[]>
+  /** Schedules: what happens by itself, at times. */
+  readonly schedules: Schedules
   /** Calls `listener` for everything that happens in this process, until the returned function is called. */
   readonly subscribe: (listener: EventListener) => () => void
   /** The SQL that would bring the schema up to date, without running it. */
@@ -243,6 +259,19 @@ export function publish(host: Host, application: Application): Carillon {
       return changed
     }),
     pauses: call(({ runtime }) => listPauses(runtime)),
+    schedules: Object.freeze({
+      create: call(createSchedule) as Schedules["create"],
+      put: call(putSchedule) as Schedules["put"],
+      get: call(getSchedule),
+      list: call(listAllSchedules),
+      pause: call(pauseSchedule),
+      resume: call(resumeSchedule),
+      cancel: call(cancelSchedule),
+      delete: call(deleteSchedule),
+      runNow: call(runNow),
+      skipNext: call(skipNext),
+      fires: call(scheduleFires),
+    }),
     subscribe: application.events.subscribe,
     planMigrations: async () => {
       const { database } = await application.connect()

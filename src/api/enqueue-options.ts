@@ -86,7 +86,7 @@ const runAtCheck = satisfies(
 )
 
 /** Any text that the database can hold and an index can keep. */
-function shortText(maxLength: number): Check {
+export function shortText(maxLength: number): Check {
   return satisfies(
     `a text of 1 to ${maxLength} characters without NUL or lone surrogates`,
     (value) =>
@@ -98,7 +98,7 @@ function shortText(maxLength: number): Check {
   )
 }
 
-const tagsCheck: Check = (value, path) =>
+export const tagsCheck: Check = (value, path) =>
   Array.isArray(value) && value.length > MOST_TAGS
     ? [expected(`at most ${MOST_TAGS} tags`, value, path)]
     : array(shortText(TAG_LENGTH))(value, path)

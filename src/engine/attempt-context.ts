@@ -69,6 +69,13 @@ export class AttemptContext implements JobContext {
     return instant === undefined ? undefined : toDate(instant)
   }
 
+  get missed(): JobContext["missed"] {
+    const { missed } = this.#source.run.extra
+    const [first, last] = [parseInstant(missed?.first ?? ""), parseInstant(missed?.last ?? "")]
+    if (!missed || first === undefined || last === undefined) return undefined
+    return { count: missed.count, first: toDate(first), last: toDate(last) }
+  }
+
   get tags(): readonly string[] {
     return this.#source.run.extra.tags ?? NO_TAGS
   }

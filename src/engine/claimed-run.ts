@@ -39,6 +39,7 @@ export interface ClaimedRun {
 export interface RunExtra {
   readonly schedule?: string | null
   readonly occurrence?: string | null
+  readonly missed?: { readonly count: number; readonly first: string; readonly last: string } | null
   readonly tags?: readonly string[] | null
   readonly cause?: string | null
   readonly lastError?: { readonly code: string | null; readonly message: string } | null

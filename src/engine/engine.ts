@@ -17,6 +17,7 @@ import { createPromoter } from "./promoter.ts"
 import { createReaper, type Reaper } from "./reaper.ts"
 import { createReconciler } from "./reconciler.ts"
 import { createResults, type Results } from "./results.ts"
+import { createScheduler } from "./scheduler.ts"
 import { createSettler } from "./settler.ts"
 import { shutDown } from "./shutdown.ts"
 import { createUpkeep } from "./upkeep.ts"
@@ -46,6 +47,7 @@ export interface Engine {
   readonly mover: Mover
   readonly workers: readonly Worker[]
   readonly promoter: Loop
+  readonly scheduler: Loop
   readonly reaper: Reaper
   readonly lease: Loop
   readonly watch: Loop
@@ -162,6 +164,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onWaiting: wakeups.waiting,
     onParked,
   })
+  const scheduler = createScheduler({ runtime, events, onReady: wakeups.ready, onParked: admissions.admit })
   const upkeep = createUpkeep(runtime, failed("upkeep"))
   const enqueuer = createEnqueuer(runtime, doubts)
 
@@ -199,7 +202,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     if (inherits) await reaper.inherit()
     // PGlite has one process: there is nobody else to reap.
     const reapers = processes ? [reaper] : []
-    const loops = [...reapers, reconciler, upkeep, mover, admissions, promoter, ...workers]
+    const loops = [scheduler, ...reapers, reconciler, upkeep, mover, admissions, promoter, ...workers]
     if (claimLoops.length === 0) claimLoops.push(...loops.map((loop) => run(loop, claiming.signal)))
   }
 
@@ -236,6 +239,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     mover,
     workers,
     promoter,
+    scheduler,
     reaper,
     lease,
     watch,

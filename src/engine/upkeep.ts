@@ -8,6 +8,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { makePartitions } from "../store/attempts/partitions.ts"
 import { dropExpired } from "../store/attempts/retention.ts"
 import { forgetAudit } from "../store/audit/forget.ts"
+import { makeFirePartitions } from "../store/fires/partitions.ts"
 import { forgetKeys } from "../store/keys/forget.ts"
 import { createBell, type Loop } from "./loop.ts"
 
@@ -42,9 +43,11 @@ export function createUpkeep(
     bell: createBell(runtime),
     prepare: async () => {
       await makePartitions(database, 1)
+      await makeFirePartitions(database)
     },
     tick: async (signal) => {
       await makePartitions(database)
+      await makeFirePartitions(database)
       const unfinished = [
         await dropHistory(),
         await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),

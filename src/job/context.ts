@@ -20,6 +20,8 @@ export interface JobContext {
   readonly schedule: string | undefined
   /** The planned instant that the run stands for. */
   readonly occurrence: DateValue | undefined
+  /** The occurrences that came due while no scheduler was running, and that this run makes up for. */
+  readonly missed: MissedOccurrences | undefined
   readonly tags: readonly string[]
   /**
    * The same for every attempt and every replay of the run: give it to outside systems, so that an effect that is
@@ -49,6 +51,12 @@ export interface JobContext {
    * })
    */
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
+}
+
+export interface MissedOccurrences {
+  readonly count: number
+  readonly first: DateValue
+  readonly last: DateValue
 }
 
 /** A transaction that a handler asked for. `enqueue(..., { tx })` takes it too. */

@@ -33,6 +33,23 @@ export type CarillonEvent =
       readonly declared: string | null
       readonly stored: string
     }
+  /** A schedule is itself at fault: it makes no runs until it is edited or resumed. */
+  | {
+      readonly type: "schedule.failed"
+      readonly schedule: string
+      readonly name: string
+      readonly code: string
+      readonly message: string
+    }
+  /** So many runs of a schedule are unfinished that its next occurrences wait. */
+  | { readonly type: "schedule.held"; readonly schedule: string; readonly name: string }
+  /** A schedule has no occurrence left, or its only one was missed. */
+  | {
+      readonly type: "schedule.ended"
+      readonly schedule: string
+      readonly name: string
+      readonly state: "completed" | "missed"
+    }
   /** Runs are parked because no worker has a handler for them in their pool; counted up to 100,000 each. */
   | { readonly type: "runs.unhandled"; readonly jobs: readonly UnhandledJob[] }
   /** The event loop was blocked for longer than a lease; `renewed` says whether the lease was, all that time. */
@@ -93,6 +110,9 @@ export const EVENT_TYPES = [
   "job.declared",
   "job.changed",
   "job.outdated",
+  "schedule.failed",
+  "schedule.held",
+  "schedule.ended",
   "runs.unhandled",
   "lease.lost",
   "lease.reaped",

@@ -129,6 +129,15 @@ function lineOf(event: CarillonEvent): Line {
       }
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}: ${event.reason}` }
+    case "schedule.failed":
+      return { level: "error", text: `schedule ${event.name} is set aside: ${event.message} (${event.code})` }
+    case "schedule.held":
+      return { level: "warn", text: `schedule ${event.name} waits: too many of its runs are unfinished` }
+    case "schedule.ended":
+      return {
+        level: event.state === "missed" ? "warn" : "info",
+        text: `schedule ${event.name} is ${event.state}`,
+      }
     case "loop.failed":
       return {
         level: event.failures > 1 ? "error" : "warn",

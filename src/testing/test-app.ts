@@ -16,6 +16,7 @@ import { CRASH_POINTS, type CrashPoint } from "../runtime/crash-points.ts"
 import type { Database } from "../store/database.ts"
 import { nextDue } from "../store/runs/next-due.ts"
 import { reapRuns } from "../store/runs/reap.ts"
+import { nextDueSchedule } from "../store/schedules/next-due.ts"
 import { expireLeases } from "../store/workers/expire.ts"
 import { markDeadWorkers } from "../store/workers/mark-dead.ts"
 import type { Duration } from "../time/duration.ts"
@@ -108,6 +109,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     await engine.reconciler.tick(signal)
     await engine.watch.tick(signal)
     await engine.reaper.reap()
+    await engine.scheduler.tick(signal)
     await engine.promoter.tick(signal)
     await engine.mover.move()
     await engine.admissions.tick(signal)
@@ -145,8 +147,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     const targetMs = (await readNow(database)) + durationOf(duration)
     await drain()
     for (let steps = 0; !life.host.isDead(); steps += 1) {
-      const [next] = await database.run(nextDue, { from: 0 })
-      const dueMs = (await readNow(database)) + (next?.in_ms ?? Number.POSITIVE_INFINITY)
+      const dueMs = (await readNow(database)) + (await nextInMs())
       if (dueMs > targetMs) break
       if (steps === MOST_STEPS)
         throw new Error(`advance() does not end: ${nameOf(events.at(-1))} goes on and on`)
@@ -155,6 +156,14 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     }
     await clock.set(toDate(targetMs))
     await drain()
+  }
+
+  /** How long it is until a run or a schedule is due. */
+  async function nextInMs(): Promise<number> {
+    const [run] = await database.run(nextDue, { from: 0 })
+    const [schedule] = await database.run(nextDueSchedule, {})
+    const never = Number.POSITIVE_INFINITY
+    return Math.max(0, Math.min(run?.in_ms ?? never, schedule?.in_ms ?? never))
   }
 
   let closing: Promise<void> | undefined
@@ -192,6 +201,9 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     pause: async (...args) => living().pause(...args),
     resume: async (...args) => living().resume(...args),
     pauses: async () => living().pauses(),
+    get schedules() {
+      return living().schedules
+    },
     subscribe: (listener) => life.carillon.subscribe(listener),
     clock: { ...clock, advance },
     drain,

@@ -87,8 +87,33 @@ describe("a process that dies", () => {
     expect(await app.result(run)).toBe("done")
   })
 
+  it.each<[CrashPoint, number]>([
+    ["schedule.decided", 0],
+    ["schedule.fired", 0],
+    ["schedule.committed", 1],
+  ])("at %s of a schedule leaves its occurrence with one run", async (point, made) => {
+    const ran: unknown[] = []
+    const job = defineJob({
+      name: "nightly",
+      run: async (_input, ctx) => {
+        ran.push(ctx.occurrence?.toISOString())
+      },
+    })
+    await using app = await kit.app({ jobs: [job], at: "2026-03-02T09:00Z" })
+    await app.schedules.create({ name: "nightly", job, every: "10m", overlap: "allow" })
+    app.crashAt(point)
+    await app.clock.advance("10m")
+    await app.crashed()
+    await app.restart()
+    expect((await app.schedules.get("nightly"))?.fired).toBe(made)
+    await app.drain()
+    expect(ran).toEqual(["2026-03-02T09:10:00.000Z"])
+    expect(await app.schedules.fires("nightly")).toMatchObject([{ outcome: "fired", state: "succeeded" }])
+  })
+
   it("is tried at every point there is", () => {
-    const elsewhere = ["reap.marked", "cancel.written", "admit.counted", "migrate.applied"]
+    const schedule = ["schedule.decided", "schedule.fired", "schedule.committed"]
+    const elsewhere = [...schedule, "reap.marked", "cancel.written", "admit.counted", "migrate.applied"]
     expect([...ON_THE_WAY, ...elsewhere].sort()).toEqual([...CRASH_POINTS].sort())
   })
 })

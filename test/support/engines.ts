@@ -6,6 +6,7 @@ import type { Runtime } from "../../src/runtime/runtime.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"
 import type { Database } from "../../src/store/database.ts"
+import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { createPglite, openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
@@ -59,6 +60,7 @@ export function describeEngines(
       const runtime = { ...host, database: await open() }
       await migrate(runtime)
       await makePartitions(runtime.database, 1)
+      await makeFirePartitions(runtime.database)
       return runtime
     }
     suite({ name, lacks: name === "PGlite" ? ["connections"] : [], url: () => urlOf(name), open, migrated })

@@ -2,7 +2,7 @@ import { int, json, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The first runs in line for a key, each with all the keys it needs room under.
+ * The first runs in line for a key, each with all the keys it needs room under: not those that it holds already.
  *
  * Index: run_limits_parked (key, priority desc, rank) where not admitted; the primary keys of run_limits and runs.
  */
@@ -13,7 +13,9 @@ export const nextInLine = statement({
   plan: "index",
   sql: `
   select first.run, (
-      select json_agg(other.key order by other.key) from {run_limits} as other where other.run = first.run
+      select json_agg(other.key order by other.key)
+      from {run_limits} as other
+      where other.run = first.run and other.admitted is not true
     ) as keys
   from unnest(@keys) as wanted (key)
   cross join lateral (

@@ -72,7 +72,7 @@ export const claimRuns = statement({
         'attempt', run.attempt, 'fence', run.claims, 'generation', run.generation, 'tenant', run.tenant,
         'recordedStart', run.suspect or run.bury_when_lost, 'late', coalesce(run.start_by < {now}, false),
         'timeoutMs', run.timeout_ms, 'retry', run.retry, 'lastError', run.last_error, 'cause', run.cause,
-        'schedule', run.schedule, 'occurrence', run.occurrence, 'tags', run.tags
+        'schedule', run.schedule, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags
       )
     end as extra
 `,

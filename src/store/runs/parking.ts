@@ -160,7 +160,9 @@ export const UNPARK = `
   ),
   in_line as (
     update {run_limits}
-    set admitted = false, rank = (extract(epoch from {now}) * 1000000)::bigint
+    set admitted = false,
+      -- Runs of a schedule stay in the order of their occurrences.
+      rank = case when limit_name = 'overlap' then rank else (extract(epoch from {now}) * 1000000)::bigint end
     where run = any (array(select id from moved where limited))
     returning key
   )

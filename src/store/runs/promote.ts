@@ -1,14 +1,19 @@
 import { bigint, boolean, instant, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
+/** One row and not `exists`: that might be answered for all runs at once, by a scan of the whole table. */
+const WANTS_PLACE = `(
+        select true from {run_limits} as entry where entry.run = run.id and entry.admitted is not true limit 1
+      )`
+
 /**
  * Makes up to `limit` waiting runs ready whose time has come, the longest due first, and says how many of them went
- * into which lane. Those under a limit are parked, in line for their place.
+ * into which lane. Those under a limit are parked, in line for their place, unless they have kept it while they waited.
  *
  * Guarantee: nothing early, judged by the database's clock. The rank is written here and not before.
  * `from` is the low-water mark: below it lie dead index entries.
  * Locks: the rows it moves; rows that others hold are skipped.
- * Index: runs_waiting (due_at) where state = 'waiting'.
+ * Index: runs_waiting (due_at) where state = 'waiting', the primary key of run_limits.
  */
 export const promoteRuns = statement({
   name: "runs/promote",
@@ -25,11 +30,11 @@ export const promoteRuns = statement({
   plan: "index",
   sql: `
   with promoted as (
-    update {runs}
-    set state = case when limited then 'parked' else 'ready' end,
-      parked_for = case when limited then 'limit' end,
+    update {runs} as run
+    set state = case when limited and ${WANTS_PLACE} then 'parked' else 'ready' end,
+      parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
       rank = (extract(epoch from {now}) * 1000000)::bigint
-    where ctid = any (array(
+    where run.ctid = any (array(
       select ctid
       from {runs}
       where state = 'waiting' and due_at <= {now} and due_at >= @from
@@ -42,7 +47,7 @@ export const promoteRuns = statement({
   in_line as (
     update {run_limits}
     set admitted = false, rank = (extract(epoch from {now}) * 1000000)::bigint
-    where run = any (array(select id from promoted where limited))
+    where run = any (array(select id from promoted where state = 'parked')) and admitted is not true
   )
   select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank, max(due_at) as last_due
   from promoted

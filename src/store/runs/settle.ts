@@ -12,6 +12,7 @@ import { LEAVING } from "./leaving.ts"
  * Only attempts that came to a verdict are charged. `startedAgoMs` is null for a handler that did not run.
  * Fence: (lease, claim) of each run, and a lease that is not dead. The rows are locked first and matched with their
  * claims afterwards: a join of pairs with the table would be a hash join over all of it.
+ * One that waits for another attempt keeps its place as the only run of its schedule, and no other.
  * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free and its place
  * under limits given up. `limit_keys` are those whose line may move on.
  * By id and not by place: whoever waited for the lock of a row that others changed holds its new version, which a
@@ -137,7 +138,7 @@ export const settleRuns = statement({
   stepped_out as (
     update {run_limits}
     set admitted = null
-    where run = any (array(select id from moved where limited and state = 'waiting'))
+    where run = any (array(select id from moved where limited and state = 'waiting')) and limit_name <> 'overlap'
     returning run, key
   )
   select id, next as state, coalesce(moved.rank, 0) as rank,

@@ -15,4 +15,6 @@ export const TABLES = [
   "dead_letters",
   "attempts",
   "audit",
+  "schedules",
+  "fires",
 ] as const

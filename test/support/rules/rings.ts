@@ -5,7 +5,7 @@ import { allImports, type Import } from "./imports.ts"
 
 /** From the inside to the outside. A part is a folder of src, or a file that stands there alone. */
 const RINGS: readonly (readonly string[])[] = [
-  ["time", "options", "errors.ts", "defaults.ts"],
+  ["time", "options", "errors.ts", "error-table.ts", "defaults.ts"],
   ["job", "schedule", "queue", "workflow"],
   ["runtime", "store", "observe"],
   ["engine"],
@@ -18,6 +18,7 @@ const OUTERMOST_PURE_RING = 1
 
 /** What a part may use of its own ring. Whoever is not named here uses nothing of it. */
 const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
+  "errors.ts": ["error-table.ts"],
   time: ["errors.ts"],
   options: ["time", "errors.ts"],
   schedule: ["job"],

@@ -1,0 +1,66 @@
+/** What can be asked of schedules, and what is answered. */
+import type { DateValue } from "../time/instant.ts"
+import type { ByWhom } from "./actor.ts"
+import type { ScheduleOptions } from "./schedule-options.ts"
+import type { FireRecord, ScheduleRecord, ScheduleState } from "./schedule-record.ts"
+
+/** Which schedule of several tenants. */
+export interface OfTenant {
+  readonly tenant?: string
+}
+
+export interface ScheduleListOptions extends OfTenant {
+  readonly state?: ScheduleState
+  /** @default 100 */
+  readonly limit?: number
+  /** Goes on where an earlier page ended. */
+  readonly cursor?: string
+}
+
+export interface SchedulePage {
+  readonly schedules: readonly ScheduleRecord[]
+  readonly cursor?: string
+}
+
+export interface FireOptions extends OfTenant {
+  /** @default 100 */
+  readonly limit?: number
+  /** Those before this occurrence. */
+  readonly before?: DateValue
+}
+
+export interface Schedules {
+  /** Makes a schedule. Refuses a name that is taken. Nothing of it happens before now. */
+  readonly create: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<ScheduleRecord>
+  /**
+   * Makes sure that there is this schedule: makes it, changes the one of that name, or does nothing if it is so. An edit
+   * decides what was due by the old definition, and counts from now on; runs that were made stay as they are.
+   */
+  readonly put: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<PutSchedule>
+  readonly get: (name: string, of?: OfTenant) => Promise<ScheduleRecord | undefined>
+  readonly list: (options?: ScheduleListOptions) => Promise<SchedulePage>
+  /**
+   * Makes no runs until it is resumed. What is paused is not missed: its occurrences are skipped. Whether that was not
+   * so before.
+   */
+  readonly pause: (name: string, by: ByWhom & OfTenant & { readonly until?: DateValue }) => Promise<boolean>
+  /** Goes on with the first occurrence after now; also for one that was set aside. Whether there was something to resume. */
+  readonly resume: (name: string, by: ByWhom & OfTenant) => Promise<boolean>
+  /** Ends it for good, and keeps it and its history. Runs that were made stay. Whether that made a difference. */
+  readonly cancel: (name: string, by: ByWhom & OfTenant) => Promise<boolean>
+  /** Deletes it. Its runs and the record of its occurrences stay. Whether there was one. */
+  readonly delete: (name: string, by: ByWhom & OfTenant) => Promise<boolean>
+  /** Makes a run now, beside its occurrences. It obeys `overlap`, unless it is told to `allow` one. */
+  readonly runNow: (name: string, by: ByWhom & OfTenant & { readonly overlap?: "allow" }) => Promise<RunNow>
+  /** Leaves out its next occurrence, and says which that was. */
+  readonly skipNext: (name: string, by: ByWhom & OfTenant) => Promise<DateValue | undefined>
+  /** What became of its occurrences, the newest first. */
+  readonly fires: (name: string, options?: FireOptions) => Promise<readonly FireRecord[]>
+}
+
+export interface PutSchedule {
+  readonly outcome: "created" | "changed" | "unchanged"
+  readonly schedule: ScheduleRecord
+}
+
+export type RunNow = { readonly run: string } | { readonly skipped: "overlap" }

@@ -1,0 +1,101 @@
+/** Schedules and the records of their occurrences, as users see them. */
+import type { StoredSchedule } from "../engine/schedule-change.ts"
+import { decodePayload } from "../job/payload.ts"
+import type { ScheduleSpec } from "../schedule/spec.ts"
+import type { listFires } from "../store/fires/list.ts"
+import type { Statement } from "../store/statement.ts"
+import { type DateValue, toDate } from "../time/instant.ts"
+import type { StoredSettings } from "./schedule-options.ts"
+
+export type ScheduleState = "active" | "paused" | "completed" | "missed" | "retired" | "error" | "cancelled"
+
+/** A schedule as it is now. */
+export interface ScheduleRecord {
+  readonly id: string
+  readonly name: string
+  readonly tenant?: string
+  readonly job: string
+  /** When, as it was written. */
+  readonly spec: ScheduleSpec
+  readonly input: unknown
+  readonly settings: StoredSettings
+  readonly state: ScheduleState
+  /** One more with every edit. */
+  readonly version: number
+  /** Its next occurrence, and when that is due. */
+  readonly next?: { readonly occurrence: DateValue; readonly due: DateValue }
+  /** How many runs its occurrences have made. */
+  readonly fired: number
+  /** How many of its runs are not finished. */
+  readonly live: number
+  readonly pausedAt?: DateValue
+  /** When the pause ends by itself. */
+  readonly resumeAt?: DateValue
+  /** Why it is paused, or what is wrong with it. */
+  readonly cause?: unknown
+  readonly createdAt: DateValue
+  readonly changedAt: DateValue
+}
+
+export interface FireRecord {
+  /** The occurrence, or the first of a stretch of them. */
+  readonly occurrence: DateValue
+  /** The last of the stretch; the same for a single one. */
+  readonly last: DateValue
+  readonly count: number
+  readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
+  /** Why there is no run. */
+  readonly reason?: string
+  /** The occurrence that makes up for these. */
+  readonly into?: DateValue
+  readonly due?: DateValue
+  readonly decidedAt: DateValue
+  readonly run?: string
+  /** Of its run: live, or as history has it while it is kept. */
+  readonly state?: string
+  readonly attempts?: number
+}
+
+type FireRow = typeof listFires extends Statement<infer _, infer R> ? R : never
+
+export function scheduleRecord(row: StoredSchedule): ScheduleRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    ...(row.tenant !== "" && { tenant: row.tenant }),
+    job: row.job,
+    spec: JSON.parse(row.spec) as ScheduleSpec,
+    input: decodePayload(row.input),
+    settings: JSON.parse(row.settings) as StoredSettings,
+    // The table's constraint allows these words and no others.
+    state: row.state as ScheduleState,
+    version: row.version,
+    ...(row.next_occurrence !== null &&
+      row.next_at !== null && {
+        next: { occurrence: toDate(row.next_occurrence), due: toDate(row.next_at) },
+      }),
+    fired: Number(row.fired),
+    live: row.live,
+    ...(row.paused_at !== null && { pausedAt: toDate(row.paused_at) }),
+    ...(row.resume_at !== null && { resumeAt: toDate(row.resume_at) }),
+    ...(row.cause !== null && { cause: JSON.parse(row.cause) as unknown }),
+    createdAt: toDate(row.created_at),
+    changedAt: toDate(row.changed_at),
+  }
+}
+
+export function fireRecord(fire: FireRow): FireRecord {
+  return {
+    occurrence: toDate(fire.occurrence),
+    last: toDate(fire.last),
+    count: Number(fire.count),
+    // The table's constraint allows these words and no others.
+    outcome: fire.outcome as FireRecord["outcome"],
+    ...(fire.reason !== null && { reason: fire.reason }),
+    ...(fire.into_occurrence !== null && { into: toDate(fire.into_occurrence) }),
+    ...(fire.due_at !== null && { due: toDate(fire.due_at) }),
+    decidedAt: toDate(fire.decided_at),
+    ...(fire.run !== null && { run: fire.run }),
+    ...(fire.run_state !== null && { state: fire.run_state, attempts: fire.attempts }),
+  }
+}

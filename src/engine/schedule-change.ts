@@ -1,0 +1,214 @@
+/** Changes of schedules: under the lock of the row, with what was due decided first, and with who did it and why. */
+import { CarillonError } from "../errors.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { withinBounds } from "../schedule/bounds.ts"
+import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../schedule/decide.ts"
+import type { ScheduleSpec } from "../schedule/spec.ts"
+import { readStored, type ScheduleSettings } from "../schedule/stored.ts"
+import { recordAudit } from "../store/audit/record.ts"
+import type { Transaction } from "../store/database.ts"
+import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
+import { changeSchedule } from "../store/schedules/change.ts"
+import { fireSchedules } from "../store/schedules/fire.ts"
+import { lockSchedule } from "../store/schedules/lock.ts"
+import type { Statement } from "../store/statement.ts"
+import type { InstantMs } from "../time/instant.ts"
+import { type Decided, fireParams, instantsOf, keysOf, overlapKeyOf } from "./decided.ts"
+
+export type StoredSchedule = typeof lockSchedule extends Statement<infer _, infer R> ? R : never
+
+/** Who changes something, and why. */
+interface ByWhom {
+  readonly actor: string
+  readonly reason: string
+}
+
+export interface ChangeParts {
+  readonly runtime: Runtime
+  /** Runs stand in line under these keys. */
+  readonly onParked: (keys: readonly string[]) => void
+  /** Something may be due earlier than it was. */
+  readonly onChanged: () => void
+}
+
+/** How often an operation that settles what was due writes a chunk of it, before it leaves the rest to the tick. */
+const MOST_CHUNKS = 20
+
+export interface Changed {
+  readonly row: StoredSchedule
+  readonly cursor: InstantMs
+  readonly next: Planned | undefined
+  /** Its definition is another one. */
+  readonly isEdit?: boolean
+  /** What was decided about occurrences on the way. */
+  readonly decided?: readonly Decided<StoredSchedule>[]
+}
+
+/** Changes one schedule as `how` says, under its lock, with the audit. Whether there was anything to change. */
+export async function change(
+  { runtime, onParked, onChanged }: ChangeParts,
+  what: { readonly name: string; readonly tenant: string; readonly by: ByWhom; readonly action: string },
+  how: (row: StoredSchedule) => Changed | undefined,
+): Promise<boolean> {
+  const { database } = runtime
+  const { name, tenant, by, action } = what
+  let decided: readonly Decided<StoredSchedule>[] = []
+  const write = () =>
+    database.transaction(async (tx) => {
+      const [row] = await tx.run(lockSchedule, { tenant, name })
+      if (!row) throw notFound(name)
+      const changed = how(row)
+      if (!changed) return false
+      decided = changed.decided ?? []
+      // What was due is written as of an active schedule, under the definition that it was due by.
+      if (decided.length > 0 && row.state !== "active")
+        await tx.run(changeSchedule, paramsOf(row.id, awake(row)))
+      for (const each of decided) await tx.run(fireSchedules, fireParams([each]))
+      await tx.run(changeSchedule, paramsOf(row.id, changed))
+      await audit(tx, action, row, by)
+      return true
+    })
+  const isChanged = await write().catch(async (error: unknown) => {
+    if (!isMissingMonth(error)) throw error
+    await makeFirePartitions(database, decided.flatMap(instantsOf))
+    return write()
+  })
+  const keys = decided.flatMap(keysOf)
+  if (keys.length > 0) onParked(keys)
+  onChanged()
+  return isChanged
+}
+
+function awake(row: StoredSchedule): Changed {
+  const active = { ...row, state: "active", paused_at: null, resume_at: null }
+  return { row: active, cursor: row.cursor, next: undefined }
+}
+
+/** A schedule that goes on after a pause, or after it was set aside. */
+export function resumed(row: StoredSchedule): Changed {
+  const now = Math.floor(row.now_ms)
+  const settled = row.paused_at === null ? undefined : settlePaused(row, row.paused_at)
+  // One that was set aside goes on where it was: what it missed meanwhile obeys its policy.
+  const cursor = settled ? Math.max(settled.cursor, now) : row.cursor
+  const next = nextOf(row, cursor)
+  const state = next ? "active" : "completed"
+  return {
+    row: { ...row, state, paused_at: null, resume_at: null, cause: null },
+    cursor,
+    next,
+    decided: settled?.decided ?? [],
+  }
+}
+
+function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed) {
+  return {
+    id,
+    isEdit,
+    job: row.job,
+    spec: row.spec,
+    input: row.input,
+    settings: row.settings,
+    state: row.state,
+    cursor,
+    nextOccurrence: next?.occurrence ?? null,
+    nextAt: next?.due ?? null,
+    pausedAt: row.paused_at,
+    resumeAt: row.resume_at,
+    cause: row.cause,
+  }
+}
+
+interface Settled {
+  readonly cursor: InstantMs
+  readonly decided: readonly Decided<StoredSchedule>[]
+}
+
+/** Decides what is due by now under the definition that the schedule has. All of it: what comes after has another. */
+export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledOf(row)): Settled {
+  const now = Math.floor(row.now_ms)
+  const decided: Decided<StoredSchedule>[] = []
+  let [cursor, live, fired] = [row.cursor, row.live, Number(row.fired)]
+  for (let chunks = 0; chunks < MOST_CHUNKS; chunks += 1) {
+    const decision = decide(scheduled, { now, cursor, live, fired })
+    if (decision.isHeld) break
+    if (decision.fires.length === 0 && decision.passed.length === 0) return { cursor, decided }
+    decided.push({ row, decision, overlapKey: overlapKeyOf(scheduled) })
+    cursor = decision.cursor
+    live += decision.fires.length
+    fired += decision.fires.length
+  }
+  throw new CarillonError(
+    "SCHEDULE_BEHIND",
+    `Schedule ${JSON.stringify(row.name)} has more occurrences to make up for than can be made at once. ` +
+      "Change it when it has caught up, or cancel it.",
+  )
+}
+
+/** What was due before the pause obeys the policy; what came during it is skipped. */
+function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled {
+  const scheduled = scheduledOf(row)
+  const { recurrence } = scheduled
+  const before = settleDue(row, { ...scheduled, recurrence: withinBounds(recurrence, undefined, pausedAt) })
+  const now = Math.floor(row.now_ms)
+  const first = recurrence.next(Math.max(before.cursor, pausedAt - 1))
+  const last = recurrence.previous(now + 1)
+  if (first === undefined || last === undefined || first > last) return before
+  const count = recurrence.count(first, last + 1)
+  const stretch: Stretch = { outcome: "skipped", reason: "paused", first, last, count, into: undefined }
+  const decision = passing(stretch)
+  return { cursor: last, decided: [...before.decided, { row, decision, overlapKey: null }] }
+}
+
+/** A decision to pass over something; what comes after it is written by whoever makes it. */
+export function passing(stretch: Stretch): Decision {
+  return {
+    fires: [],
+    passed: [stretch],
+    cursor: stretch.last,
+    next: undefined,
+    state: "completed",
+    isHeld: false,
+  }
+}
+
+export function scheduledOf({
+  id,
+  spec,
+  settings,
+}: Pick<StoredSchedule, "id" | "spec" | "settings">): Scheduled {
+  return readStored(id, JSON.parse(spec) as ScheduleSpec, JSON.parse(settings) as ScheduleSettings)
+}
+
+export function nextOf(
+  row: Pick<StoredSchedule, "id" | "spec" | "settings">,
+  cursor: InstantMs,
+): Planned | undefined {
+  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, fired: 0 }).next
+}
+
+export async function audit(
+  tx: Transaction,
+  action: string,
+  row: StoredSchedule,
+  { actor, reason }: ByWhom,
+): Promise<void> {
+  const { name, tenant, job, spec, settings, state, version } = row
+  const before = JSON.stringify({
+    name,
+    tenant,
+    job,
+    spec: JSON.parse(spec),
+    settings: JSON.parse(settings),
+    state,
+    version,
+  })
+  await tx.run(recordAudit, { actor, action, subject: `schedule:${row.id}`, reason, before, after: null })
+}
+
+export function notFound(name: string): CarillonError {
+  return new CarillonError("SCHEDULE_NOT_FOUND", `There is no schedule named ${JSON.stringify(name)}.`)
+}
+
+export function wrongState({ name, state }: StoredSchedule, call: string, hint: string): CarillonError {
+  return new CarillonError("SCHEDULE_STATE", `${call}: schedule ${JSON.stringify(name)} is ${state}. ${hint}`)
+}

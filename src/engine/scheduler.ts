@@ -1,0 +1,176 @@
+/**
+ * Makes runs of the occurrences that come due. Every process does this, and none leads: each reads what is due without a
+ * lock, decides, and writes what it decided if the schedule is still as it was read.
+ *
+ * A batch that fails is written in halves, down to the one that is to blame. A fault that passes leaves it for the next
+ * tick; one that is the schedule's own sets it aside, and the others go on.
+ */
+import { DEFAULTS } from "../defaults.ts"
+import { CarillonError, DatabaseError } from "../errors.ts"
+import type { Events } from "../observe/events.ts"
+import type { Runtime } from "../runtime/runtime.ts"
+import { decide, type Scheduled } from "../schedule/decide.ts"
+import type { ScheduleSpec } from "../schedule/spec.ts"
+import { readStored, type ScheduleSettings } from "../schedule/stored.ts"
+import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
+import { dueSchedules } from "../store/schedules/due.ts"
+import { fireSchedules } from "../store/schedules/fire.ts"
+import { nextDueSchedule } from "../store/schedules/next-due.ts"
+import { overduePauses } from "../store/schedules/overdue-pauses.ts"
+import { setAsideSchedule } from "../store/schedules/set-aside.ts"
+import { takeSchedules } from "../store/schedules/take.ts"
+import type { Statement } from "../store/statement.ts"
+import { type Decided, fireParams, instantsOf, keysOf, overlapKeyOf } from "./decided.ts"
+import type { ReadyLane } from "./lane.ts"
+import { createBell, type Loop } from "./loop.ts"
+import { change, resumed } from "./schedule-change.ts"
+
+export interface SchedulerParts {
+  readonly runtime: Runtime
+  readonly events: Events
+  readonly onReady: (lane: ReadyLane) => void
+  /** Runs stand in line under these keys. */
+  readonly onParked: (keys: readonly string[]) => void
+}
+
+type DueRow = typeof dueSchedules extends Statement<infer _, infer Row> ? Row : never
+
+const BATCH = 500
+/** More live runs than this need not be counted: the schedule waits anyway. */
+const MOST_LIVE = 10_000
+/** What is due and cannot be had is in someone else's hands. */
+const TAKEN_REST_MS = 50
+/** A process that freezes in the middle holds others up for no longer than this. */
+const WRITE_WITHIN_MS = 5_000
+const MOST_REMEMBERED = 10_000
+const MOST_PAUSES = 100
+/** Who ends a pause that has an end. */
+const BY_ITSELF = { actor: "carillon", reason: "the pause was over" }
+
+export function createScheduler({ runtime, events, onReady, onParked }: SchedulerParts): Loop {
+  const { database } = runtime
+  const remembered = new Map<string, { readonly version: number; readonly scheduled: Scheduled }>()
+
+  async function tick(): Promise<number> {
+    await endPauses()
+    const rows = await database.run(dueSchedules, { limit: BATCH, mostLive: MOST_LIVE })
+    const decided: Decided<DueRow>[] = []
+    for (const row of rows) {
+      try {
+        decided.push(decideOn(row))
+      } catch (error) {
+        await setAside(row, error)
+      }
+    }
+    const written = await write(decided)
+    if (rows.length === BATCH && written > 0) return 0
+    const [next] = await database.run(nextDueSchedule, {})
+    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, next?.in_ms ?? DEFAULTS.tickMs))
+    return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
+  }
+
+  /** Pauses that were to end by now. One that somebody else ends at the same moment is not ended twice. */
+  async function endPauses(): Promise<void> {
+    for (const { tenant, name } of await database.run(overduePauses, { limit: MOST_PAUSES })) {
+      const what = { tenant, name, by: BY_ITSELF, action: "schedule.resume" }
+      await change({ runtime, onParked, onChanged: () => {} }, what, (row) => {
+        const isOver = row.resume_at !== null && row.resume_at <= row.now_ms
+        return row.state === "paused" && isOver ? resumed(row) : undefined
+      }).catch((error: unknown) => {
+        if (!(error instanceof CarillonError && error.code === "SCHEDULE_NOT_FOUND")) throw error
+      })
+    }
+  }
+
+  function decideOn(row: DueRow): Decided<DueRow> {
+    const scheduled = scheduledOf(row)
+    const { cursor, live, fired } = row
+    const decision = decide(scheduled, { now: Math.floor(row.now_ms), cursor, live, fired: Number(fired) })
+    return { row, decision, overlapKey: overlapKeyOf(scheduled) }
+  }
+
+  /** Reading a spec takes longer than deciding by it. */
+  function scheduledOf({ id, version, spec, settings }: DueRow): Scheduled {
+    const known = remembered.get(id)
+    if (known?.version === version) return known.scheduled
+    if (remembered.size >= MOST_REMEMBERED) remembered.clear()
+    const scheduled = readStored(
+      id,
+      JSON.parse(spec) as ScheduleSpec,
+      JSON.parse(settings) as ScheduleSettings,
+    )
+    remembered.set(id, { version, scheduled })
+    return scheduled
+  }
+
+  /** Says how many schedules were moved on, by us. */
+  async function write(decided: readonly Decided<DueRow>[]): Promise<number> {
+    const [first] = decided
+    if (!first) return 0
+    try {
+      return await writeOnce(decided).catch(async (error: unknown) => {
+        if (!isMissingMonth(error)) throw error
+        await makeFirePartitions(database, decided.flatMap(instantsOf))
+        return writeOnce(decided)
+      })
+    } catch (error) {
+      if (decided.length > 1) {
+        const half = Math.ceil(decided.length / 2)
+        return (await write(decided.slice(0, half))) + (await write(decided.slice(half)))
+      }
+      if (!isItsOwnFault(error)) throw error
+      await setAside(first.row, error)
+      return 1
+    }
+  }
+
+  async function writeOnce(decided: readonly Decided<DueRow>[]): Promise<number> {
+    const [lanes, taken] = await database.transaction(
+      async (tx) => {
+        const rows = decided.map(({ row }) => row)
+        await runtime.crashPoint("schedule.decided")
+        const free = await tx.run(takeSchedules, {
+          ids: rows.map(({ id }) => id),
+          cursors: rows.map(({ cursor }) => cursor),
+          versions: rows.map(({ version }) => version),
+        })
+        const ids = new Set(free.map(({ id }) => id))
+        const ours = decided.filter(({ row }) => ids.has(row.id))
+        if (ours.length === 0) return [[], ours] as const
+        const made = await tx.run(fireSchedules, fireParams(ours))
+        await runtime.crashPoint("schedule.fired")
+        return [made, ours] as const
+      },
+      { deadlineMs: WRITE_WITHIN_MS },
+    )
+    await runtime.crashPoint("schedule.committed")
+    for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)
+    const keys = taken.flatMap(keysOf)
+    if (keys.length > 0) onParked(keys)
+    for (const each of taken) tell(each)
+    return taken.length
+  }
+
+  async function setAside({ id, name, cursor, version }: DueRow, error: unknown): Promise<void> {
+    const code = error instanceof CarillonError ? error.code : "SCHEDULE_FAULTY"
+    const message = error instanceof Error ? error.message : String(error)
+    const cause = JSON.stringify({ code, message })
+    const set = await database.run(setAsideSchedule, { id, cursor, version, cause })
+    if (set.length > 0) events.emit({ type: "schedule.failed", schedule: id, name, code, message })
+  }
+
+  function tell({ row: { id, name }, decision }: Decided<DueRow>): void {
+    if (decision.isHeld) events.emit({ type: "schedule.held", schedule: id, name })
+    if (decision.state !== "active") {
+      events.emit({ type: "schedule.ended", schedule: id, name, state: decision.state })
+    }
+  }
+
+  return { name: "scheduler", bell: createBell(runtime), tick }
+}
+
+/** Not what the database suffers from at the moment. */
+function isItsOwnFault(error: unknown): boolean {
+  if (!(error instanceof DatabaseError)) return error instanceof CarillonError
+  return error.code === "DATABASE_REFUSED_VALUE" || error.code === "DATABASE_FAULT"
+}

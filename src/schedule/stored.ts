@@ -1,0 +1,57 @@
+/** A schedule as it is stored: what its user said, as JSON can hold it, and how that is read again. */
+import { DEFAULTS } from "../defaults.ts"
+import { parseDuration } from "../time/duration.ts"
+import type { Scheduled } from "./decide.ts"
+import { type MisfireOption, type OverlapOption, readPolicy } from "./policy.ts"
+import { readSchedule } from "./schedule.ts"
+import type { ScheduleSpec } from "./spec.ts"
+
+/** How a schedule makes its runs. What is missing is as the job says, or as the defaults do. */
+export interface ScheduleSettings {
+  readonly misfire?: MisfireOption
+  readonly overlap?: OverlapOption
+  readonly maxQueued?: number
+  readonly pool?: string
+  readonly priority?: number
+  readonly tags?: readonly string[]
+  readonly timeoutMs?: number
+  readonly retry?: object
+  readonly startWithinMs?: number
+}
+
+/** What of a job a run is made with. */
+export interface JobFacts {
+  readonly pool: string
+  readonly priority: number
+  readonly history: string
+  readonly onLost: string
+  readonly concurrency: number | null
+}
+
+/** Reads a stored schedule for deciding. Throws what is wrong with it: it may have been written by a later version. */
+export function readStored(id: string, spec: ScheduleSpec, settings: ScheduleSettings): Scheduled {
+  const recurrence = readSchedule(spec)
+  const { jitter, spread, maxRuns } = spec as { jitter?: string; spread?: string; maxRuns?: number }
+  return {
+    id,
+    recurrence,
+    delays: { jitterMs: parseDuration(jitter) ?? 0, spreadMs: parseDuration(spread) ?? 0 },
+    policy: readPolicy(settings.misfire, settings.overlap),
+    maxRuns: maxRuns ?? null,
+    maxQueued: settings.maxQueued ?? DEFAULTS.maxQueued,
+    isOnce: "at" in spec,
+  }
+}
+
+/** What is declared of the job now, or of a job that nobody declares, what is usual. */
+export function jobFactsOf(declared: Readonly<Record<string, unknown>> | undefined): JobFacts {
+  const said = <T>(key: string, kind: string, otherwise: T): T =>
+    declared !== undefined && typeof declared[key] === kind ? (declared[key] as T) : otherwise
+  return {
+    pool: said("pool", "string", DEFAULTS.pool),
+    priority: said("priority", "number", DEFAULTS.priority),
+    history: said("history", "string", DEFAULTS.history),
+    onLost: said("onLost", "string", DEFAULTS.onLost),
+    concurrency: said<number | null>("concurrency", "number", null),
+  }
+}

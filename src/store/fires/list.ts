@@ -1,0 +1,49 @@
+import { bigint, instant, int, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * What became of the occurrences of a schedule before a given one, the newest first, each with the state of its run:
+ * live, or as history has it.
+ *
+ * Index: the primary key of fires, of runs, and attempts_by_run.
+ */
+export const listFires = statement({
+  name: "fires/list",
+  params: { schedule: uuid, before: instant, limit: int },
+  returns: {
+    occurrence: instant,
+    generation: int,
+    outcome: text,
+    reason: nullable(text),
+    due_at: nullable(instant),
+    decided_at: instant,
+    run: nullable(uuid),
+    last: instant,
+    count: bigint,
+    into_occurrence: nullable(instant),
+    run_state: nullable(text),
+    attempts: int,
+  },
+  plan: "index",
+  sql: `
+  select fire.occurrence, fire.generation, fire.outcome, fire.reason, fire.due_at, fire.decided_at, fire.run,
+    fire.last, fire.count, fire.into_occurrence, coalesce(live.state, ended.run_state) as run_state,
+    coalesce(live.attempt, ended.attempt, 0) as attempts
+  from {fires} as fire
+  left join lateral (
+    select state, attempt
+    from {runs}
+    where id = fire.run
+  ) as live on true
+  left join lateral (
+    select run_state, attempt
+    from {attempts}
+    where run = fire.run and run_state is not null
+    order by finished_at desc
+    limit 1
+  ) as ended on true
+  where fire.schedule = @schedule and fire.occurrence < @before
+  order by fire.occurrence desc, fire.generation desc
+  limit @limit
+`,
+})

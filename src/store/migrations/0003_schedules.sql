@@ -1,0 +1,68 @@
+-- A schedule: what it makes runs of and when, and how far it has come. It is known by its id; a name belongs to the one
+-- that has it now.
+create table {schedules} (
+  id uuid primary key,
+  tenant text not null default '',
+  name text not null,
+  job text not null,
+  -- When, as its user wrote it.
+  spec json not null,
+  input json not null,
+  -- How: policies, and what its runs carry.
+  settings json not null,
+  state text not null,
+  -- One more with every edit: whoever edits what is not there any more is refused.
+  version int not null default 1,
+  -- Every occurrence up to and including this is decided.
+  cursor timestamptz not null,
+  -- The next occurrence, and when it is due. Null in every state but active, and then only while it is held.
+  next_occurrence timestamptz,
+  next_at timestamptz,
+  -- How many runs its occurrences have made.
+  fired bigint not null default 0,
+  paused_at timestamptz,
+  -- A pause that ends by itself.
+  resume_at timestamptz,
+  -- Why it is in the state it is in: who paused it, or what is wrong with it.
+  cause json,
+  created_at timestamptz not null,
+  changed_at timestamptz not null,
+  constraint schedules_state
+    check (state in ('active', 'paused', 'completed', 'missed', 'retired', 'error', 'cancelled')),
+  constraint schedules_next check ((next_at is null) = (next_occurrence is null)
+    and (state = 'active' or next_at is null)),
+  constraint schedules_paused check ((state = 'paused') = (paused_at is not null)
+    and (resume_at is null or state = 'paused'))
+) with (fillfactor = 70);
+
+create unique index schedules_name on {schedules} (tenant, name);
+create index schedules_due on {schedules} (next_at) where next_at is not null;
+create index schedules_resuming on {schedules} (resume_at) where resume_at is not null;
+
+-- The ledger of occurrences: one row for each that made a run, one for each stretch of those that made none. It outlives
+-- the runs, so that an occurrence has one even when that has long been settled.
+create table {fires} (
+  schedule uuid not null,
+  occurrence timestamptz not null,
+  generation int not null default 1,
+  outcome text not null,
+  -- Why there is no run.
+  reason text,
+  due_at timestamptz,
+  decided_at timestamptz not null,
+  run uuid,
+  -- Of a stretch: its last occurrence, and how many there are from `occurrence` to it.
+  last timestamptz not null,
+  count bigint not null default 1,
+  -- The occurrence that makes up for these.
+  into_occurrence timestamptz,
+  primary key (schedule, occurrence, generation),
+  constraint fires_outcome check (outcome in ('fired', 'coalesced', 'skipped', 'superseded')),
+  constraint fires_run check ((run is not null) = (outcome in ('fired', 'superseded') or (outcome = 'coalesced' and reason = 'overlap'))),
+  constraint fires_stretch check (last >= occurrence and count >= 1)
+) partition by range (occurrence);
+
+-- The occurrences that a run makes up for.
+alter table {runs} add column missed json;
+-- Live runs of a schedule are counted when it comes due.
+create index runs_by_schedule on {runs} (schedule, occurrence) where schedule is not null;

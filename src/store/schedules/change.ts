@@ -1,0 +1,36 @@
+import { boolean, instant, json, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Writes a schedule as it is to be from now on. `isEdit`: its definition is another one, so whoever has read the old one
+ * finds that out.
+ *
+ * Guarantee: run in the transaction that has locked it (schedules/lock).
+ * Index: the primary key of schedules.
+ */
+export const changeSchedule = statement({
+  name: "schedules/change",
+  params: {
+    id: uuid,
+    isEdit: boolean,
+    job: text,
+    spec: json,
+    input: json,
+    settings: json,
+    state: text,
+    cursor: instant,
+    nextOccurrence: nullable(instant),
+    nextAt: nullable(instant),
+    pausedAt: nullable(instant),
+    resumeAt: nullable(instant),
+    cause: nullable(json),
+  },
+  returns: {},
+  sql: `
+  update {schedules}
+  set job = @job, spec = @spec, input = @input, settings = @settings, state = @state, cursor = @cursor,
+    next_occurrence = @nextOccurrence, next_at = @nextAt, paused_at = @pausedAt, resume_at = @resumeAt,
+    cause = @cause, version = version + case when @isEdit then 1 else 0 end, changed_at = {now}
+  where id = @id
+`,
+})

@@ -1,0 +1,35 @@
+/** What is read of a schedule, in the words of every statement that reads one. */
+import { bigint, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
+
+export const SCHEDULE_COLUMNS = {
+  id: uuid,
+  tenant: text,
+  name: text,
+  job: text,
+  spec: json,
+  input: json,
+  settings: json,
+  job_settings: nullable(json),
+  state: text,
+  version: int,
+  cursor: instant,
+  next_occurrence: nullable(instant),
+  next_at: nullable(instant),
+  fired: bigint,
+  paused_at: nullable(instant),
+  resume_at: nullable(instant),
+  cause: nullable(json),
+  created_at: instant,
+  changed_at: instant,
+  live: int,
+  now_ms: double,
+} as const
+
+/** From `schedule`, a row of the table. */
+export const SELECT_SCHEDULE = `
+  schedule.id, schedule.tenant, schedule.name, schedule.job, schedule.spec, schedule.input, schedule.settings,
+  (select jobs.settings from {jobs} as jobs where jobs.name = schedule.job) as job_settings,
+  schedule.state, schedule.version, schedule.cursor, schedule.next_occurrence, schedule.next_at, schedule.fired,
+  schedule.paused_at, schedule.resume_at, schedule.cause, schedule.created_at, schedule.changed_at,
+  (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text limit 10000) as live)::int as live,
+  date_part('epoch', {now}) * 1000 as now_ms`

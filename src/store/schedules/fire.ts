@@ -1,0 +1,125 @@
+import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Writes what was decided about schedules: their occurrences into the ledger, a run for each that the ledger did not
+ * know yet, and how far they have come. Says how many runs went where, and with which rank the first of them.
+ *
+ * Guarantee: run in the transaction that has taken the schedules (schedules/take). An occurrence has one run, even if the
+ * cursor were wrong: only rows that the ledger returns get one, and a row of the ledger outlives the run.
+ * A run under a key for overlaps, or of a job with a limit, is parked; whoever calls this lets the lines move on.
+ * Locks: none beyond those taken and the new rows.
+ */
+export const fireSchedules = statement({
+  name: "schedules/fire",
+  params: {
+    ids: list(uuid),
+    cursors: list(instant),
+    nextOccurrences: list(nullable(instant)),
+    nextAts: list(nullable(instant)),
+    states: list(text),
+    causes: list(nullable(json)),
+    fired: list(int),
+    pools: list(text),
+    priorities: list(int),
+    histories: list(text),
+    buryWhenLost: list(boolean),
+    startWithinsMs: list(nullable(double)),
+    tags: list(nullable(json)),
+    timeoutsMs: list(nullable(double)),
+    retries: list(nullable(json)),
+    /** The key under which a run has to be the only one. */
+    overlapKeys: list(nullable(text)),
+    jobLimits: list(nullable(text)),
+    firesOf: list(uuid),
+    occurrences: list(instant),
+    dues: list(instant),
+    runs: list(uuid),
+    missed: list(nullable(json)),
+    passedOf: list(uuid),
+    firsts: list(instant),
+    lasts: list(instant),
+    counts: list(bigint),
+    outcomes: list(text),
+    reasons: list(text),
+    intos: list(nullable(instant)),
+  },
+  returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint },
+  plan: "index",
+  sql: `
+  with given as materialized (
+    select *
+    from unnest(
+      @ids, @cursors, @nextOccurrences, @nextAts, @states, @causes, @fired, @pools, @priorities, @histories,
+      @buryWhenLost, @startWithinsMs, @tags, @timeoutsMs, @retries, @overlapKeys, @jobLimits
+    ) as given (
+      id, cursor, next_occurrence, next_at, state, cause, fired, pool, priority, history,
+      bury_when_lost, start_within_ms, tags, timeout_ms, retry, overlap_key, job_limit
+    )
+  ),
+  advanced as (
+    update {schedules} as schedule
+    set cursor = given.cursor, next_occurrence = given.next_occurrence, next_at = given.next_at,
+      state = given.state, cause = coalesce(given.cause, schedule.cause), fired = schedule.fired + given.fired
+    from given
+    where schedule.id = given.id and schedule.id = any (@ids)
+    returning schedule.id, schedule.tenant, schedule.job, schedule.input
+  ),
+  fire as materialized (
+    select *
+    from unnest(@firesOf, @occurrences, @dues, @runs, @missed) with ordinality
+      as fire (schedule, occurrence, due_at, run, missed, place)
+  ),
+  ledger as (
+    insert into {fires} (schedule, occurrence, outcome, due_at, decided_at, run, last)
+    select schedule, occurrence, 'fired', due_at, {now}, run, occurrence
+    from fire
+    on conflict (schedule, occurrence, generation) do nothing
+    returning run
+  ),
+  passed as (
+    insert into {fires} (schedule, occurrence, outcome, reason, decided_at, last, count, into_occurrence)
+    select schedule, first, outcome, reason, {now}, last, count, into_occurrence
+    from unnest(@passedOf, @firsts, @lasts, @counts, @outcomes, @reasons, @intos)
+      as passed (schedule, first, last, count, outcome, reason, into_occurrence)
+    on conflict (schedule, occurrence, generation) do nothing
+  ),
+  made as (
+    insert into {runs} (
+      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
+      tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule, occurrence, missed
+    )
+    select fire.run, job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint + place - 1,
+      case when is_limited then 'parked' else 'ready' end, case when is_limited then 'limit' end,
+      is_limited, is_limited, {now}, due_at,
+      case when start_within_ms is not null then
+        least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')
+      end, input, tenant,
+      case when tags is not null then array(select json_array_elements_text(tags)) end,
+      timeout_ms, retry, history, bury_when_lost, fire.schedule::text, occurrence, missed
+    from ledger
+    join fire on fire.run = ledger.run
+    join given on given.id = fire.schedule
+    join advanced on advanced.id = fire.schedule
+    cross join lateral (select overlap_key is not null or job_limit is not null as is_limited) as verdict
+    returning id, state, pool, solo, priority, rank
+  ),
+  in_line as (
+    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
+    select made.id, line.key, line.limit_name, false, made.priority, line.rank
+    from made
+    join fire on fire.run = made.id
+    join given on given.id = fire.schedule
+    cross join lateral (
+      values
+        -- In the order of the occurrences, also for one that comes back after a failure.
+        (overlap_key, 'overlap', (extract(epoch from occurrence) * 1000000)::bigint),
+        (job_limit, job_limit, made.rank)
+    ) as line (key, limit_name, rank)
+    where line.key is not null
+  )
+  select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank
+  from made
+  group by state, pool, solo, priority
+`,
+})

@@ -1,0 +1,21 @@
+import { double, nullable } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * How long it is until the next schedule is due, or the next pause ends; negative when that has been for a while, null
+ * when nothing will be.
+ *
+ * Index: schedules_due (next_at) where next_at is not null, schedules_resuming (resume_at) where resume_at is not null.
+ */
+export const nextDueSchedule = statement({
+  name: "schedules/next-due",
+  params: {},
+  returns: { in_ms: nullable(double) },
+  plan: "index",
+  sql: `
+  select date_part('epoch', least(
+    (select next_at from {schedules} where next_at is not null order by next_at limit 1),
+    (select resume_at from {schedules} where resume_at is not null order by resume_at limit 1)
+  ) - {now}) * 1000 as in_ms
+`,
+})

@@ -1,0 +1,274 @@
+/** What the scheduler makes of occurrences that come due: once each, whoever decides, whatever is in the way. */
+import { expect, it } from "vitest"
+import { createScheduler } from "../../src/engine/scheduler.ts"
+import { defineJob } from "../../src/index.ts"
+import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import type { Runtime } from "../../src/runtime/runtime.ts"
+import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
+import { takeClock } from "../../src/testing/clock.ts"
+import type { Duration } from "../../src/time/duration.ts"
+import { openEngineStage } from "../support/engine-stage.ts"
+import { describeEngines } from "../support/engines.ts"
+import { addSchedule, ledgerOf, type NewSchedule } from "../support/schedules.ts"
+import { execute, rowsOf } from "../support/sql.ts"
+import { busy, watchDatabase } from "../support/watched-database.ts"
+
+const NEVER = new AbortController().signal
+const every = (interval: Duration) => ({ every: interval })
+
+describeEngines("the scheduler", (engine) => {
+  async function stage() {
+    const runtime = await engine.migrated()
+    const clock = await takeClock(runtime.database, "2026-03-02T09:00Z")
+    const database = watchDatabase(runtime.database)
+    const events: CarillonEvent[] = []
+    const channel = createEvents(() => {})
+    channel.subscribe((event) => {
+      events.push(event)
+    })
+    const parked: string[] = []
+    const make = (over: Partial<Runtime> = {}) =>
+      createScheduler({
+        runtime: { ...runtime, database, ...over },
+        events: channel,
+        onReady: () => {},
+        onParked: (keys) => parked.push(...keys),
+      })
+    const scheduler = make()
+    const add = (schedule: NewSchedule) => addSchedule(runtime, schedule)
+    const runs = (id: string) =>
+      rowsOf(
+        runtime.database,
+        `select id, to_char(occurrence at time zone 'UTC', 'HH24:MI:SS') as occurrence, state, input, missed
+          from {runs} where schedule = '${id}' order by runs.occurrence`,
+      )
+    const state = async (id: string) =>
+      (await rowsOf(runtime.database, `select * from {schedules} where id = '${id}'`))[0]
+    const at = async (time: string) => {
+      await clock.set(`2026-03-02T${time}Z`)
+      return scheduler.tick(NEVER)
+    }
+    return {
+      runtime,
+      database,
+      clock,
+      events,
+      parked,
+      make,
+      add,
+      runs,
+      state,
+      at,
+      ledger: (id: string) => ledgerOf(runtime, id),
+    }
+  }
+
+  it("makes a run of an occurrence when it is due, not before, and once", async () => {
+    const { add, at, runs, ledger } = await stage()
+    const id = await add({ spec: every("10m"), overlap: "allow" })
+    expect(await at("09:09:59.999")).toBe(1)
+    expect(await runs(id)).toEqual([])
+    await at("09:10")
+    await at("09:10")
+    const occurrence = Date.parse("2026-03-02T09:10Z")
+    expect(await runs(id)).toMatchObject([
+      { id: occurrenceId(id, occurrence), occurrence: "09:10:00", state: "ready" },
+    ])
+    expect(await ledger(id)).toMatchObject([{ occurrence: "09:10:00", outcome: "fired", count: 1 }])
+  })
+
+  it("sleeps until the next one is due", async () => {
+    const { add, at } = await stage()
+    await add({ spec: every("10m") })
+    expect(await at("09:09:59.400")).toBe(600)
+    expect(await at("09:05")).toBe(1_000)
+  })
+
+  it("makes one run of many that were missed, and tells it of the others", async () => {
+    const { add, at, runs, ledger } = await stage()
+    const id = await add({ spec: every("10m"), overlap: "allow" })
+    await at("12:05")
+    expect(await runs(id)).toMatchObject([
+      {
+        occurrence: "12:00:00",
+        missed: { count: 17, first: "2026-03-02T09:10:00.000Z", last: "2026-03-02T11:50:00.000Z" },
+      },
+    ])
+    expect(await ledger(id)).toMatchObject([
+      { occurrence: "09:10:00", outcome: "coalesced", reason: "latest", count: 17, run: null },
+      { occurrence: "12:00:00", outcome: "fired", count: 1 },
+    ])
+  })
+
+  it("makes a run of each that was missed, in as many goes as it takes, and drops none", async () => {
+    const { add, at, runs } = await stage()
+    const id = await add({ spec: every("1s"), misfire: "all", overlap: "allow", maxQueued: 2_000 })
+    for (let ticks = 0; ticks < 4; ticks += 1) await at("09:20")
+    const made = await runs(id)
+    expect(made).toHaveLength(1_200)
+    expect(new Set(made.map(({ occurrence }) => occurrence)).size).toBe(1_200)
+  })
+
+  it("waits with more while too many are unfinished, says so, and then goes on", async () => {
+    const { add, at, runs, events, runtime } = await stage()
+    const id = await add({ spec: every("1m"), misfire: "all", overlap: "queue", maxQueued: 5 })
+    await at("09:10")
+    await at("09:10")
+    expect(await runs(id)).toHaveLength(5)
+    expect(events).toContainEqual(expect.objectContaining({ type: "schedule.held", schedule: id }))
+    await execute(runtime.database, `delete from {runs} where schedule = '${id}'`)
+    await at("09:10:02")
+    expect((await runs(id)).map(({ occurrence }) => occurrence)).toEqual([
+      "09:06:00",
+      "09:07:00",
+      "09:08:00",
+      "09:09:00",
+      "09:10:00",
+    ])
+  })
+
+  it("skips one that comes while a run is unfinished, and does not make up for it later", async () => {
+    const { add, at, runs, ledger, runtime } = await stage()
+    const id = await add({ spec: every("10m") })
+    await at("09:10")
+    await at("09:20")
+    await execute(runtime.database, `delete from {runs} where schedule = '${id}'`)
+    await at("09:25")
+    expect(await runs(id)).toEqual([])
+    await at("09:30")
+    expect(
+      (await ledger(id)).map(({ occurrence, outcome, reason }) => [occurrence, outcome, reason]),
+    ).toEqual([
+      ["09:10:00", "fired", null],
+      ["09:20:00", "skipped", "overlap"],
+      ["09:30:00", "fired", null],
+    ])
+  })
+
+  it("parks a run that must not overlap, in line behind those before it", async () => {
+    const { add, at, runs, parked, runtime } = await stage()
+    const id = await add({ spec: every("10m"), overlap: "queue" })
+    await at("09:10")
+    await at("09:20")
+    expect((await runs(id)).map(({ state }) => state)).toEqual(["parked", "parked"])
+    expect(new Set(parked)).toEqual(new Set([`schedule:${id}`]))
+    const line = await rowsOf(runtime.database, "select limit_name, admitted from {run_limits} order by rank")
+    expect(line).toEqual([
+      { limit_name: "overlap", admitted: false },
+      { limit_name: "overlap", admitted: false },
+    ])
+  })
+
+  it("never makes a second run of an occurrence, even if its run is long gone and the cursor is set back", async () => {
+    const { add, at, runs, ledger, runtime } = await stage()
+    const id = await add({ spec: every("10m"), overlap: "allow" })
+    await at("09:10")
+    await execute(
+      runtime.database,
+      `delete from {runs}; update {schedules} set cursor = '2026-03-02T09:00Z',
+        next_occurrence = '2026-03-02T09:10Z', next_at = '2026-03-02T09:10Z'`,
+    )
+    await at("09:10")
+    expect(await runs(id)).toEqual([])
+    expect(await ledger(id)).toHaveLength(1)
+  })
+
+  it("ends a schedule that has had its runs, or whose only occurrence is over, and says which was missed", async () => {
+    const { add, at, state, events } = await stage()
+    const few = await add({ spec: { every: "10m", maxRuns: 2 }, overlap: "allow" })
+    const once = await add({ spec: { at: "2026-03-02T09:10Z" } })
+    const late = await add({ spec: { at: "2026-03-02T09:10Z" }, misfire: "skip" })
+    await at("09:12")
+    await at("09:20")
+    expect((await state(few))?.["state"]).toBe("completed")
+    expect((await state(once))?.["state"]).toBe("completed")
+    expect((await state(late))?.["state"]).toBe("missed")
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "schedule.ended", schedule: late, state: "missed" }),
+    )
+  })
+
+  it("sets a schedule aside that it cannot read, with the reason, and goes on with the others", async () => {
+    const { add, at, runs, state, events, runtime } = await stage()
+    const bad = await add({ spec: every("10m"), name: "bad" })
+    const good = await add({ spec: every("10m"), name: "good" })
+    await execute(
+      runtime.database,
+      `update {schedules} set spec = '{"cron": "61 * * * *"}' where id = '${bad}'`,
+    )
+    await at("09:10")
+    expect(await runs(good)).toHaveLength(1)
+    expect(await state(bad)).toMatchObject({ state: "error", cause: { code: "CRON_RANGE" }, next_at: null })
+    expect(events).toContainEqual(
+      expect.objectContaining({ type: "schedule.failed", name: "bad", code: "CRON_RANGE" }),
+    )
+  })
+
+  it("sets only that one aside of a batch which the database refuses", async () => {
+    const { add, at, runs, state } = await stage()
+    const bad = await add({ spec: every("10m"), priority: 0, tags: ["fine", "no\u0000t"] as string[] })
+    const good = await Promise.all(Array.from({ length: 7 }, () => add({ spec: every("10m") })))
+    await at("09:10")
+    for (const id of good) expect(await runs(id)).toHaveLength(1)
+    expect((await state(bad))?.["state"]).toBe("error")
+  })
+
+  it("leaves what a passing fault kept it from writing to the next tick", async () => {
+    const { add, at, runs, state, database } = await stage()
+    const id = await add({ spec: every("10m") })
+    database.meddle("schedules/take", busy)
+    await expect(at("09:10")).rejects.toMatchObject({ code: "DATABASE_BUSY" })
+    expect((await state(id))?.["state"]).toBe("active")
+    await at("09:10")
+    expect(await runs(id)).toHaveLength(1)
+  })
+
+  it("makes up for years, where the ledger has no partition yet", async () => {
+    const { add, clock, make, runs, runtime } = await stage()
+    const id = await add({ spec: every("30d"), misfire: "all", overlap: "allow" })
+    await execute(runtime.database, `update {schedules} set cursor = '2019-01-01T00:00Z'`)
+    await clock.set("2026-03-30T00:00Z")
+    await make().tick(NEVER)
+    expect((await runs(id)).length).toBeGreaterThan(80)
+  })
+
+  it("neither doubles nor loses when the clock jumps", async () => {
+    const { add, at, runs } = await stage()
+    const id = await add({ spec: every("10m"), misfire: "all", overlap: "allow" })
+    for (const time of ["09:20", "09:05", "09:10", "09:40", "09:30", "09:50"]) await at(time)
+    expect((await runs(id)).map(({ occurrence }) => occurrence)).toEqual([
+      "09:10:00",
+      "09:20:00",
+      "09:30:00",
+      "09:40:00",
+      "09:50:00",
+    ])
+  })
+
+  it("hands a run to its handler with its schedule, its occurrence and what it makes up for", async () => {
+    const heard: unknown[] = []
+    const job = defineJob({
+      name: "work",
+      run: async (input, ctx) => {
+        heard.push([
+          input,
+          ctx.schedule,
+          ctx.occurrence?.toISOString(),
+          ctx.missed?.count,
+          ctx.idempotencyKey,
+        ])
+      },
+    })
+    const runtime = await engine.migrated()
+    const clock = await takeClock(runtime.database, "2026-03-02T09:00Z")
+    const { engine: inside, tick, settled } = await openEngineStage(runtime, { jobs: [job] })
+    const id = await addSchedule(runtime, { spec: every("10m"), name: "nightly" })
+    await clock.set("2026-03-02T09:31Z")
+    await inside.scheduler.tick(NEVER)
+    await inside.admissions.tick(NEVER)
+    await tick()
+    await settled()
+    const key = `schedule:${id}:occurrence:2026-03-02T09:30:00.000Z`
+    expect(heard).toEqual([[{ from: "nightly" }, id, "2026-03-02T09:30:00.000Z", 2, key]])
+  })
+})
