@@ -5,6 +5,8 @@ import { readEndpoint, urlOf } from "../store/embedded/endpoint.ts"
 import { type FolderStatus, readFolderStatus } from "../store/embedded/status.ts"
 import { missingMigrations } from "../store/migrate.ts"
 import { MIGRATIONS } from "../store/migrations.generated.ts"
+import { lookInto } from "../store/pglite-disk/data-folder.ts"
+import { findHolder } from "../store/pglite-disk/folder-lock.ts"
 import { openServer } from "../store/server/server.ts"
 import { describeServer } from "../store/status/describe.ts"
 import { listWorkers } from "../store/status/workers.ts"
@@ -18,6 +20,10 @@ export interface StatusOptions {
 export interface Status {
   /** Of the embedded server; `undefined` for a server by its URL, `null` when there is no such folder. */
   readonly folder: FolderStatus | null | undefined
+  /** Of PGlite, if its data are there: who has it open. */
+  readonly pglite?: {
+    readonly holder: { readonly pid: number; readonly sinceMs: number | undefined } | undefined
+  }
   /** What the server says, if one runs. */
   readonly server: ServerStatus | undefined
 }
@@ -47,11 +53,14 @@ export interface WorkerStatus {
 
 export async function readStatus(host: Host, options: StatusOptions): Promise<Status> {
   const schema = options.schema ?? DEFAULTS.schema
-  if (options.database !== undefined) {
+  if (options.database !== undefined && options.database !== "pglite") {
     return { folder: undefined, server: await askServer(host, options.database, schema) }
   }
   const folder = (await readFolderStatus(host, options.dataDir ?? DEFAULTS.dataDir)) ?? null
   const running = folder?.server
+  if (folder && (await lookInto(host, folder.path)).pglite) {
+    return { folder, pglite: { holder: await findHolder(host, folder.path) }, server: undefined }
+  }
   if (!folder || running?.status !== "ready") return { folder, server: undefined }
   const endpoint = await readEndpoint(folder.path)
   return { folder, server: endpoint && (await askServer(host, urlOf(endpoint), schema)) }

@@ -29,9 +29,18 @@ function describeStatus(status: Status): string {
   return lines.map(([label, text]) => `${label.padEnd(width)}${text}`).join("\n")
 }
 
-function folderLines({ folder }: Status): Line[] {
+function folderLines({ folder, pglite }: Status): Line[] {
   if (!folder) return []
   const { path, version, bytes, log, server, owners } = folder
+  if (pglite) {
+    const { holder } = pglite
+    const since = holder?.sinceMs === undefined ? "" : `, since ${timeOf(holder.sinceMs)}`
+    return [
+      ["data folder", `${path} (${sizeOf(bytes)})`],
+      ["data", "of PGlite, which serves one process"],
+      ["in use by", holder ? `process ${holder.pid}${since}` : "nobody"],
+    ]
+  }
   const lines: Line[] = [
     ["data folder", `${path} (${sizeOf(bytes)})`],
     ["data", version === undefined ? "none yet" : `written by PostgreSQL ${version}`],

@@ -6,6 +6,7 @@ import { afterAll, afterEach, describe, expect, inject, it, vi } from "vitest"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import * as given from "../support/embedded/fixture.ts"
 import { newSchema } from "../support/engines.ts"
+import { startDiskWorker } from "../support/pglite/fixture.ts"
 import { startProcess } from "../support/process/worker-process.ts"
 import { runCommand } from "../support/run-command.ts"
 
@@ -62,6 +63,21 @@ describe("the status of a data folder", () => {
     const json = JSON.parse(await status("--data-dir", dataDir, "-o", "json"))
     expect(json.folder.owners.map(({ pid }: { pid: number }) => pid)).toEqual([process.pid])
     expect(json.folder.server.address).toBe(url)
+  })
+})
+
+describe("the status of a data folder of PGlite", () => {
+  it("says so, and which process has it", async () => {
+    const dataDir = join(await given.newFolder(), "data")
+    const worker = startDiskWorker({ dataDir })
+    await worker.call("start")
+    expect(await status("--data-dir", dataDir)).toMatch(
+      new RegExp(`of PGlite[^]*in use by +process ${worker.pid}, since 20`),
+    )
+    await worker.call("stop")
+    worker.hangUp()
+    await worker.ended
+    expect(await status("--data-dir", dataDir)).toMatch(/in use by +nobody/)
   })
 })
 

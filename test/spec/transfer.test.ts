@@ -57,7 +57,7 @@ function jobsThat(act: (signal: AbortSignal) => Promise<unknown>) {
 
 /** A Carillon that works until the end of the test. */
 async function work(place: Place, jobs: ReturnType<typeof jobsThat>) {
-  const app = createCarillon({ ...place, jobs: Object.values(jobs), logger: silent, lease: "1s" })
+  const app = createCarillon({ ...place, jobs: Object.values(jobs), logger: silent, lease: "3s" })
   afterThisTest(() => app.stop({ grace: 0 }))
   await app.start()
   return app
@@ -202,7 +202,7 @@ describe("an export of a database at work", () => {
     expect(all).toEqual(expect.arrayContaining(known))
     expect(ids).toEqual(expect.arrayContaining(all))
 
-    const there = createCarillon({ ...to, jobs: [job], logger: silent, lease: "1s" })
+    const there = createCarillon({ ...to, jobs: [job], logger: silent, lease: "3s" })
     afterThisTest(() => there.stop({ grace: 0 }))
     await there.start()
     await untilRows(after, "select from {runs} having count(*) = 0")

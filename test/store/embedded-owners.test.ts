@@ -130,7 +130,9 @@ describe("a server whose only owner was killed", () => {
     const dataDir = join(await given.newFolder(), "data")
     const owner = await startOwner({ dataDir })
     const pid = serverPid(dataDir)
-    await rm(dataDir, { recursive: true })
+    // Frozen, so that it does not begin to mend what is being deleted.
+    owner.process.kill("SIGSTOP")
+    await rm(dataDir, { recursive: true, maxRetries: 5 })
     await given.endProcess(owner.process, "SIGKILL")
     await vi.waitUntil(() => isGone(pid), { timeout: 10_000, interval: 10 })
   })
@@ -277,7 +279,10 @@ describe("a process that starts a server", () => {
     const dataDir = await given.newDataFolder()
     await (await start({ dataDir })).stop()
     const identity = isRoot ? { uid: given.serverUid, gid: given.serverUid } : {}
-    const careless = spawn("sh", ["-c", "true & echo $!; exec sleep 600"], { ...identity, stdio: "pipe" })
+    const careless = spawn("sh", ["-c", "sleep 0.1 & echo $!; exec sleep 600"], {
+      ...identity,
+      stdio: "pipe",
+    })
     given.afterThisTest(() => given.endProcess(careless, "SIGKILL"))
     const [dead] = await once(createInterface({ input: careless.stdout }), "line")
     await vi.waitUntil(() => readFileSync(`/proc/${dead}/stat`, "utf8").includes(") Z "), patient)

@@ -17,8 +17,10 @@ import {
 } from "node:fs/promises"
 import { join } from "node:path"
 import { afterAll, afterEach, describe, expect, it, vi } from "vitest"
+import { createCarillonOn } from "../../src/api/carillon.ts"
 import * as given from "../support/embedded/fixture.ts"
 import { isRoot, query, recall, remember, serverPid, start, startOwner } from "../support/embedded/fixture.ts"
+import { SILENT } from "../support/watched-app.ts"
 
 if (!isRoot) console.warn("Not root: the tests that change users are skipped.")
 const itAsRoot = it.skipIf(!isRoot)
@@ -236,6 +238,17 @@ describe("as root and as others", () => {
       code: "EMBEDDED_FAILED",
       message: expect.stringMatching(/belongs to user 65534/),
     })
+  })
+
+  itAsRoot("a Carillon in a closed folder that was told of no data folder runs from /var", async () => {
+    const cwd = await given.newFolder()
+    await chmod(cwd, 0o700)
+    const carillon = createCarillonOn(given.hostWith({ cwd }), { logger: SILENT })
+    await carillon.start()
+    const home = await readlink(join(cwd, ".carillon"))
+    given.afterThisTest(() => rm(home, { recursive: true }))
+    expect(home).toMatch(/^\/var\/lib\/carillon\//)
+    await carillon.stop()
   })
 
   itAsRoot("a project in a closed folder runs from /var, and finds its data again", async () => {

@@ -18,34 +18,33 @@ import { openLog } from "./server-log.ts"
 import { toolEnvironment } from "./tool.ts"
 
 /**
- * $1 is the pipe, $2 the folder that the server works in, the rest is its command line.
+ * $1 is the pipe, the rest is the server's command line.
  *
  * A pipe opened for reading waits for a writer, so the guard is a writer itself (3) until its starter is one, or is
  * gone. The server gets SIGINT: it ends its sessions and writes a checkpoint. More than once, because a server that has
  * only just been started ignores it. SIGQUIT leaves recovery to the next start, and SIGKILL is for one that is frozen;
  * neither loses what was committed. If the waiting half of the guard was killed, the server's number may be somebody
- * else's by then: where the system can tell, it is asked who works in the folder.
+ * else's by then: where the system can tell, it is asked when that process began.
  */
 const SCRIPT = `
 trap '' TERM HUP INT
 pipe=$1
-cluster=$2
-shift 2
+shift
 mkfifo -m 600 "$pipe" || exit
 exec 3<>"$pipe" 4<"$pipe"
 "$@" </dev/null >&2 3>&- 4<&- &
 server=$!
+began() {
+  [ ! -d /proc/self ] || cut -d ' ' -f 22 /proc/$server/stat 2>/dev/null
+}
+mark=$(began)
 {
   while read -r _; do :; done <&4
   exec 4<&-
-  is_ours() {
-    [ -d /proc/self ] || return 0
-    case $(readlink /proc/$server/cwd) in "$cluster" | "$cluster (deleted)") ;; *) return 1 ;; esac
-  }
   insist() {
     tries=0
     while [ $tries -lt $2 ] && kill -s 0 $server; do
-      is_ours && kill -s $1 $server
+      [ "$(began)" = "$mark" ] && kill -s $1 $server
       sleep 0.1
       tries=$((tries + 1))
     done
@@ -141,7 +140,7 @@ function openShare(pipe: string): Share | undefined {
 async function spawnGuard(host: Host, pipe: string, { folder, command }: GuardPlan): Promise<ChildProcess> {
   const log = await openLog(folder)
   try {
-    return spawn("/bin/sh", ["-c", SCRIPT, "carillon-guard", pipe, folder.cluster, ...command], {
+    return spawn("/bin/sh", ["-c", SCRIPT, "carillon-guard", pipe, ...command], {
       cwd: folder.path,
       env: toolEnvironment(host),
       stdio: ["pipe", "pipe", log.fd],

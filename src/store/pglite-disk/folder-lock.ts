@@ -82,17 +82,32 @@ async function claimNext(
   return mine
 }
 
-async function refuseIfHeld(host: Host, folder: string, number: number): Promise<void> {
-  const file = claimFile(folder, number)
+/** Who has PGlite open in a data folder, if somebody does. */
+export async function findHolder(
+  host: Host,
+  folder: string,
+  number?: number,
+): Promise<
+  { readonly pid: number; readonly isHere: boolean; readonly sinceMs: number | undefined } | undefined
+> {
+  const file = claimFile(folder, number ?? (await highestClaim(folder)))
   const holder = parseHolder((await readFile(file, "utf8").catch(absentOn("ENOENT"))) ?? "{}")
-  if (holder === undefined) return
+  if (holder === undefined) return undefined
   const { pid, mark, sign } = holder
   const isHere = mark !== undefined && (await processMark(host, pid)) === mark
-  if (!isHere && !(sign !== undefined && (await seesSignOfLife(host, folder, sign)))) return
-  const since = await stat(file).then(({ mtimeMs }) => ` since ${formatInstant(mtimeMs)}`, absentOn("ENOENT"))
+  if (!isHere && !(sign !== undefined && (await seesSignOfLife(host, folder, sign)))) return undefined
+  const sinceMs = await stat(file).then(({ mtimeMs }) => Math.floor(mtimeMs), absentOn("ENOENT"))
+  return { pid, isHere, sinceMs }
+}
+
+async function refuseIfHeld(host: Host, folder: string, number: number): Promise<void> {
+  const holder = await findHolder(host, folder, number)
+  if (holder === undefined) return
+  const { pid, isHere, sinceMs } = holder
+  const since = sinceMs === undefined ? "" : ` since ${formatInstant(sinceMs)}`
   throw new CarillonError(
     "PGLITE_IN_USE",
-    `The data folder ${folder} is in use by ${nameOf(host, pid, isHere)}${since ?? ""}, and PGlite serves one ` +
+    `The data folder ${folder} is in use by ${nameOf(host, pid, isHere)}${since}, and PGlite serves one ` +
       "process. Stop that one, choose another `dataDir`, " +
       'or let several processes share a server: `database: "postgres://..."`.',
   )
