@@ -16,6 +16,7 @@ export default defineConfig({
   test: {
     // Most tests wait for a server or another process: two at once are faster, also on two cores.
     maxWorkers: 2,
+    maxConcurrency: 2,
     projects: [
       pure("architecture", ["test/architecture.test.ts"]),
       pure("unit", [
@@ -23,8 +24,8 @@ export default defineConfig({
         "test/{docs,planted,lint}.test.ts",
         "test/{time,history}/**/*.test.ts",
       ]),
-      // Not a part of `npm test`: they take minutes each. `npm run test:long` runs them.
-      { test: { name: "long", include: long ? ["test/long/**/*.test.ts"] : [], maxConcurrency: 2 } },
+      // Not a part of `npm test`, which would take too long: `npm run test:long` runs them.
+      ...(long ? [withServers("long", ["test/long/**/*.test.ts"])] : []),
       withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"]),
     ],
   },

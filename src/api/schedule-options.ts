@@ -107,7 +107,7 @@ const settingsShape = {
 } satisfies Readonly<Record<string, Check>>
 
 /** Which of the options say when. */
-const WHEN = new Set<string>([
+const WHEN: readonly string[] = [
   "cron",
   "every",
   "at",
@@ -124,7 +124,7 @@ const WHEN = new Set<string>([
   "onExcluded",
   "jitter",
   "spread",
-])
+]
 
 const optionsCheck = specCheck(settingsShape)
 
@@ -166,7 +166,9 @@ export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): P
 }
 
 function specOf(options: object): ScheduleSpec {
-  const when = Object.entries(options).filter(([key, value]) => WHEN.has(key) && value !== undefined)
+  const given = options as Readonly<Record<string, unknown>>
+  // In this order, always: two that say the same are the same text.
+  const when = WHEN.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]]))
   return Object.fromEntries(when) as unknown as ScheduleSpec
 }
 

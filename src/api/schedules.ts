@@ -316,6 +316,16 @@ function partsOf({ runtime, engine }: Opened): ChangeParts {
 const FOREVER_MS = 253_402_300_799_999
 
 async function insert(
+  opened: Opened,
+  definition: Definition,
+  by: ByWhom,
+): Promise<ScheduleRecord | undefined> {
+  const made = await insertQuietly(opened, definition, by)
+  if (made) partsOf(opened).onChanged()
+  return made
+}
+
+async function insertQuietly(
   { runtime }: Opened,
   definition: Definition,
   by: ByWhom,

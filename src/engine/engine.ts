@@ -79,7 +79,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     isOn: config.wakeups,
     handlers: {
       onReady: wakeWorkers,
-      onWaiting: () => promoter.bell.ring(),
+      onWaiting: () => {
+        promoter.bell.ring()
+        scheduler.bell.ring()
+      },
       onCancelled: (run) => {
         for (const worker of workers) worker.cancel(run)
       },

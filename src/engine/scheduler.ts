@@ -49,9 +49,12 @@ const BY_ITSELF = { actor: "carillon", reason: "the pause was over" }
 
 export function createScheduler({ runtime, events, onReady, onParked }: SchedulerParts): Loop {
   const { database } = runtime
+  const held = new Set<string>()
   const remembered = new Map<string, { readonly version: number; readonly scheduled: Scheduled }>()
 
   async function tick(): Promise<number> {
+    const inMs = await nextInMs()
+    if (inMs > 0) return Math.min(DEFAULTS.tickMs, inMs)
     await endPauses()
     const rows = await database.run(dueSchedules, { limit: BATCH, mostLive: MOST_LIVE })
     const decided: Decided<DueRow>[] = []
@@ -64,9 +67,14 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
     }
     const written = await write(decided)
     if (rows.length === BATCH && written > 0) return 0
-    const [next] = await database.run(nextDueSchedule, {})
-    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, next?.in_ms ?? DEFAULTS.tickMs))
+    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, await nextInMs()))
     return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
+  }
+
+  /** How long it is until something is due: one question, which is all that an idle process asks. */
+  async function nextInMs(): Promise<number> {
+    const [next] = await database.run(nextDueSchedule, {})
+    return next?.in_ms ?? Number.POSITIVE_INFINITY
   }
 
   /** Pauses that were to end by now. One that somebody else ends at the same moment is not ended twice. */
@@ -160,7 +168,10 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
   }
 
   function tell({ row: { id, name }, decision }: Decided<DueRow>): void {
-    if (decision.isHeld) events.emit({ type: "schedule.held", schedule: id, name })
+    // Told once, until it has gone on: it is looked at every second.
+    if (decision.isHeld && !held.has(id)) events.emit({ type: "schedule.held", schedule: id, name })
+    if (decision.isHeld) held.add(id)
+    else held.delete(id)
     if (decision.state !== "active") {
       events.emit({ type: "schedule.ended", schedule: id, name, state: decision.state })
     }

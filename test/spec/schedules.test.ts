@@ -67,6 +67,9 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.schedules.create(nightly())
     await expect(app.schedules.create(nightly())).rejects.toMatchObject({ code: "SCHEDULE_EXISTS" })
     expect((await app.schedules.put(nightly())).outcome).toBe("unchanged")
+    const { cron, ...rest } = nightly({ timeZone: "Europe/Oslo" } as never) as { cron: string }
+    expect((await app.schedules.put({ cron, ...rest } as never)).outcome).toBe("changed")
+    expect((await app.schedules.put({ ...rest, cron } as never)).outcome).toBe("unchanged")
     expect((await app.schedules.put(nightly({ tenant: "acme" }))).outcome).toBe("created")
     const { schedules } = await app.schedules.list()
     expect(schedules.map(({ name, tenant }) => [name, tenant])).toEqual([

@@ -2,7 +2,7 @@
  * The tables that an export carries: all but the ledger of migrations, which an import writes by itself.
  *
  * A list and not whatever the catalog holds: a schema may also hold days of history that somebody detached to keep, and
- * tables that are not ours. test/store/transfer.test.ts holds it against the migrations.
+ * tables that are not ours. test/long/transfer.test.ts holds it against the migrations.
  */
 export const TABLES = [
   "jobs",
