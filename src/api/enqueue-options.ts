@@ -73,7 +73,7 @@ export interface PostgresClient {
 export type ResolvedRun = Omit<NewRun, "id" | "input">
 
 /** The end of the year 9999. */
-const LAST_INSTANT_MS = 253_402_300_800_000
+export const LAST_INSTANT_MS = 253_402_300_800_000
 const KEY_LENGTH = 500
 const TENANT_LENGTH = 200
 const TAG_LENGTH = 100

@@ -161,7 +161,7 @@ export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): P
     job: job.name,
     spec: JSON.stringify(spec),
     input,
-    settings: JSON.stringify(settingsOf(options)),
+    settings: JSON.stringify(settingsOf(options, job)),
   }
 }
 
@@ -177,7 +177,7 @@ export interface StoredSettings extends ScheduleSettings {
 }
 
 /** In this order, always: two that say the same are the same text. */
-function settingsOf(options: ScheduleSettingsOptions): StoredSettings {
+function settingsOf(options: ScheduleSettingsOptions, job: AnyJob): StoredSettings {
   const { misfire, overlap, maxQueued, pool, priority, tags, retry, notes } = options
   const [timeoutMs, startWithinMs] = [parseDuration(options.timeout), parseDuration(options.startWithin)]
   return {
@@ -191,5 +191,12 @@ function settingsOf(options: ScheduleSettingsOptions): StoredSettings {
     ...(retry !== undefined && { retry }),
     ...(startWithinMs !== undefined && { startWithinMs }),
     ...(notes !== undefined && { notes }),
+    job: {
+      pool: job.pool,
+      priority: job.priority,
+      history: job.history,
+      onLost: job.onLost,
+      concurrency: job.concurrency,
+    },
   }
 }

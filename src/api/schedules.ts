@@ -1,6 +1,5 @@
 /** What can be done with schedules. Whatever changes one asks who does it and why, and keeps that. */
-import { overlapKeyOf } from "../engine/decided.ts"
-import { jobLimit } from "../engine/new-run.ts"
+import { overlapKeyOf, runSettingsOf } from "../engine/decided.ts"
 import {
   audit,
   type ChangeParts,
@@ -12,10 +11,10 @@ import {
   type StoredSchedule,
   scheduledOf,
   settleDue,
+  settlePaused,
   wrongState,
 } from "../engine/schedule-change.ts"
 import { CarillonError } from "../errors.ts"
-import { readSettings } from "../job/reconcile.ts"
 import {
   assertOptions,
   type Check,
@@ -27,10 +26,8 @@ import {
   satisfies,
 } from "../options/check.ts"
 import type { Stretch } from "../schedule/decide.ts"
-import { jobFactsOf } from "../schedule/stored.ts"
 import { readClock } from "../store/clock/read.ts"
 import { listFires } from "../store/fires/list.ts"
-import { makeFirePartitions } from "../store/fires/partitions.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { insertSchedule } from "../store/schedules/insert.ts"
 import { listSchedules } from "../store/schedules/list.ts"
@@ -40,6 +37,7 @@ import { runScheduleNow } from "../store/schedules/run-now.ts"
 import { type DateValue, type InstantMs, toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
+import { LAST_INSTANT_MS } from "./enqueue-options.ts"
 import type {
   FireOptions,
   OfTenant,
@@ -52,7 +50,6 @@ import {
   type Definition,
   resolveSchedule,
   type ScheduleOptions,
-  type StoredSettings,
   scheduleNameCheck,
   scheduleTenantCheck,
 } from "./schedule-options.ts"
@@ -60,7 +57,9 @@ import { type FireRecord, fireRecord, type ScheduleRecord, scheduleRecord } from
 
 const LIMIT = 100
 const MOST = 1_000
+/** Programs that put their schedules at each start need not say who they are. */
 const UNNAMED: ByWhom = { actor: "program", reason: "not given" }
+
 export async function createSchedule<Input>(
   opened: Opened,
   options: ScheduleOptions<Input>,
@@ -85,16 +84,19 @@ export async function putSchedule<Input>(
 ): Promise<PutSchedule> {
   const definition = await resolveSchedule(options)
   assertOptions("schedules.put", by, object(byWhomShape))
-  const made = await insert(opened, definition, by)
-  if (made) return { outcome: "created", schedule: made }
   const { name, tenant } = definition
+  const [there] = await opened.runtime.database.run(findSchedule, { tenant, name })
+  // What every start but the first comes to: one question, and nothing is written.
+  if (there && isSame(there, definition)) return { outcome: "unchanged", schedule: scheduleRecord(there) }
+  const made = there ? undefined : await insert(opened, definition, by)
+  if (made) return { outcome: "created", schedule: made }
   let isChanged = false
   await change(partsOf(opened), { name, tenant, by, action: "schedule.put" }, (row) => {
     if (isSame(row, definition)) return undefined
     if (row.state === "cancelled")
       throw wrongState(row, "put", "It was cancelled: delete it first, or use another name.")
     isChanged = true
-    const settled = row.state === "active" ? settleDue(row) : { cursor: row.cursor, decided: [] }
+    const settled = settleBefore(row)
     const now = Math.floor(row.now_ms)
     const cursor = Math.max(settled.cursor, now)
     const edited = { ...row, ...definition }
@@ -111,6 +113,12 @@ export async function putSchedule<Input>(
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)
   return { outcome: isChanged ? "changed" : "unchanged", schedule }
+}
+
+/** What was due by the old definition is decided by it; one that was set aside cannot be asked. */
+function settleBefore(row: StoredSchedule): ReturnType<typeof settleDue> {
+  if (row.state === "active") return settleDue(row)
+  return row.paused_at === null ? { cursor: row.cursor, decided: [] } : settlePaused(row, row.paused_at)
 }
 
 export async function getSchedule(
@@ -229,25 +237,11 @@ export async function runNow(
     const scheduled = scheduledOf(row)
     const policy = overlap ?? scheduled.policy.overlap
     if (policy === "skip" && row.live > 0) return undefined
-    const settings = JSON.parse(row.settings) as StoredSettings
-    const facts = jobFactsOf(row.job_settings === null ? undefined : readSettings(row.job_settings))
     const overlapKey = policy === "allow" ? null : overlapKeyOf(scheduled)
-    const limit = facts.concurrency === null ? null : jobLimit(row.job)
-    const [lane] = await tx.run(runScheduleNow, {
-      id: row.id,
-      run,
-      pool: settings.pool ?? facts.pool,
-      priority: settings.priority ?? facts.priority,
-      history: facts.history,
-      buryWhenLost: facts.onLost === "bury",
-      tags: settings.tags ? JSON.stringify(settings.tags) : null,
-      timeoutMs: settings.timeoutMs === undefined ? null : BigInt(settings.timeoutMs),
-      retry: settings.retry ? JSON.stringify(settings.retry) : null,
-      overlapKey,
-      jobLimit: limit,
-    })
+    const { startWithinMs: _, ...settings } = runSettingsOf(row)
+    const [lane] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
     await audit(tx, "schedule.runNow", row, by)
-    return { lane, keys: [overlapKey, limit].filter((key) => key !== null) }
+    return { lane, keys: [overlapKey, settings.jobLimit].filter((key) => key !== null) }
   })
   if (!made) return { skipped: "overlap" }
   if (made.keys.length > 0) engine.admissions.admit(made.keys)
@@ -297,7 +291,7 @@ export async function scheduleFires(
   if (!row) throw notFound(name)
   const rows = await runtime.database.run(listFires, {
     schedule: row.id,
-    before: before?.getTime() ?? FOREVER_MS,
+    before: before?.getTime() ?? LAST_INSTANT_MS - 1,
     limit,
   })
   return rows.map(fireRecord)
@@ -312,28 +306,14 @@ function partsOf({ runtime, engine }: Opened): ChangeParts {
   return { runtime, onParked: engine.admissions.admit, onChanged }
 }
 
-/** The end of the year 9999. */
-const FOREVER_MS = 253_402_300_799_999
-
 async function insert(
   opened: Opened,
   definition: Definition,
   by: ByWhom,
 ): Promise<ScheduleRecord | undefined> {
-  const made = await insertQuietly(opened, definition, by)
-  if (made) partsOf(opened).onChanged()
-  return made
-}
-
-async function insertQuietly(
-  { runtime }: Opened,
-  definition: Definition,
-  by: ByWhom,
-): Promise<ScheduleRecord | undefined> {
-  const { database } = runtime
-  await makeFirePartitions(database)
+  const { runtime } = opened
   const id = runtime.newId()
-  return database.transaction(async (tx) => {
+  const made = await runtime.database.transaction(async (tx) => {
     const [clock] = await tx.run(readClock, {})
     const now = clock?.at ?? 0
     const next = nextOf({ id, ...definition }, now)
@@ -350,6 +330,8 @@ async function insertQuietly(
     await audit(tx, "schedule.create", row, by)
     return scheduleRecord(row)
   })
+  if (made) partsOf(opened).onChanged()
+  return made
 }
 
 /** As JSON, the same text: both were written by the same hand. */

@@ -1,5 +1,4 @@
 /** Schedules with what was decided about them, in the form in which it is written. */
-import { DEFAULTS } from "../defaults.ts"
 import { readSettings } from "../job/reconcile.ts"
 import type { Decision, Missed, Scheduled } from "../schedule/decide.ts"
 import { occurrenceId } from "../schedule/occurrence-id.ts"
@@ -32,15 +31,27 @@ export function overlapKeyOf({ id, policy }: Pick<Scheduled, "id" | "policy">): 
   return policy.overlap === "allow" ? null : `schedule:${id}`
 }
 
+/** How its runs are made: as the schedule says, else as its job does. */
+export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
+  const own = JSON.parse(settings) as ScheduleSettings
+  const facts = jobFactsOf(job_settings === null ? own.job : readSettings(job_settings))
+  return {
+    pool: own.pool ?? facts.pool,
+    priority: own.priority ?? facts.priority,
+    history: facts.history,
+    buryWhenLost: facts.onLost === "bury",
+    startWithinMs: own.startWithinMs ?? null,
+    tags: own.tags ? JSON.stringify(own.tags) : null,
+    timeoutMs: own.timeoutMs ?? null,
+    retry: own.retry ? JSON.stringify(own.retry) : null,
+    jobLimit: facts.concurrency === null ? null : jobLimit(job),
+  }
+}
+
 /** The keys under which runs stand in line now. */
 export function keysOf({ row, decision, overlapKey }: Decided): string[] {
   if (decision.fires.length === 0) return []
-  const limit = jobFactsOf(declaredOf(row)).concurrency === null ? [] : [jobLimit(row.job)]
-  return overlapKey === null ? limit : [overlapKey, ...limit]
-}
-
-function declaredOf({ job_settings }: ScheduleRow) {
-  return job_settings === null ? undefined : readSettings(job_settings)
+  return [overlapKey, runSettingsOf(row).jobLimit].filter((key) => key !== null)
 }
 
 /** The instants that the ledger needs partitions for. */
@@ -56,27 +67,25 @@ export function fireParams(decided: readonly Decided[]) {
   const passed = decided.flatMap(({ row, decision }) =>
     decision.passed.map((stretch) => ({ id: row.id, ...stretch })),
   )
-  const facts = decided.map(({ row }) => jobFactsOf(declaredOf(row)))
-  const settings = decided.map(({ row }) => JSON.parse(row.settings) as ScheduleSettings)
-  const of = <T>(pick: (each: Decided, index: number) => T) => decided.map(pick)
+  const made = decided.map(({ row }) => runSettingsOf(row))
+  const of = <T>(pick: (each: Decided) => T) => decided.map(pick)
   return {
     ids: of(({ row }) => row.id),
     cursors: of(({ decision }) => decision.cursor),
     nextOccurrences: of(({ decision }) => decision.next?.occurrence ?? null),
     nextAts: of(({ row, decision }) => lookAgainAt(row, decision)),
     states: of(({ decision }) => decision.state),
-    causes: of(() => null),
     fired: of(({ decision }) => decision.fires.length),
-    pools: of((_, index) => settings[index]?.pool ?? facts[index]?.pool ?? DEFAULTS.pool),
-    priorities: of((_, index) => settings[index]?.priority ?? facts[index]?.priority ?? DEFAULTS.priority),
-    histories: of((_, index) => facts[index]?.history ?? DEFAULTS.history),
-    buryWhenLost: of((_, index) => facts[index]?.onLost === "bury"),
-    startWithinsMs: settings.map(({ startWithinMs }) => startWithinMs ?? null),
-    tags: settings.map(({ tags }) => (tags ? JSON.stringify(tags) : null)),
-    timeoutsMs: settings.map(({ timeoutMs }) => timeoutMs ?? null),
-    retries: settings.map(({ retry }) => (retry ? JSON.stringify(retry) : null)),
+    pools: made.map(({ pool }) => pool),
+    priorities: made.map(({ priority }) => priority),
+    histories: made.map(({ history }) => history),
+    buryWhenLost: made.map(({ buryWhenLost }) => buryWhenLost),
+    startWithinsMs: made.map(({ startWithinMs }) => startWithinMs),
+    tags: made.map(({ tags }) => tags),
+    timeoutsMs: made.map(({ timeoutMs }) => timeoutMs),
+    retries: made.map(({ retry }) => retry),
     overlapKeys: of(({ overlapKey }) => overlapKey),
-    jobLimits: of(({ row }, index) => (facts[index]?.concurrency == null ? null : jobLimit(row.job))),
+    jobLimits: made.map(({ jobLimit: limit }) => limit),
     firesOf: fires.map(({ id }) => id),
     occurrences: fires.map(({ occurrence }) => occurrence),
     dues: fires.map(({ due }) => due),

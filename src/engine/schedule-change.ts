@@ -75,7 +75,7 @@ export async function change(
   })
   const keys = decided.flatMap(keysOf)
   if (keys.length > 0) onParked(keys)
-  onChanged()
+  if (isChanged) onChanged()
   return isChanged
 }
 
@@ -145,7 +145,7 @@ export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledO
 }
 
 /** What was due before the pause obeys the policy; what came during it is skipped. */
-function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled {
+export function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled {
   const scheduled = scheduledOf(row)
   const { recurrence } = scheduled
   const before = settleDue(row, { ...scheduled, recurrence: withinBounds(recurrence, undefined, pausedAt) })

@@ -35,6 +35,9 @@ export interface SchedulerParts {
 
 type DueRow = typeof dueSchedules extends Statement<infer _, infer Row> ? Row : never
 
+/** By which a schedule is known to be still as it was read. */
+type AsRead = Pick<DueRow, "id" | "name" | "cursor" | "version">
+
 const BATCH = 500
 /** More live runs than this need not be counted: the schedule waits anyway. */
 const MOST_LIVE = 10_000
@@ -79,13 +82,16 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
 
   /** Pauses that were to end by now. One that somebody else ends at the same moment is not ended twice. */
   async function endPauses(): Promise<void> {
-    for (const { tenant, name } of await database.run(overduePauses, { limit: MOST_PAUSES })) {
+    for (const paused of await database.run(overduePauses, { limit: MOST_PAUSES })) {
+      const { tenant, name } = paused
       const what = { tenant, name, by: BY_ITSELF, action: "schedule.resume" }
       await change({ runtime, onParked, onChanged: () => {} }, what, (row) => {
         const isOver = row.resume_at !== null && row.resume_at <= row.now_ms
         return row.state === "paused" && isOver ? resumed(row) : undefined
-      }).catch((error: unknown) => {
-        if (!(error instanceof CarillonError && error.code === "SCHEDULE_NOT_FOUND")) throw error
+      }).catch(async (error: unknown) => {
+        if (!isItsOwnFault(error)) throw error
+        // One that was deleted meanwhile is not set aside: there is nothing to change.
+        await setAside(paused, error)
       })
     }
   }
@@ -122,14 +128,30 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
         return writeOnce(decided)
       })
     } catch (error) {
-      if (decided.length > 1) {
-        const half = Math.ceil(decided.length / 2)
-        return (await write(decided.slice(0, half))) + (await write(decided.slice(half)))
-      }
+      if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided)
       if (!isItsOwnFault(error)) throw error
       await setAside(first.row, error)
       return 1
     }
+  }
+
+  /** Whatever is wrong with one half, the other is written; what passes is left for the next tick. */
+  async function writeHalves(decided: readonly Decided<DueRow>[]): Promise<number> {
+    const half = Math.ceil(decided.length / 2)
+    let written = 0
+    let failure: unknown
+    for (const part of [decided.slice(0, half), decided.slice(half)]) {
+      await write(part).then(
+        (count) => {
+          written += count
+        },
+        (error: unknown) => {
+          failure ??= error
+        },
+      )
+    }
+    if (written === 0 && failure !== undefined) throw failure
+    return written
   }
 
   async function writeOnce(decided: readonly Decided<DueRow>[]): Promise<number> {
@@ -159,7 +181,7 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
     return taken.length
   }
 
-  async function setAside({ id, name, cursor, version }: DueRow, error: unknown): Promise<void> {
+  async function setAside({ id, name, cursor, version }: AsRead, error: unknown): Promise<void> {
     const code = error instanceof CarillonError ? error.code : "SCHEDULE_FAULTY"
     const message = error instanceof Error ? error.message : String(error)
     const cause = JSON.stringify({ code, message })
@@ -178,6 +200,12 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
   }
 
   return { name: "scheduler", bell: createBell(runtime), tick }
+}
+
+/** Whether a batch without one of its schedules may go through: not when there is no database to write to. */
+function mayBeOfOne(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown }
+  return isItsOwnFault(error) || code === "DATABASE_BUSY" || code === "DATABASE_DEADLINE"
 }
 
 /** Not what the database suffers from at the moment. */

@@ -17,6 +17,8 @@ export interface ScheduleSettings {
   readonly timeoutMs?: number
   readonly retry?: object
   readonly startWithinMs?: number
+  /** What its job said when the schedule was written: counts while no process has declared the job. */
+  readonly job?: JobFacts
 }
 
 /** What of a job a run is made with. */
@@ -44,9 +46,10 @@ export function readStored(id: string, spec: ScheduleSpec, settings: ScheduleSet
 }
 
 /** What is declared of the job now, or of a job that nobody declares, what is usual. */
-export function jobFactsOf(declared: Readonly<Record<string, unknown>> | undefined): JobFacts {
+export function jobFactsOf(declared: Readonly<Record<string, unknown>> | JobFacts | undefined): JobFacts {
+  const known = (declared ?? {}) as Readonly<Record<string, unknown>>
   const said = <T>(key: string, kind: string, otherwise: T): T =>
-    declared !== undefined && typeof declared[key] === kind ? (declared[key] as T) : otherwise
+    typeof known[key] === kind ? (known[key] as T) : otherwise
   return {
     pool: said("pool", "string", DEFAULTS.pool),
     priority: said("priority", "number", DEFAULTS.priority),

@@ -1,8 +1,8 @@
 /**
  * The seam over PGlite: PostgreSQL compiled to WebAssembly, inside this process, with one connection.
  *
- * For tests, and on disk where no server runs. What it cannot do follows from the one connection: nobody else can hold a lock, no call can be
- * made beside an open transaction, and no statement can be interrupted.
+ * For tests, and on disk where no server runs. What it cannot do follows from the one connection: nobody else can hold a
+ * lock, no call can be made beside an open transaction, and no statement can be interrupted.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { PGlite, Transaction as PGliteTransaction } from "@electric-sql/pglite"

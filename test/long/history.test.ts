@@ -14,16 +14,17 @@ describe("processes that die", () => {
     const world = await recordedWorld()
     // Serves another pool, so that the work is left for those who die.
     const client = await world.worker({ pools: { elsewhere: 1 } })
-    const producing = client.call<string[]>("produce", { count: 200, input: { ms: 5, failUntil: 2 } })
+    const runs: string[] = []
     for (let life = 0; life < 3; life += 1) {
       const victim = await world.worker()
+      const producing = client.call<string[]>("produce", { count: 70, input: { ms: 5, failUntil: 2 } })
       await untilFinished(victim, 20)
       victim.kill("SIGKILL")
       await victim.ended
+      runs.push(...(await producing))
     }
     const heir = await world.worker()
-    const runs = await producing
-    expect(runs).toHaveLength(200)
+    expect(runs).toHaveLength(210)
     expect(new Set(await client.call<string[]>("ends", { runs }))).toEqual(new Set(["succeeded"]))
     await Promise.all([client.call("stop"), heir.call("stop")])
     const { statistics } = await world.judge()
@@ -59,7 +60,7 @@ describe("a process that sleeps past its lease", () => {
   it("and wakes up finds itself fenced, whatever it still has to say", async () => {
     const world = await recordedWorld()
     const sleeper = await world.worker({ slots: 10 })
-    const runs = await sleeper.call<string[]>("produce", { job: "stubborn", count: 30, input: { ms: 300 } })
+    const runs = await sleeper.call<string[]>("produce", { job: "stubborn", count: 30, input: { ms: 900 } })
     await sleeper.until("counts", ({ started }) => Number(started) > 0)
     sleeper.kill("SIGSTOP")
     const heir = await world.worker()

@@ -93,8 +93,6 @@ async function lostBy(world: World, cut: number): Promise<string[]> {
   await moment(Math.random() * 200)
   signalServer(world.server, "SIGSTOP")
   try {
-    // Answers that were on their way arrive: they were given.
-    await moment(50)
     const told = await world.told()
     const copy = join(world.home, `copy-${cut}.img`)
     execFileSync("cp", ["--sparse=always", world.image, copy])

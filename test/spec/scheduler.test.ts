@@ -11,7 +11,7 @@ import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { addSchedule, ledgerOf, type NewSchedule } from "../support/schedules.ts"
 import { execute, rowsOf } from "../support/sql.ts"
-import { busy, watchDatabase } from "../support/watched-database.ts"
+import { busy, outOfReach, watchDatabase } from "../support/watched-database.ts"
 
 const NEVER = new AbortController().signal
 const every = (interval: Duration) => ({ every: interval })
@@ -222,6 +222,41 @@ describeEngines("the scheduler", (engine) => {
     await at("09:10")
     for (const id of good) expect(await runs(id)).toHaveLength(1)
     expect((await state(bad))?.["state"]).toBe("error")
+  })
+
+  it("sets a paused one aside whose pause is over and that cannot be read, and goes on with the others", async () => {
+    const { add, at, runs, state, runtime } = await stage()
+    const bad = await add({ spec: every("10m") })
+    const good = await add({ spec: every("10m") })
+    await execute(
+      runtime.database,
+      `update {schedules} set spec = '{"cron": "61 * * * *"}', state = 'paused', paused_at = '2026-03-02T09:00Z',
+        resume_at = '2026-03-02T09:05Z', next_at = null, next_occurrence = null where id = '${bad}'`,
+    )
+    await at("09:10")
+    expect(await runs(good)).toHaveLength(1)
+    expect(await state(bad)).toMatchObject({ state: "error", cause: { code: "CRON_RANGE" }, resume_at: null })
+  })
+
+  it("writes the rest of a batch when one of it meets a passing fault again and again", async () => {
+    const { add, at, runs, state, database } = await stage()
+    const ids = await Promise.all(Array.from({ length: 4 }, () => add({ spec: every("10m") })))
+    // The batch, its first half, and the first of that: each time the same one is in it.
+    for (let times = 0; times < 3; times += 1) database.meddle("schedules/take", busy)
+    await at("09:10")
+    const made = await Promise.all(ids.map(async (id) => (await runs(id)).length))
+    expect(made.sort()).toEqual([0, 1, 1, 1])
+    for (const id of ids) expect((await state(id))?.["state"]).toBe("active")
+    await at("09:10")
+    for (const id of ids) expect(await runs(id)).toHaveLength(1)
+  })
+
+  it("does not try each of a batch when the database is away", async () => {
+    const { add, at, database } = await stage()
+    for (let many = 0; many < 8; many += 1) await add({ spec: every("10m") })
+    for (let times = 0; times < 20; times += 1) database.meddle("schedules/take", outOfReach)
+    await expect(at("09:10")).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" })
+    expect(database.count("schedules/take")).toBe(1)
   })
 
   it("leaves what a passing fault kept it from writing to the next tick", async () => {

@@ -12,7 +12,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
   })
   afterAll(() => kit.close())
 
-  async function stage({ ms = 0, fails = false } = {}) {
+  async function stage({ fails = false } = {}) {
     const ran: string[] = []
     const job = defineJob({
       name: "work",
@@ -20,7 +20,6 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
       run: async (input: string | undefined, ctx) => {
         ran.push(`${input ?? ""}${ctx.occurrence?.toISOString().slice(11, 16) ?? "by hand"}`)
         if (fails) throw new Error("not yet")
-        void ms
       },
     })
     const app = await kit.app({ jobs: [job], at: "2026-03-02T09:00Z" })
@@ -116,6 +115,32 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
       "09:10 fired 1",
     ])
     await app.close()
+  })
+
+  it("that are edited while they are paused keep account of what they skipped", async () => {
+    const { app, nightly } = await stage()
+    await app.schedules.create(nightly())
+    await app.schedules.pause("nightly", by)
+    await app.clock.set("2026-03-02T09:35Z")
+    const { schedule } = await app.schedules.put(nightly({ misfire: "all" }))
+    expect(schedule.state).toBe("paused")
+    expect(brief(await app.schedules.fires("nightly"))).toEqual(["09:10 skipped paused 3"])
+    await app.clock.set("2026-03-02T09:45Z")
+    await app.schedules.resume("nightly", by)
+    expect(brief(await app.schedules.fires("nightly"))).toEqual([
+      "09:40 skipped paused 1",
+      "09:10 skipped paused 3",
+    ])
+    await app.close()
+  })
+
+  it("of a job that no process has declared go where the job says", async () => {
+    await using app = await kit.app({ at: "2026-03-02T09:00Z" })
+    const mail = defineJob({ name: "mail", pool: "slow", priority: 7, run: async () => {} })
+    await app.schedules.create({ name: "mails", job: mail, every: "10m", overlap: "allow" })
+    await app.clock.advance("10m")
+    const [fire] = await app.schedules.fires("mails")
+    expect(await app.run(fire?.run ?? "")).toMatchObject({ pool: "slow", priority: 7 })
   })
 
   it("make up, when they are resumed, for what was missed before they were paused", async () => {

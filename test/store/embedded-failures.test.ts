@@ -58,15 +58,17 @@ describe("a disk that fills up under a running server", () => {
     const dataDir = join(disk, "data")
     const { url } = await start({ dataDir })
     await remember(url)
-    await appendFile(join(disk, "filler"), new Uint8Array(200 * 2 ** 20)).catch(() => {})
     process.kill(given.serverPid(dataDir), "SIGKILL")
-    const log = join(dataDir, "server.log")
-    const before = (await stat(log)).size
-    // It has tried in vain at least once.
-    await expect(query(url, "select 1")).rejects.toThrow()
+    // What a dead server leaves behind gives room to the next one: the filler takes that too.
+    await vi.waitFor(
+      async () => {
+        await appendFile(join(disk, "filler"), new Uint8Array(200 * 2 ** 20)).catch(() => {})
+        await expect(query(url, "select 1")).rejects.toThrow(/No space left on device/)
+      },
+      { timeout: 30_000, interval: 20 },
+    )
     await rm(join(disk, "filler"))
     await vi.waitFor(async () => expect(await recall(url)).toBe(42), { timeout: 30_000, interval: 50 })
-    expect((await stat(log)).size).toBeGreaterThanOrEqual(before)
   })
 })
 

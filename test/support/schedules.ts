@@ -8,7 +8,7 @@ import { insertSchedule } from "../../src/store/schedules/insert.ts"
 import { readNow } from "../../src/testing/clock.ts"
 import { rowsOf } from "./sql.ts"
 
-export interface NewSchedule extends ScheduleSettings {
+export interface NewSchedule extends Omit<ScheduleSettings, "job"> {
   readonly spec: ScheduleSpec
   readonly job?: string
   readonly name?: string

@@ -18,7 +18,6 @@ export const fireSchedules = statement({
     nextOccurrences: list(nullable(instant)),
     nextAts: list(nullable(instant)),
     states: list(text),
-    causes: list(nullable(json)),
     fired: list(int),
     pools: list(text),
     priorities: list(int),
@@ -50,17 +49,17 @@ export const fireSchedules = statement({
   with given as materialized (
     select *
     from unnest(
-      @ids, @cursors, @nextOccurrences, @nextAts, @states, @causes, @fired, @pools, @priorities, @histories,
+      @ids, @cursors, @nextOccurrences, @nextAts, @states, @fired, @pools, @priorities, @histories,
       @buryWhenLost, @startWithinsMs, @tags, @timeoutsMs, @retries, @overlapKeys, @jobLimits
     ) as given (
-      id, cursor, next_occurrence, next_at, state, cause, fired, pool, priority, history,
+      id, cursor, next_occurrence, next_at, state, fired, pool, priority, history,
       bury_when_lost, start_within_ms, tags, timeout_ms, retry, overlap_key, job_limit
     )
   ),
   advanced as (
     update {schedules} as schedule
     set cursor = given.cursor, next_occurrence = given.next_occurrence, next_at = given.next_at,
-      state = given.state, cause = coalesce(given.cause, schedule.cause), fired = schedule.fired + given.fired
+      state = given.state, fired = schedule.fired + given.fired
     from given
     where schedule.id = given.id and schedule.id = any (@ids)
     returning schedule.id, schedule.tenant, schedule.job, schedule.input

@@ -1,4 +1,4 @@
-import { int, text } from "../codec.ts"
+import { instant, int, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -9,9 +9,9 @@ import { statement } from "../statement.ts"
 export const overduePauses = statement({
   name: "schedules/overdue-pauses",
   params: { limit: int },
-  returns: { tenant: text, name: text },
+  returns: { id: uuid, tenant: text, name: text, cursor: instant, version: int },
   sql: `
-  select tenant, name
+  select id, tenant, name, cursor, version
   from {schedules}
   where resume_at <= {now}
   order by resume_at

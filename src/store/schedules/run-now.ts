@@ -1,4 +1,4 @@
-import { bigint, boolean, int, json, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, double, int, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -18,7 +18,7 @@ export const runScheduleNow = statement({
     history: text,
     buryWhenLost: boolean,
     tags: nullable(json),
-    timeoutMs: nullable(bigint),
+    timeoutMs: nullable(double),
     retry: nullable(json),
     overlapKey: nullable(text),
     jobLimit: nullable(text),

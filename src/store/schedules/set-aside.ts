@@ -2,7 +2,8 @@ import { instant, int, json, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Sets a schedule aside that is itself at fault, so that it does not hold up the others. Says whether it did.
+ * Sets a schedule aside that is itself at fault, active or about to be, so that it does not hold up the others. Says
+ * whether it did.
  *
  * Guarantee: only as it was read; one that was edited meanwhile may be right by now.
  * Locks: its row.
@@ -14,8 +15,8 @@ export const setAsideSchedule = statement({
   returns: { id: uuid },
   sql: `
   update {schedules}
-  set state = 'error', cause = @cause, next_at = null, next_occurrence = null
-  where id = @id and cursor = @cursor and version = @version and state = 'active'
+  set state = 'error', cause = @cause, next_at = null, next_occurrence = null, paused_at = null, resume_at = null
+  where id = @id and cursor = @cursor and version = @version and state in ('active', 'paused')
   returning id
 `,
 })
