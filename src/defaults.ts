@@ -54,6 +54,7 @@ export const DEFAULTS = {
   overlap: "skip",
   overlapWithMisfireAll: "queue",
   maxQueued: 1_000,
+  replaceGraceMs: 30_000,
   timeZone: "UTC",
   dialect: "extended",
 
@@ -110,6 +111,7 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   overlap: "What a schedule does about an occurrence that comes due while an earlier run is not finished.",
   overlapWithMisfireAll: "The same, for a schedule whose misfire policy is `all`.",
   maxQueued: "With so many unfinished runs of a schedule, its next occurrences wait.",
+  replaceGraceMs: "How long a run has to end that a newer occurrence of its schedule replaces.",
   timeZone: "The zone of a schedule that names none.",
   dialect: "The grammar of cron expressions.",
   settleRuns: "How many results are written at once at the most.",

@@ -44,6 +44,12 @@ export const ERROR_TABLE = {
     todo: "Read the message or the audit record for who did it and why.",
     retryable: false,
   },
+  RUN_REPLACED: {
+    means:
+      "A newer occurrence of the schedule takes the place of the run, which starts when this one has ended.",
+    todo: "In the handler: end when `ctx.signal` aborts. After `replaceGrace` the run is taken away from it.",
+    retryable: false,
+  },
   RUN_EXPIRED: {
     means: "The run was not started within its `startWithin`, so it was not started at all.",
     todo: "Add workers or slots, or allow more time.",

@@ -96,7 +96,7 @@ export class AttemptAborted extends CarillonError {
   readonly runId: string
 
   constructor(
-    code: "ATTEMPT_TIMEOUT" | "LEASE_LOST" | "STOPPING" | "RUN_CANCELLED",
+    code: "ATTEMPT_TIMEOUT" | "LEASE_LOST" | "STOPPING" | "RUN_CANCELLED" | "RUN_REPLACED",
     runId: string,
     message: string,
   ) {

@@ -51,6 +51,7 @@ export type {
   RunRetryOptions,
 } from "./job/options.ts"
 export type { JobChange } from "./job/reconcile.ts"
+export type { MisfireLimits, MisfireOption, OverlapOption } from "./job/schedule-policy.ts"
 export type { StandardSchema } from "./job/standard-schema.ts"
 export { Bury, Cancel, Retry, Snooze, type Verdict } from "./job/verdict.ts"
 export type {
@@ -68,7 +69,6 @@ export {
   type ImportedCrontab,
   importCrontab,
 } from "./schedule/crontab.ts"
-export type { MisfireLimits, MisfireOption, OverlapOption } from "./schedule/policy.ts"
 export type { PreviewOptions, SchedulePreview } from "./schedule/preview.ts"
 export type {
   AfterCompletionSpec,

@@ -193,6 +193,7 @@ CREATE TABLE carillon.runs (
   schedule text,
   occurrence timestamp with time zone,
   missed json,
+  end_by timestamp with time zone,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
   CONSTRAINT runs_parked_for CHECK ((((state = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text])))),
@@ -200,6 +201,7 @@ CREATE TABLE carillon.runs (
   CONSTRAINT runs_state CHECK ((state = ANY (ARRAY['waiting'::text, 'parked'::text, 'ready'::text, 'running'::text])))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, occurrence) WHERE (schedule IS NOT NULL);
+CREATE INDEX runs_ending ON carillon.runs USING btree (end_by) WHERE (end_by IS NOT NULL);
 CREATE INDEX runs_leased ON carillon.runs USING btree (lease) WHERE (state = 'running'::text);
 CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((state = 'parked'::text) AND (parked_for <> 'limit'::text));
 CREATE INDEX runs_ready ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (state = 'ready'::text);

@@ -11,14 +11,14 @@ import {
   timeoutCheck,
 } from "../job/options.ts"
 import { encodePayload } from "../job/payload.ts"
-import { type Check, duration, integer, isPlainObject, optional, satisfies } from "../options/check.ts"
 import {
   type MisfireOption,
   misfireCheck,
   type OverlapOption,
   overlapCheck,
   policyFaults,
-} from "../schedule/policy.ts"
+} from "../job/schedule-policy.ts"
+import { type Check, duration, integer, isPlainObject, oneOf, optional, satisfies } from "../options/check.ts"
 import { readSchedule } from "../schedule/schedule.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import { specCheck } from "../schedule/spec-check.ts"
@@ -51,6 +51,20 @@ export interface ScheduleSettingsOptions {
    * @default 1000
    */
   readonly maxQueued?: number
+  /**
+   * Schedules of a tenant with the same key never run at the same time.
+   *
+   * @default each is apart
+   */
+  readonly key?: string
+  /**
+   * With overlap `replace`: how long a running run has to end after it was told to. Then it is taken from its worker.
+   *
+   * @default "30s"
+   */
+  readonly replaceGrace?: Duration
+  /** `replace-retry`: an occurrence takes the place of a run that only waits for its next attempt. */
+  readonly onNewOccurrence?: "replace-retry"
   /** Overrides the priority of the job. */
   readonly priority?: number
   /** Overrides the pool of the job. */
@@ -84,6 +98,7 @@ export interface Definition {
 
 const NAME_LENGTH = 200
 const NOTES_LENGTH = 2_000
+const KEY_LENGTH = 200
 const MOST_QUEUED = 100_000
 
 export const scheduleNameCheck = shortText(NAME_LENGTH)
@@ -95,6 +110,9 @@ const settingsShape = {
   misfire: optional(misfireCheck),
   overlap: optional(overlapCheck),
   maxQueued: optional(integer({ min: 1, max: MOST_QUEUED })),
+  key: optional(shortText(KEY_LENGTH)),
+  replaceGrace: optional(duration()),
+  onNewOccurrence: optional(oneOf("replace-retry")),
   priority: optional(priorityCheck),
   pool: optional(poolNameCheck),
   tags: optional(tagsCheck),
@@ -128,24 +146,18 @@ const WHEN: readonly string[] = [
 
 const optionsCheck = specCheck(settingsShape)
 
-/** Overlaps that are decided, but not yet carried out. */
-const NOT_YET: readonly string[] = ["collapse", "replace"]
-
 /** Throws every fault at once, or what is wrong with the input, or that it can never happen. */
 export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): Promise<Definition> {
   const faults = optionsCheck(options, "")
   const given = (isPlainObject(options) ? options : {}) as Partial<ScheduleSettingsOptions>
-  if (faults.length === 0) faults.push(...policyFaults(given.misfire ?? DEFAULTS.misfire, given.overlap))
+  if (faults.length === 0) {
+    const ofJob = (options.job as { misfire?: MisfireOption | null }).misfire
+    faults.push(...policyFaults(given.misfire ?? ofJob ?? DEFAULTS.misfire, given.overlap))
+  }
   if (isPlainObject(options) && "afterCompletion" in options) {
     faults.push({
       path: "afterCompletion",
       message: "is understood by `previewSchedule`, but cannot be stored yet",
-    })
-  }
-  if (NOT_YET.includes(given.overlap ?? "")) {
-    faults.push({
-      path: "overlap",
-      message: `"${given.overlap}" cannot be stored yet; use "skip", "queue" or "allow"`,
     })
   }
   if (faults.length > 0) throw new OptionsError("schedule", faults)
@@ -178,12 +190,16 @@ export interface StoredSettings extends ScheduleSettings {
 
 /** In this order, always: two that say the same are the same text. */
 function settingsOf(options: ScheduleSettingsOptions, job: AnyJob): StoredSettings {
-  const { misfire, overlap, maxQueued, pool, priority, tags, retry, notes } = options
+  const { misfire, overlap, maxQueued, key, onNewOccurrence, pool, priority, tags, retry, notes } = options
   const [timeoutMs, startWithinMs] = [parseDuration(options.timeout), parseDuration(options.startWithin)]
+  const replaceGraceMs = parseDuration(options.replaceGrace)
   return {
     ...(misfire !== undefined && { misfire }),
     ...(overlap !== undefined && { overlap }),
     ...(maxQueued !== undefined && { maxQueued }),
+    ...(key !== undefined && { key }),
+    ...(replaceGraceMs !== undefined && { replaceGraceMs }),
+    ...(onNewOccurrence !== undefined && { onNewOccurrence }),
     ...(pool !== undefined && { pool }),
     ...(priority !== undefined && { priority }),
     ...(tags !== undefined && { tags }),
@@ -197,6 +213,8 @@ function settingsOf(options: ScheduleSettingsOptions, job: AnyJob): StoredSettin
       history: job.history,
       onLost: job.onLost,
       concurrency: job.concurrency,
+      ...(job.misfire !== null && { misfire: job.misfire }),
+      ...(job.overlap !== null && { overlap: job.overlap }),
     },
   }
 }

@@ -1,7 +1,10 @@
 /** Schedules and the records of their occurrences, as users see them. */
 import type { StoredSchedule } from "../engine/schedule-change.ts"
 import { decodePayload } from "../job/payload.ts"
+import { readSettings } from "../job/reconcile.ts"
+import { readPolicy, type SourcedPolicy } from "../job/schedule-policy.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
+import { jobFactsOf } from "../schedule/stored.ts"
 import type { listFires } from "../store/fires/list.ts"
 import type { Statement } from "../store/statement.ts"
 import { type DateValue, toDate } from "../time/instant.ts"
@@ -19,6 +22,8 @@ export interface ScheduleRecord {
   readonly spec: ScheduleSpec
   readonly input: unknown
   readonly settings: StoredSettings
+  /** What it does about missed and about overlapping occurrences, and who said so: it, its job, or nobody. */
+  readonly policy: SourcedPolicy
   readonly state: ScheduleState
   /** One more with every edit. */
   readonly version: number
@@ -59,6 +64,7 @@ export interface FireRecord {
 type FireRow = typeof listFires extends Statement<infer _, infer R> ? R : never
 
 export function scheduleRecord(row: StoredSchedule): ScheduleRecord {
+  const settings = JSON.parse(row.settings) as StoredSettings
   return {
     id: row.id,
     name: row.name,
@@ -66,7 +72,8 @@ export function scheduleRecord(row: StoredSchedule): ScheduleRecord {
     job: row.job,
     spec: JSON.parse(row.spec) as ScheduleSpec,
     input: decodePayload(row.input),
-    settings: JSON.parse(row.settings) as StoredSettings,
+    settings,
+    policy: policyOf(row, settings),
     // The table's constraint allows these words and no others.
     state: row.state as ScheduleState,
     version: row.version,
@@ -82,6 +89,10 @@ export function scheduleRecord(row: StoredSchedule): ScheduleRecord {
     createdAt: toDate(row.created_at),
     changedAt: toDate(row.changed_at),
   }
+}
+
+function policyOf({ job_settings: job }: StoredSchedule, settings: StoredSettings): SourcedPolicy {
+  return readPolicy(settings, jobFactsOf(job === null ? settings.job : readSettings(job)))
 }
 
 export function fireRecord(fire: FireRow): FireRecord {

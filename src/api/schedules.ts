@@ -1,7 +1,9 @@
 /** What can be done with schedules. Whatever changes one asks who does it and why, and keeps that. */
-import { overlapKeyOf, runSettingsOf } from "../engine/decided.ts"
+import { overlapKeyOf, runSettingsOf, scheduledOf } from "../engine/decided.ts"
+import { displace } from "../engine/displace.ts"
 import {
   audit,
+  type Changed,
   type ChangeParts,
   change,
   nextOf,
@@ -9,7 +11,6 @@ import {
   passing,
   resumed,
   type StoredSchedule,
-  scheduledOf,
   settleDue,
   settlePaused,
   wrongState,
@@ -96,23 +97,27 @@ export async function putSchedule<Input>(
     if (row.state === "cancelled")
       throw wrongState(row, "put", "It was cancelled: delete it first, or use another name.")
     isChanged = true
-    const settled = settleBefore(row)
-    const now = Math.floor(row.now_ms)
-    const cursor = Math.max(settled.cursor, now)
-    const edited = { ...row, ...definition }
-    const next = row.state === "paused" ? undefined : nextOf(edited, cursor)
-    const state = row.state === "paused" ? "paused" : next ? "active" : "completed"
-    return {
-      row: { ...edited, state, cause: row.state === "paused" ? row.cause : null },
-      cursor,
-      next,
-      isEdit: true,
-      decided: settled.decided,
-    }
+    return edited(row, definition)
   })
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)
   return { outcome: isChanged ? "changed" : "unchanged", schedule }
+}
+
+/** A schedule with another definition. Other times count from now on; what else is new counts for all that is undecided. */
+function edited(row: StoredSchedule, definition: Definition): Changed {
+  const { state: before, cursor: at, next_occurrence: occurrence, next_at: due } = row
+  const changed = { ...row, ...definition }
+  if (row.spec === definition.spec && (before === "active" || before === "paused")) {
+    const next = occurrence === null || due === null ? undefined : { occurrence, due }
+    return { row: changed, cursor: at, next, isEdit: true }
+  }
+  const settled = settleBefore(row)
+  const cursor = Math.max(settled.cursor, Math.floor(row.now_ms))
+  const next = before === "paused" ? undefined : nextOf(changed, cursor)
+  const state = before === "paused" ? "paused" : next ? "active" : "completed"
+  const cause = before === "paused" ? row.cause : null
+  return { row: { ...changed, state, cause }, cursor, next, isEdit: true, decided: settled.decided }
 }
 
 /** What was due by the old definition is decided by it; one that was set aside cannot be asked. */
@@ -234,16 +239,19 @@ export async function runNow(
   const made = await runtime.database.transaction(async (tx) => {
     const [row] = await tx.run(lockSchedule, { tenant, name })
     if (!row) throw notFound(name)
-    const scheduled = scheduledOf(row)
-    const policy = overlap ?? scheduled.policy.overlap
-    if (policy === "skip" && row.live > 0) return undefined
-    const overlapKey = policy === "allow" ? null : overlapKeyOf(scheduled)
+    const own = scheduledOf(row)
+    const scheduled = overlap === undefined ? own : { ...own, policy: { ...own.policy, overlap } }
+    const inTheWay = scheduled.replacesRetry ? row.live - row.retrying : row.live
+    if (scheduled.policy.overlap === "skip" && inTheWay > 0) return undefined
+    const overlapKey = overlapKeyOf(scheduled, tenant)
     const { startWithinMs: _, ...settings } = runSettingsOf(row)
     const [lane] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
+    const displaced = await displace(tx, [{ row, scheduled, run, occurrence: undefined }])
     await audit(tx, "schedule.runNow", row, by)
-    return { lane, keys: [overlapKey, settings.jobLimit].filter((key) => key !== null) }
+    return { lane, displaced, keys: [overlapKey, settings.jobLimit].filter((key) => key !== null) }
   })
   if (!made) return { skipped: "overlap" }
+  engine.displaced(made.displaced)
   if (made.keys.length > 0) engine.admissions.admit(made.keys)
   else if (made.lane) engine.wakeups.ready(made.lane)
   return { run }
@@ -271,7 +279,7 @@ export async function skipNext(
     }
     const next = nextOf(row, left)
     const state = next ? "active" : "completed"
-    const decided = [{ row, decision: passing(stretch), overlapKey: null }]
+    const decided = [{ row, decision: passing(stretch), scheduled: scheduledOf(row) }]
     return { row: { ...row, state }, cursor: left, next, decided }
   })
   return left === undefined ? undefined : toDate(left)
@@ -303,7 +311,7 @@ function partsOf({ runtime, engine }: Opened): ChangeParts {
     engine.scheduler.bell.ring()
     engine.wakeups.waiting()
   }
-  return { runtime, onParked: engine.admissions.admit, onChanged }
+  return { runtime, onParked: engine.admissions.admit, onDisplaced: engine.displaced, onChanged }
 }
 
 async function insert(
@@ -316,7 +324,7 @@ async function insert(
   const made = await runtime.database.transaction(async (tx) => {
     const [clock] = await tx.run(readClock, {})
     const now = clock?.at ?? 0
-    const next = nextOf({ id, ...definition }, now)
+    const next = nextOf({ id, job_settings: null, ...definition }, now)
     const written = await tx.run(insertSchedule, {
       id,
       ...definition,

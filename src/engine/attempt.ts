@@ -152,6 +152,8 @@ class Attempt implements RunningAttempt, ContextSource {
     if (reason.code === "ATTEMPT_TIMEOUT") this.#decide({ kind: "timed_out", error: recordError(reason) })
     else if (reason.code === "LEASE_LOST") this.#decide({ kind: "lost" })
     else if (reason.code === "RUN_CANCELLED") this.#decide({ kind: "cancelled", error: recordError(reason) })
+    // The next one waits for its handler to end; the database knows for how long.
+    else if (reason.code === "RUN_REPLACED") return
     else this.#lastWords = this.#parts.host.after(LAST_WORDS_MS, () => this.#decide({ kind: "released" }))
   }
 

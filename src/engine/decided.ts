@@ -2,13 +2,15 @@
 import { readSettings } from "../job/reconcile.ts"
 import type { Decision, Missed, Scheduled } from "../schedule/decide.ts"
 import { occurrenceId } from "../schedule/occurrence-id.ts"
-import { jobFactsOf, type ScheduleSettings } from "../schedule/stored.ts"
+import type { ScheduleSpec } from "../schedule/spec.ts"
+import { type JobFacts, jobFactsOf, readStored, type ScheduleSettings } from "../schedule/stored.ts"
 import { formatInstant } from "../time/instant.ts"
 import { jobLimit } from "./new-run.ts"
 
 /** A schedule as it was read. */
 export interface ScheduleRow {
   readonly id: string
+  readonly tenant: string
   readonly job: string
   /** JSON. */
   readonly settings: string
@@ -20,21 +22,40 @@ export interface ScheduleRow {
 export interface Decided<Row extends ScheduleRow = ScheduleRow> {
   readonly row: Row
   readonly decision: Decision
-  /** Under which its runs are alone. */
-  readonly overlapKey: string | null
+  readonly scheduled: Scheduled
 }
 
 /** When to look again at a schedule whose runs have to finish first. */
 const HELD_MS = 1_000
 
-export function overlapKeyOf({ id, policy }: Pick<Scheduled, "id" | "policy">): string | null {
-  return policy.overlap === "allow" ? null : `schedule:${id}`
+/** Under which the runs of a schedule are alone. */
+export function overlapKeyOf(
+  { id, policy, key }: Pick<Scheduled, "id" | "policy" | "key">,
+  tenant: string,
+): string | null {
+  if (policy.overlap === "allow") return null
+  return key === null ? `schedule:${id}` : `overlap:${tenant}:${key}`
+}
+
+/** What is said of it and of its job. Throws what is wrong with it. */
+export function scheduledOf({
+  id,
+  spec,
+  settings,
+  job_settings,
+}: Pick<ScheduleRow, "id" | "settings" | "job_settings"> & { readonly spec: string }): Scheduled {
+  const own = JSON.parse(settings) as ScheduleSettings
+  return readStored(id, JSON.parse(spec) as ScheduleSpec, own, factsOf(own, job_settings))
+}
+
+function factsOf(own: ScheduleSettings, declared: string | null): JobFacts {
+  return jobFactsOf(declared === null ? own.job : readSettings(declared))
 }
 
 /** How its runs are made: as the schedule says, else as its job does. */
 export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
   const own = JSON.parse(settings) as ScheduleSettings
-  const facts = jobFactsOf(job_settings === null ? own.job : readSettings(job_settings))
+  const facts = factsOf(own, job_settings)
   return {
     pool: own.pool ?? facts.pool,
     priority: own.priority ?? facts.priority,
@@ -49,9 +70,19 @@ export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
 }
 
 /** The keys under which runs stand in line now. */
-export function keysOf({ row, decision, overlapKey }: Decided): string[] {
+export function keysOf({ row, decision, scheduled }: Decided): string[] {
   if (decision.fires.length === 0) return []
-  return [overlapKey, runSettingsOf(row).jobLimit].filter((key) => key !== null)
+  return [overlapKeyOf(scheduled, row.tenant), runSettingsOf(row).jobLimit].filter((key) => key !== null)
+}
+
+/** The runs that it makes. */
+export function newRunsOf({ row, decision, scheduled }: Decided) {
+  return decision.fires.map(({ occurrence }) => ({
+    row,
+    scheduled,
+    run: occurrenceId(row.id, occurrence),
+    occurrence,
+  }))
 }
 
 /** The instants that the ledger needs partitions for. */
@@ -84,7 +115,7 @@ export function fireParams(decided: readonly Decided[]) {
     tags: made.map(({ tags }) => tags),
     timeoutsMs: made.map(({ timeoutMs }) => timeoutMs),
     retries: made.map(({ retry }) => retry),
-    overlapKeys: of(({ overlapKey }) => overlapKey),
+    overlapKeys: of(({ row, scheduled }) => overlapKeyOf(scheduled, row.tenant)),
     jobLimits: made.map(({ jobLimit: limit }) => limit),
     firesOf: fires.map(({ id }) => id),
     occurrences: fires.map(({ occurrence }) => occurrence),

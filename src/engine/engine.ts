@@ -6,6 +6,7 @@ import { type Admissions, createAdmissions } from "./admissions.ts"
 import { createCompleter } from "./attempt-transaction.ts"
 import { createClaimDoubts } from "./claim-doubts.ts"
 import { createClaimer } from "./claimer.ts"
+import { DISPLACED_CODE, type Displaced } from "./displace.ts"
 import { createEnqueuer, type Enqueuer } from "./enqueuer.ts"
 import { createExecutor } from "./executor.ts"
 import type { ReadyLane } from "./lane.ts"
@@ -53,6 +54,8 @@ export interface Engine {
   readonly watch: Loop
   readonly reconciler: Loop
   readonly upkeep: Loop
+  /** Other runs have taken the places of these. */
+  readonly displaced: (displaced: readonly Displaced[]) => void
   /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
   readonly open: () => Promise<void>
   readonly start: () => Promise<void>
@@ -167,9 +170,27 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onWaiting: wakeups.waiting,
     onParked,
   })
-  const scheduler = createScheduler({ runtime, events, onReady: wakeups.ready, onParked: admissions.admit })
+  const scheduler = createScheduler({
+    runtime,
+    events,
+    onReady: wakeups.ready,
+    onParked: admissions.admit,
+    onDisplaced: displaced,
+  })
   const upkeep = createUpkeep(runtime, failed("upkeep"))
   const enqueuer = createEnqueuer(runtime, doubts)
+
+  function displaced(runs: readonly Displaced[]): void {
+    for (const { run, isRunning, message } of runs) {
+      if (isRunning) wakeups.replaced(run)
+      else {
+        const error = { code: DISPLACED_CODE, message, stack: null }
+        results.tell({ id: run, state: "cancelled", result: null, error })
+      }
+    }
+    const keys = runs.flatMap((each) => each.keys)
+    if (keys.length > 0) admissions.admit(keys)
+  }
 
   function wakeWorkers(lane: ReadyLane | undefined): void {
     for (const worker of workers) if (lane === undefined || lane.pool === worker.pool) worker.wake(lane)
@@ -248,6 +269,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     watch,
     reconciler,
     upkeep,
+    displaced,
     open,
     start,
     stop,

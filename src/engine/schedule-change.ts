@@ -3,8 +3,7 @@ import { CarillonError } from "../errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { withinBounds } from "../schedule/bounds.ts"
 import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../schedule/decide.ts"
-import type { ScheduleSpec } from "../schedule/spec.ts"
-import { readStored, type ScheduleSettings } from "../schedule/stored.ts"
+import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { recordAudit } from "../store/audit/record.ts"
 import type { Transaction } from "../store/database.ts"
 import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
@@ -13,7 +12,8 @@ import { fireSchedules } from "../store/schedules/fire.ts"
 import { lockSchedule } from "../store/schedules/lock.ts"
 import type { Statement } from "../store/statement.ts"
 import type { InstantMs } from "../time/instant.ts"
-import { type Decided, fireParams, instantsOf, keysOf, overlapKeyOf } from "./decided.ts"
+import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
+import { type Displaced, displace } from "./displace.ts"
 
 export type StoredSchedule = typeof lockSchedule extends Statement<infer _, infer R> ? R : never
 
@@ -27,6 +27,8 @@ export interface ChangeParts {
   readonly runtime: Runtime
   /** Runs stand in line under these keys. */
   readonly onParked: (keys: readonly string[]) => void
+  /** Others have taken their places. */
+  readonly onDisplaced: (displaced: readonly Displaced[]) => void
   /** Something may be due earlier than it was. */
   readonly onChanged: () => void
 }
@@ -46,13 +48,14 @@ export interface Changed {
 
 /** Changes one schedule as `how` says, under its lock, with the audit. Whether there was anything to change. */
 export async function change(
-  { runtime, onParked, onChanged }: ChangeParts,
+  { runtime, onParked, onDisplaced, onChanged }: ChangeParts,
   what: { readonly name: string; readonly tenant: string; readonly by: ByWhom; readonly action: string },
   how: (row: StoredSchedule) => Changed | undefined,
 ): Promise<boolean> {
   const { database } = runtime
   const { name, tenant, by, action } = what
   let decided: readonly Decided<StoredSchedule>[] = []
+  let displaced: readonly Displaced[] = []
   const write = () =>
     database.transaction(async (tx) => {
       const [row] = await tx.run(lockSchedule, { tenant, name })
@@ -64,6 +67,7 @@ export async function change(
       if (decided.length > 0 && row.state !== "active")
         await tx.run(changeSchedule, paramsOf(row.id, awake(row)))
       for (const each of decided) await tx.run(fireSchedules, fireParams([each]))
+      displaced = await displace(tx, decided.flatMap(newRunsOf))
       await tx.run(changeSchedule, paramsOf(row.id, changed))
       await audit(tx, action, row, by)
       return true
@@ -71,10 +75,11 @@ export async function change(
   const isChanged = await write().catch(async (error: unknown) => {
     if (!isMissingMonth(error)) throw error
     await makeFirePartitions(database, decided.flatMap(instantsOf))
-    return write()
+    return withPartitions(database, write)
   })
   const keys = decided.flatMap(keysOf)
   if (keys.length > 0) onParked(keys)
+  onDisplaced(displaced)
   if (isChanged) onChanged()
   return isChanged
 }
@@ -127,12 +132,13 @@ interface Settled {
 export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledOf(row)): Settled {
   const now = Math.floor(row.now_ms)
   const decided: Decided<StoredSchedule>[] = []
+  const { retrying } = row
   let [cursor, live, fired] = [row.cursor, row.live, Number(row.fired)]
   for (let chunks = 0; chunks < MOST_CHUNKS; chunks += 1) {
-    const decision = decide(scheduled, { now, cursor, live, fired })
+    const decision = decide(scheduled, { now, cursor, live, retrying, fired })
     if (decision.isHeld) break
     if (decision.fires.length === 0 && decision.passed.length === 0) return { cursor, decided }
-    decided.push({ row, decision, overlapKey: overlapKeyOf(scheduled) })
+    decided.push({ row, decision, scheduled })
     cursor = decision.cursor
     live += decision.fires.length
     fired += decision.fires.length
@@ -156,7 +162,7 @@ export function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled 
   const count = recurrence.count(first, last + 1)
   const stretch: Stretch = { outcome: "skipped", reason: "paused", first, last, count, into: undefined }
   const decision = passing(stretch)
-  return { cursor: last, decided: [...before.decided, { row, decision, overlapKey: null }] }
+  return { cursor: last, decided: [...before.decided, { row, decision, scheduled }] }
 }
 
 /** A decision to pass over something; what comes after it is written by whoever makes it. */
@@ -171,19 +177,11 @@ export function passing(stretch: Stretch): Decision {
   }
 }
 
-export function scheduledOf({
-  id,
-  spec,
-  settings,
-}: Pick<StoredSchedule, "id" | "spec" | "settings">): Scheduled {
-  return readStored(id, JSON.parse(spec) as ScheduleSpec, JSON.parse(settings) as ScheduleSettings)
-}
-
 export function nextOf(
-  row: Pick<StoredSchedule, "id" | "spec" | "settings">,
+  row: Pick<StoredSchedule, "id" | "spec" | "settings" | "job_settings">,
   cursor: InstantMs,
 ): Planned | undefined {
-  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, fired: 0 }).next
+  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired: 0 }).next
 }
 
 export async function audit(

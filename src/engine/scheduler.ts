@@ -10,9 +10,9 @@ import { CarillonError, DatabaseError } from "../errors.ts"
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { decide, type Scheduled } from "../schedule/decide.ts"
-import type { ScheduleSpec } from "../schedule/spec.ts"
-import { readStored, type ScheduleSettings } from "../schedule/stored.ts"
+import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
+import { endOverdueRuns } from "../store/runs/end-overdue.ts"
 import { dueSchedules } from "../store/schedules/due.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
 import { nextDueSchedule } from "../store/schedules/next-due.ts"
@@ -20,7 +20,8 @@ import { overduePauses } from "../store/schedules/overdue-pauses.ts"
 import { setAsideSchedule } from "../store/schedules/set-aside.ts"
 import { takeSchedules } from "../store/schedules/take.ts"
 import type { Statement } from "../store/statement.ts"
-import { type Decided, fireParams, instantsOf, keysOf, overlapKeyOf } from "./decided.ts"
+import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
+import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
 import { change, resumed } from "./schedule-change.ts"
@@ -31,12 +32,21 @@ export interface SchedulerParts {
   readonly onReady: (lane: ReadyLane) => void
   /** Runs stand in line under these keys. */
   readonly onParked: (keys: readonly string[]) => void
+  /** Others have taken their places. */
+  readonly onDisplaced: (displaced: readonly Displaced[]) => void
 }
 
 type DueRow = typeof dueSchedules extends Statement<infer _, infer Row> ? Row : never
 
 /** By which a schedule is known to be still as it was read. */
 type AsRead = Pick<DueRow, "id" | "name" | "cursor" | "version">
+
+/** A schedule as it was last read, and by what. */
+interface Remembered {
+  readonly version: number
+  readonly job: string | null
+  readonly scheduled: Scheduled
+}
 
 const BATCH = 500
 /** More live runs than this need not be counted: the schedule waits anyway. */
@@ -47,18 +57,21 @@ const TAKEN_REST_MS = 50
 const WRITE_WITHIN_MS = 5_000
 const MOST_REMEMBERED = 10_000
 const MOST_PAUSES = 100
+const OVERDUE = "A newer occurrence of its schedule takes its place, and it did not end in its time"
 /** Who ends a pause that has an end. */
 const BY_ITSELF = { actor: "carillon", reason: "the pause was over" }
 
-export function createScheduler({ runtime, events, onReady, onParked }: SchedulerParts): Loop {
+export function createScheduler(parts: SchedulerParts): Loop {
+  const { runtime, events, onReady, onParked, onDisplaced } = parts
   const { database } = runtime
   const held = new Set<string>()
-  const remembered = new Map<string, { readonly version: number; readonly scheduled: Scheduled }>()
+  const remembered = new Map<string, Remembered>()
 
   async function tick(): Promise<number> {
     const inMs = await nextInMs()
     if (inMs > 0) return Math.min(DEFAULTS.tickMs, inMs)
     await endPauses()
+    await endOverdue()
     const rows = await database.run(dueSchedules, { limit: BATCH, mostLive: MOST_LIVE })
     const decided: Decided<DueRow>[] = []
     for (const row of rows) {
@@ -85,7 +98,7 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
     for (const paused of await database.run(overduePauses, { limit: MOST_PAUSES })) {
       const { tenant, name } = paused
       const what = { tenant, name, by: BY_ITSELF, action: "schedule.resume" }
-      await change({ runtime, onParked, onChanged: () => {} }, what, (row) => {
+      await change({ runtime, onParked, onDisplaced, onChanged: () => {} }, what, (row) => {
         const isOver = row.resume_at !== null && row.resume_at <= row.now_ms
         return row.state === "paused" && isOver ? resumed(row) : undefined
       }).catch(async (error: unknown) => {
@@ -96,24 +109,36 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
     }
   }
 
+  /** Runs that were replaced and did not end in their time. Whoever executes one finds that it is not theirs any more. */
+  async function endOverdue(): Promise<void> {
+    const ended = await withPartitions(database, () =>
+      database.run(endOverdueRuns, { code: DISPLACED_CODE, message: OVERDUE, limit: BATCH }),
+    )
+    onDisplaced(
+      ended.map(({ id, limit_keys }) => ({
+        run: id,
+        isRunning: false,
+        message: OVERDUE,
+        keys: limit_keys === null ? [] : (JSON.parse(limit_keys) as string[]),
+      })),
+    )
+  }
+
   function decideOn(row: DueRow): Decided<DueRow> {
-    const scheduled = scheduledOf(row)
-    const { cursor, live, fired } = row
-    const decision = decide(scheduled, { now: Math.floor(row.now_ms), cursor, live, fired: Number(fired) })
-    return { row, decision, overlapKey: overlapKeyOf(scheduled) }
+    const scheduled = read(row)
+    const { cursor, live, retrying, fired } = row
+    const standing = { now: Math.floor(row.now_ms), cursor, live, retrying, fired: Number(fired) }
+    return { row, decision: decide(scheduled, standing), scheduled }
   }
 
   /** Reading a spec takes longer than deciding by it. */
-  function scheduledOf({ id, version, spec, settings }: DueRow): Scheduled {
+  function read(row: DueRow): Scheduled {
+    const { id, version, job_settings: job } = row
     const known = remembered.get(id)
-    if (known?.version === version) return known.scheduled
+    if (known?.version === version && known.job === job) return known.scheduled
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
-    const scheduled = readStored(
-      id,
-      JSON.parse(spec) as ScheduleSpec,
-      JSON.parse(settings) as ScheduleSettings,
-    )
-    remembered.set(id, { version, scheduled })
+    const scheduled = scheduledOf(row)
+    remembered.set(id, { version, job, scheduled })
     return scheduled
   }
 
@@ -125,7 +150,8 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
       return await writeOnce(decided).catch(async (error: unknown) => {
         if (!isMissingMonth(error)) throw error
         await makeFirePartitions(database, decided.flatMap(instantsOf))
-        return writeOnce(decided)
+        // Runs that others take the place of go into history.
+        return withPartitions(database, () => writeOnce(decided))
       })
     } catch (error) {
       if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided)
@@ -155,7 +181,7 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
   }
 
   async function writeOnce(decided: readonly Decided<DueRow>[]): Promise<number> {
-    const [lanes, taken] = await database.transaction(
+    const [lanes, taken, displaced] = await database.transaction(
       async (tx) => {
         const rows = decided.map(({ row }) => row)
         await runtime.crashPoint("schedule.decided")
@@ -166,10 +192,11 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
         })
         const ids = new Set(free.map(({ id }) => id))
         const ours = decided.filter(({ row }) => ids.has(row.id))
-        if (ours.length === 0) return [[], ours] as const
+        if (ours.length === 0) return [[], ours, []] as const
         const made = await tx.run(fireSchedules, fireParams(ours))
+        const gone = await displace(tx, ours.flatMap(newRunsOf))
         await runtime.crashPoint("schedule.fired")
-        return [made, ours] as const
+        return [made, ours, gone] as const
       },
       { deadlineMs: WRITE_WITHIN_MS },
     )
@@ -177,6 +204,7 @@ export function createScheduler({ runtime, events, onReady, onParked }: Schedule
     for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)
     const keys = taken.flatMap(keysOf)
     if (keys.length > 0) onParked(keys)
+    onDisplaced(displaced)
     for (const each of taken) tell(each)
     return taken.length
   }

@@ -16,6 +16,8 @@ export interface Wakeups {
   readonly ready: (lane: ReadyLane) => void
   /** A run waits that may be due before anyone looks. */
   readonly waiting: () => void
+  /** Another run takes the place of this one, which is running somewhere. */
+  readonly replaced: (run: string) => void
   /** A running run was cancelled. */
   readonly cancelled: (run: string) => void
   /** Hears what others say. */
@@ -86,6 +88,10 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
     waiting: () => {
       handlers.onWaiting()
       tellOthers("waiting", { about: "waiting" })
+    },
+    replaced: (run) => {
+      handlers.onToldOfCancel(run)
+      tellOthers(run, { about: "cancelled", run })
     },
     cancelled: (run) => {
       handlers.onCancelled(run)

@@ -67,7 +67,9 @@ export function createWatch({ runtime, events, lease, workers, everyMs }: WatchP
       tellSlow()
       if (workers.some((worker) => worker.running().length + worker.inStore() > 0)) {
         const cancelled = await runtime.database.run(findCancelled, { lease: lease.id() }, { lane: "vital" })
-        for (const { id } of cancelled) for (const worker of workers) worker.cancel(id)
+        for (const { id, is_replaced: isReplaced } of cancelled) {
+          for (const worker of workers) worker.cancel(id, { isReplaced })
+        }
       }
       return everyMs
     },

@@ -33,8 +33,8 @@ export interface Worker extends Loop {
   readonly begun: () => Promise<void>
   /** Whether a run is here, started or not. */
   readonly has: (run: string) => boolean
-  /** Ends a run that someone cancelled, if it is here. */
-  readonly cancel: (run: string) => void
+  /** Ends a run that someone cancelled, if it is here. One that is replaced has time to end by itself. */
+  readonly cancel: (run: string, how?: { readonly isReplaced: boolean }) => void
   /** Gives back what is claimed and not started, and starts nothing more. */
   readonly close: () => void
   /** Resolves when no handler runs. */
@@ -270,8 +270,8 @@ export function createWorker(parts: WorkerParts): Worker {
       while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
     },
     has: (id) => executor.isRunning(id) || store.some((run) => run.id === id),
-    cancel: (id) => {
-      executor.abort(id, cancelReason(id))
+    cancel: (id, { isReplaced } = { isReplaced: false }) => {
+      executor.abort(id, isReplaced ? replaceReason(id) : cancelReason(id))
       // Its end will be written as cancelled, whatever is said of it here.
       giveBackWhere((run) => run.id === id)
     },
@@ -288,6 +288,11 @@ export function createWorker(parts: WorkerParts): Worker {
 function cancelReason(run: string): AttemptAborted {
   const message = `Run ${run} was cancelled. Whatever its handler returns, the run ends as cancelled.`
   return new AttemptAborted("RUN_CANCELLED", run, message)
+}
+
+function replaceReason(run: string): AttemptAborted {
+  const message = `A newer occurrence takes the place of run ${run}, and starts when its handler has ended.`
+  return new AttemptAborted("RUN_REPLACED", run, message)
 }
 
 /** Aborts the attempts that were claimed under a lease that is dead. */

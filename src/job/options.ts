@@ -14,6 +14,7 @@ import {
   satisfies,
 } from "../options/check.ts"
 import { type Duration, LONGEST_DURATION_MS, parseDuration } from "../time/duration.ts"
+import { type MisfireOption, misfireCheck, type OverlapOption, overlapCheck } from "./schedule-policy.ts"
 import { isStandardSchema } from "./standard-schema.ts"
 
 /**
@@ -134,6 +135,10 @@ export interface JobSettings {
    * @default none
    */
   readonly concurrency?: number
+  /** What schedules of this job do about missed occurrences, unless they say otherwise. */
+  readonly misfire?: MisfireOption
+  /** What schedules of this job do about an occurrence that comes while a run is not finished, unless they say otherwise. */
+  readonly overlap?: OverlapOption
 }
 
 export type HistoryClass = "short" | "standard" | "long"
@@ -163,6 +168,8 @@ export interface ResolvedJob {
   readonly settle: "batched" | "now"
   readonly history: HistoryClass
   readonly concurrency: number | null
+  readonly misfire: MisfireOption | null
+  readonly overlap: OverlapOption | null
 }
 
 const NAME_LENGTH = 200
@@ -211,6 +218,8 @@ export const jobCheck = object({
   settle: optional(oneOf("batched", "now")),
   history: optional(oneOf("short", "standard", "long")),
   concurrency: optional(integer({ min: 1, max: 1_000_000 })),
+  misfire: optional(misfireCheck),
+  overlap: optional(overlapCheck),
   run: callable,
 })
 
@@ -246,6 +255,8 @@ export function resolveJob(settings: JobSettings): ResolvedJob {
     settle: settings.settle ?? DEFAULTS.settle,
     history: settings.history ?? DEFAULTS.history,
     concurrency: settings.concurrency ?? DEFAULTS.concurrency,
+    misfire: settings.misfire ?? null,
+    overlap: settings.overlap ?? null,
   }
 }
 

@@ -1,10 +1,10 @@
 /** Decisions about occurrences, beside an oracle that visits every instant and has the rules as sentences. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import type { OverlapOption, Policy } from "../job/schedule-policy.ts"
 import type { Recurrence } from "../time/recurrence.ts"
 import { type Decision, decide, type Scheduled, type Standing } from "./decide.ts"
 import { dueOf } from "./jitter.ts"
-import type { OverlapOption, Policy } from "./policy.ts"
 
 /** These instants and no others. */
 function listed(instants: readonly number[]): Recurrence {
@@ -13,6 +13,16 @@ function listed(instants: readonly number[]): Recurrence {
     previous: (before) => instants.findLast((at) => at < before),
     count: (from, to) => instants.filter((at) => from <= at && at < to).length,
   }
+}
+
+const PLAIN = {
+  delays: { jitterMs: 0, spreadMs: 0 },
+  maxRuns: null,
+  maxQueued: 1_000,
+  isOnce: false,
+  replacesRetry: false,
+  replaceGraceMs: 30_000,
+  key: null,
 }
 
 const OVERLAPS = ["skip", "queue", "collapse", "replace", "allow"] as const
@@ -37,6 +47,8 @@ const worlds: fc.Arbitrary<World> = fc
     nowS: fc.integer({ min: 0, max: 1_500 }),
     cursorS: fc.integer({ min: 0, max: 1_500 }),
     live: fc.integer({ min: 0, max: 12 }),
+    retrying: fc.integer({ min: 0, max: 3 }),
+    replacesRetry: fc.boolean(),
     fired: fc.integer({ min: 0, max: 20 }),
   })
   .map(({ gaps, ...given }) => {
@@ -58,18 +70,28 @@ const worlds: fc.Arbitrary<World> = fc
       maxRuns,
       maxQueued,
       isOnce: instants.length === 1,
+      replacesRetry: given.replacesRetry,
+      replaceGraceMs: 0,
+      key: null,
     }
     return {
       instants,
       scheduled,
-      standing: { now: given.nowS * 1_000, cursor: given.cursorS * 1_000, live, fired },
+      standing: {
+        now: given.nowS * 1_000,
+        cursor: given.cursorS * 1_000,
+        live,
+        retrying: Math.min(live, given.retrying),
+        fired,
+      },
     }
   })
 
 /** What each instant after the cursor becomes, one by one; those that are not named stay undecided. */
 function oracle({ instants, scheduled, standing }: World): Map<number, string> {
   const { policy, maxRuns, maxQueued, delays, id } = scheduled
-  const { now, cursor, live, fired } = standing
+  const { now, cursor, live, retrying, fired } = standing
+  const inTheWay = scheduled.replacesRetry ? live - retrying : live
   const due = (at: number) =>
     dueOf({ scheduleId: id, at, next: instants.find((other) => other > at), delays })
   const became = new Map<number, string>()
@@ -81,7 +103,8 @@ function oracle({ instants, scheduled, standing }: World): Map<number, string> {
   const isLate = (at: number) => withinMs !== null && now - due(at) > withinMs
   if (mode === "latest") {
     if (isLate(newest)) for (const at of open) became.set(at, "skipped misfire")
-    else if (policy.overlap === "skip" && live > 0) for (const at of open) became.set(at, "skipped overlap")
+    else if (policy.overlap === "skip" && inTheWay > 0)
+      for (const at of open) became.set(at, "skipped overlap")
     else if (policy.overlap === "queue" && live >= maxQueued) return became
     else for (const at of open) became.set(at, at === newest ? "fired" : `coalesced ${newest}`)
     return became
@@ -178,11 +201,10 @@ describe("a decision", () => {
       count: (from, to) => Math.ceil(to / 1_000) - Math.ceil(from / 1_000),
     }
     const policy: Policy = { misfire: { mode: "latest", withinMs: null, max: null }, overlap: "skip" }
-    const common = { delays: { jitterMs: 0, spreadMs: 0 }, maxRuns: null, maxQueued: 1_000, isOnce: false }
     const year = 366 * 86_400_000
     const decision = decide(
-      { id: "s", recurrence: everySecond, policy, ...common },
-      { now: year, cursor: 0, live: 0, fired: 0 },
+      { id: "s", recurrence: everySecond, policy, ...PLAIN },
+      { now: year, cursor: 0, live: 0, retrying: 0, fired: 0 },
     )
     expect(decision.fires).toEqual([
       { occurrence: year, due: year, missed: { count: year / 1_000 - 1, first: 1_000, last: year - 1_000 } },
@@ -199,11 +221,10 @@ describe("a decision", () => {
     ["one that may run beside others", "allow", 7, "fired"],
   ])("of %s (%s)", (_, overlap, live, became) => {
     const policy: Policy = { misfire: { mode: "latest", withinMs: null, max: null }, overlap }
-    const common = { delays: { jitterMs: 0, spreadMs: 0 }, maxRuns: null, maxQueued: 1_000, isOnce: false }
     const world: World = {
       instants: [60_000, 120_000],
-      scheduled: { id: "s", recurrence: listed([60_000, 120_000]), policy, ...common },
-      standing: { now: 60_000, cursor: 0, live, fired: 0 },
+      scheduled: { id: "s", recurrence: listed([60_000, 120_000]), policy, ...PLAIN },
+      standing: { now: 60_000, cursor: 0, live, retrying: 0, fired: 0 },
     }
     const decision = decide(world.scheduled, world.standing)
     expect([...outcomes(world, decision)]).toEqual([[60_000, became]])

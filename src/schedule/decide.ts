@@ -5,10 +5,11 @@
  * A function of values alone: two processes that decide from the same reading come to the same decision, and the one
  * that comes second finds the cursor moved.
  */
+
+import type { Policy } from "../job/schedule-policy.ts"
 import type { InstantMs } from "../time/instant.ts"
 import type { Recurrence } from "../time/recurrence.ts"
 import { type Delays, dueOf } from "./jitter.ts"
-import type { Policy } from "./policy.ts"
 
 export interface Scheduled {
   readonly id: string
@@ -21,6 +22,12 @@ export interface Scheduled {
   readonly maxQueued: number
   /** It has one occurrence: one that is missed is not followed by another. */
   readonly isOnce: boolean
+  /** A new occurrence takes the place of a run that waits for its next attempt. */
+  readonly replacesRetry: boolean
+  /** How long a run that is replaced has to end. */
+  readonly replaceGraceMs: number
+  /** What its runs are alone under, with those of other schedules that say the same; by itself, if it says nothing. */
+  readonly key: string | null
 }
 
 export interface Standing {
@@ -29,6 +36,8 @@ export interface Standing {
   readonly cursor: InstantMs
   /** Runs that are not finished, those that wait for a retry included. */
   readonly live: number
+  /** How many of those wait for a retry, or for their turn after one. */
+  readonly retrying: number
   /** Runs made so far. */
   readonly fired: number
 }
@@ -100,7 +109,8 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
   if (withinMs !== null && standing.now - due > withinMs) {
     return missedAll(scheduled, standing, [skipped(all, "misfire")])
   }
-  if (policy.overlap === "skip" && standing.live > 0) {
+  const inTheWay = scheduled.replacesRetry ? standing.live - standing.retrying : standing.live
+  if (policy.overlap === "skip" && inTheWay > 0) {
     return goOn(scheduled, standing, { passed: [skipped(all, "overlap")], cursor: all.last })
   }
   if (policy.overlap === "queue" && standing.live >= scheduled.maxQueued)

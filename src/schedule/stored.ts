@@ -1,16 +1,24 @@
 /** A schedule as it is stored: what its user said, as JSON can hold it, and how that is read again. */
 import { DEFAULTS } from "../defaults.ts"
+import {
+  type MisfireOption,
+  misfireCheck,
+  type OverlapOption,
+  overlapCheck,
+  type PolicyOptions,
+  readPolicy,
+} from "../job/schedule-policy.ts"
 import { parseDuration } from "../time/duration.ts"
 import type { Scheduled } from "./decide.ts"
-import { type MisfireOption, type OverlapOption, readPolicy } from "./policy.ts"
 import { readSchedule } from "./schedule.ts"
 import type { ScheduleSpec } from "./spec.ts"
 
 /** How a schedule makes its runs. What is missing is as the job says, or as the defaults do. */
-export interface ScheduleSettings {
-  readonly misfire?: MisfireOption
-  readonly overlap?: OverlapOption
+export interface ScheduleSettings extends PolicyOptions {
   readonly maxQueued?: number
+  readonly key?: string
+  readonly replaceGraceMs?: number
+  readonly onNewOccurrence?: "replace-retry"
   readonly pool?: string
   readonly priority?: number
   readonly tags?: readonly string[]
@@ -21,8 +29,8 @@ export interface ScheduleSettings {
   readonly job?: JobFacts
 }
 
-/** What of a job a run is made with. */
-export interface JobFacts {
+/** What of a job counts for its schedules. */
+export interface JobFacts extends PolicyOptions {
   readonly pool: string
   readonly priority: number
   readonly history: string
@@ -31,17 +39,25 @@ export interface JobFacts {
 }
 
 /** Reads a stored schedule for deciding. Throws what is wrong with it: it may have been written by a later version. */
-export function readStored(id: string, spec: ScheduleSpec, settings: ScheduleSettings): Scheduled {
+export function readStored(
+  id: string,
+  spec: ScheduleSpec,
+  settings: ScheduleSettings,
+  job: PolicyOptions = settings.job ?? {},
+): Scheduled {
   const recurrence = readSchedule(spec)
   const { jitter, spread, maxRuns } = spec as { jitter?: string; spread?: string; maxRuns?: number }
   return {
     id,
     recurrence,
     delays: { jitterMs: parseDuration(jitter) ?? 0, spreadMs: parseDuration(spread) ?? 0 },
-    policy: readPolicy(settings.misfire, settings.overlap),
+    policy: readPolicy(settings, job),
     maxRuns: maxRuns ?? null,
     maxQueued: settings.maxQueued ?? DEFAULTS.maxQueued,
     isOnce: "at" in spec,
+    replacesRetry: settings.onNewOccurrence === "replace-retry",
+    replaceGraceMs: settings.replaceGraceMs ?? DEFAULTS.replaceGraceMs,
+    key: settings.key ?? null,
   }
 }
 
@@ -56,5 +72,15 @@ export function jobFactsOf(declared: Readonly<Record<string, unknown>> | JobFact
     history: said("history", "string", DEFAULTS.history),
     onLost: said("onLost", "string", DEFAULTS.onLost),
     concurrency: said<number | null>("concurrency", "number", null),
+    ...policiesOf(known),
+  }
+}
+
+/** The policies that a job prefers. What a later version says and this one does not understand says nothing. */
+function policiesOf(known: Readonly<Record<string, unknown>>): PolicyOptions {
+  const { misfire, overlap } = known
+  return {
+    ...(misfire != null && misfireCheck(misfire, "").length === 0 && { misfire: misfire as MisfireOption }),
+    ...(overlap != null && overlapCheck(overlap, "").length === 0 && { overlap: overlap as OverlapOption }),
   }
 }

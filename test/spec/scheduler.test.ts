@@ -33,6 +33,7 @@ describeEngines("the scheduler", (engine) => {
         events: channel,
         onReady: () => {},
         onParked: (keys) => parked.push(...keys),
+        onDisplaced: () => {},
       })
     const scheduler = make()
     const add = (schedule: NewSchedule) => addSchedule(runtime, schedule)

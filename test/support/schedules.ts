@@ -19,7 +19,13 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
   const { spec, job = "work", name = `schedule ${runtime.newId()}`, ...settings } = schedule
   const id = runtime.newId()
   const now = await readNow(runtime.database)
-  const { next } = decide(readStored(id, spec, settings), { now, cursor: now, live: 0, fired: 0 })
+  const { next } = decide(readStored(id, spec, settings), {
+    now,
+    cursor: now,
+    live: 0,
+    retrying: 0,
+    fired: 0,
+  })
   await runtime.database.run(insertSchedule, {
     id,
     tenant: "",

@@ -62,7 +62,11 @@ create table {fires} (
   constraint fires_stretch check (last >= occurrence and count >= 1)
 ) partition by range (occurrence);
 
--- The occurrences that a run makes up for.
-alter table {runs} add column missed json;
+alter table {runs}
+  -- The occurrences that a run makes up for.
+  add column missed json,
+  -- A run that is being replaced and has not ended by then is taken from its worker.
+  add column end_by timestamptz;
+create index runs_ending on {runs} (end_by) where end_by is not null;
 -- Live runs of a schedule are counted when it comes due.
 create index runs_by_schedule on {runs} (schedule, occurrence) where schedule is not null;

@@ -1,18 +1,18 @@
-import { uuid } from "../codec.ts"
+import { boolean, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The runs of a lease that someone cancelled while they were running.
+ * The runs of a lease that someone cancelled while they were running, or that others are to take the place of.
  *
  * Index: runs_leased (lease) where state = 'running'.
  */
 export const findCancelled = statement({
   name: "runs/find-cancelled",
   params: { lease: uuid },
-  returns: { id: uuid },
+  returns: { id: uuid, is_replaced: boolean },
   plan: "index",
   sql: `
-  select id
+  select id, end_by is not null as is_replaced
   from {runs}
   where state = 'running' and lease = @lease and cancelling
 `,

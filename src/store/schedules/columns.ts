@@ -22,6 +22,7 @@ export const SCHEDULE_COLUMNS = {
   created_at: instant,
   changed_at: instant,
   live: int,
+  retrying: int,
   now_ms: double,
 } as const
 
@@ -32,4 +33,11 @@ export const SELECT_SCHEDULE = `
   schedule.state, schedule.version, schedule.cursor, schedule.next_occurrence, schedule.next_at, schedule.fired,
   schedule.paused_at, schedule.resume_at, schedule.cause, schedule.created_at, schedule.changed_at,
   (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text limit 10000) as live)::int as live,
+  (
+    select count(*) from (
+      select from {runs} as run
+      where run.schedule = schedule.id::text and run.state <> 'running' and run.cause is not null
+      limit 10000
+    ) as retrying
+  )::int as retrying,
   date_part('epoch', {now}) * 1000 as now_ms`

@@ -23,16 +23,13 @@ export const dueSchedules = statement({
     cursor: instant,
     fired: bigint,
     live: int,
+    retrying: int,
     now_ms: double,
   },
   plan: "index",
   sql: `
   select due.id, tenant, due.name, job, spec, due.settings, jobs.settings as job_settings, due.version, cursor, fired,
-    (
-      select count(*)
-      from (select from {runs} where schedule = due.id::text limit @mostLive) as live
-    )::int as live,
-    date_part('epoch', {now}) * 1000 as now_ms
+    runs.live, runs.retrying, date_part('epoch', {now}) * 1000 as now_ms
   from (
     select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
     from {schedules}
@@ -41,6 +38,10 @@ export const dueSchedules = statement({
     limit @limit
   ) as due
   left join {jobs} as jobs on jobs.name = due.job
+  cross join lateral (
+    select count(*)::int as live, (count(*) filter (where state <> 'running' and cause is not null))::int as retrying
+    from (select state, cause from {runs} where schedule = due.id::text limit @mostLive) as live
+  ) as runs
   order by next_at
 `,
 })

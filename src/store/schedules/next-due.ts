@@ -2,10 +2,11 @@ import { double, nullable } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How long it is until the next schedule is due, or the next pause ends; negative when that has been for a while, null
- * when nothing will be.
+ * How long it is until the next schedule is due, the next pause ends, or a run that was replaced has to have ended;
+ * negative when that has been for a while, null when nothing will be.
  *
- * Index: schedules_due (next_at) where next_at is not null, schedules_resuming (resume_at) where resume_at is not null.
+ * Index: schedules_due (next_at) where next_at is not null, schedules_resuming (resume_at) where resume_at is not null,
+ * runs_ending (end_by) where end_by is not null.
  */
 export const nextDueSchedule = statement({
   name: "schedules/next-due",
@@ -15,7 +16,8 @@ export const nextDueSchedule = statement({
   sql: `
   select date_part('epoch', least(
     (select next_at from {schedules} where next_at is not null order by next_at limit 1),
-    (select resume_at from {schedules} where resume_at is not null order by resume_at limit 1)
+    (select resume_at from {schedules} where resume_at is not null order by resume_at limit 1),
+    (select end_by from {runs} where end_by is not null order by end_by limit 1)
   ) - {now}) * 1000 as in_ms
 `,
 })

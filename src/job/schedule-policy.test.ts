@@ -6,7 +6,7 @@ import {
   overlapCheck,
   policyFaults,
   readPolicy,
-} from "./policy.ts"
+} from "./schedule-policy.ts"
 
 const unlimited = { withinMs: null, max: null }
 
@@ -34,7 +34,7 @@ describe("a misfire policy", () => {
     [{ Persistent: true }, { mode: "latest", ...unlimited }],
   ])("%j is understood", (option, misfire) => {
     expect(misfireCheck(option, "misfire")).toEqual([])
-    expect(readPolicy(option as MisfireOption, undefined).misfire).toEqual(misfire)
+    expect(readPolicy({ misfire: option as MisfireOption }).misfire).toEqual(misfire)
   })
 
   it.each<unknown>([
@@ -69,7 +69,7 @@ describe("an overlap policy", () => {
     ["Forbid", "collapse"],
   ])("%s is understood", (option, overlap) => {
     expect(overlapCheck(option, "overlap")).toEqual([])
-    expect(readPolicy(undefined, option as OverlapOption).overlap).toBe(overlap)
+    expect(readPolicy({ overlap: option as OverlapOption }).overlap).toBe(overlap)
   })
 
   it("BufferOne is refused with the difference to what we have", () => {
@@ -85,12 +85,13 @@ describe("an overlap policy", () => {
 
 describe("both together", () => {
   it("are latest and skip by default, and queue where nothing is to be dropped", () => {
-    expect(readPolicy(undefined, undefined)).toEqual({
+    expect(readPolicy({})).toEqual({
       misfire: { mode: "latest", ...unlimited },
       overlap: "skip",
+      from: { misfire: "default", overlap: "default" },
     })
-    expect(readPolicy("all", undefined).overlap).toBe("queue")
-    expect(readPolicy({ mode: "all", within: "1d" }, undefined).overlap).toBe("queue")
+    expect(readPolicy({ misfire: "all" }).overlap).toBe("queue")
+    expect(readPolicy({ misfire: { mode: "all", within: "1d" } }).overlap).toBe("queue")
   })
 
   it.each(["skip", "collapse", "replace"] as const)(

@@ -122,7 +122,8 @@ export const overlapCheck: Check = (value, path) => {
 
 /** Which combinations cannot be honoured. Both are valid by themselves. */
 export function policyFaults(misfire: MisfireOption, overlap: OverlapOption | undefined): Fault[] {
-  const reason = overlap && overlap in WITH_ALL ? WITH_ALL[overlap as keyof typeof WITH_ALL] : undefined
+  const named = nameOfOverlap(overlap)
+  const reason = named && named in WITH_ALL ? WITH_ALL[named as keyof typeof WITH_ALL] : undefined
   if (readMisfire(misfire).mode !== "all" || reason === undefined) return []
   const message = `with misfire "all", ${reason}. Use "queue" (one after the other) or "allow" (all at once), or misfire "latest".`
   return [{ path: "overlap", message }]
@@ -134,11 +135,46 @@ const WITH_ALL = {
   replace: "each of the missed occurrences would cancel the one before it",
 } as const
 
-/** With the defaults filled in. `misfire` and `overlap` have been checked. */
-export function readPolicy(misfire: MisfireOption | undefined, overlap: OverlapOption | undefined): Policy {
-  const read = readMisfire(misfire ?? DEFAULTS.misfire)
-  const usual = read.mode === "all" ? DEFAULTS.overlapWithMisfireAll : DEFAULTS.overlap
-  return { misfire: read, overlap: overlap === undefined ? usual : (OVERLAP_NAMES[overlap] ?? overlap) }
+/** Policies as they were written, by a schedule or by its job. */
+export interface PolicyOptions {
+  readonly misfire?: MisfireOption
+  readonly overlap?: OverlapOption
+}
+
+/** Where a policy comes from. */
+export type PolicySource = "schedule" | "job" | "default"
+
+export interface SourcedPolicy extends Policy {
+  readonly from: { readonly misfire: PolicySource; readonly overlap: PolicySource }
+}
+
+/**
+ * What the schedule says, else what its job says, else what is usual. All of it has been checked.
+ *
+ * An overlap that the job prefers gives way where the schedule wants all that was missed, which it could not honour.
+ */
+export function readPolicy(schedule: PolicyOptions, job: PolicyOptions = {}): SourcedPolicy {
+  const misfire = readMisfire(schedule.misfire ?? job.misfire ?? DEFAULTS.misfire)
+  const preferred = nameOfOverlap(job.overlap)
+  const ofJob = misfire.mode === "all" && preferred && preferred in WITH_ALL ? undefined : preferred
+  const usual = misfire.mode === "all" ? DEFAULTS.overlapWithMisfireAll : DEFAULTS.overlap
+  return {
+    misfire,
+    overlap: nameOfOverlap(schedule.overlap) ?? ofJob ?? usual,
+    from: {
+      misfire: sourceOf(schedule.misfire, job.misfire),
+      overlap: sourceOf(schedule.overlap, ofJob),
+    },
+  }
+}
+
+function sourceOf(schedule: unknown, job: unknown): PolicySource {
+  if (schedule !== undefined) return "schedule"
+  return job === undefined ? "default" : "job"
+}
+
+function nameOfOverlap(option: OverlapOption | undefined): OverlapOption | undefined {
+  return option === undefined ? undefined : (OVERLAP_NAMES[option] ?? option)
 }
 
 function readMisfire(option: MisfireOption): Misfire {

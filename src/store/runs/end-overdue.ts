@@ -1,0 +1,47 @@
+import { int, json, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+import { LEAVING } from "./leaving.ts"
+
+/**
+ * Ends runs that were to make room for others and have not ended in the time that they had. They are taken from their
+ * workers: what those still have to say about them is refused. Returns them, with the keys whose lines may move on.
+ *
+ * Locks: the rows, in the order of their ids; those that others hold are left for the next time.
+ * Index: runs_ending (end_by) where end_by is not null; the primary keys of runs, keys and run_limits.
+ */
+export const endOverdueRuns = statement({
+  name: "runs/end-overdue",
+  params: { code: text, message: text, limit: int },
+  returns: { id: uuid, limit_keys: nullable(json) },
+  plan: "index",
+  sql: `
+  with held as materialized (
+    select id, due_at, cause
+    from {runs}
+    where id = any (array(
+      select id from {runs} where end_by is not null and end_by <= {now} order by end_by limit @limit
+    ))
+    order by id
+    for update skip locked
+  ),
+  gone as (
+    delete from {runs}
+    where id = any (array(select id from held))
+    returning id, claim, lease, attempt, job, pool, enqueued_at, input, key, limited, tenant, generation, history,
+      schedule, occurrence
+  ),
+  recorded as (
+    insert into {attempts} (
+      run, claim, attempt, job, pool, lease, enqueued_at, due_at, finished_at, outcome, run_state, input,
+      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence
+    )
+    select id, claim, attempt + 1, job, pool, lease, enqueued_at, due_at, {now}, 'cancelled', 'cancelled', input,
+      @code, @message, history, tenant, generation, false, cause, schedule, occurrence
+    from gone
+    join held using (id)
+  ),
+  ${LEAVING}
+  select id, (select json_agg(key) from left_line where run = gone.id) as limit_keys
+  from gone
+`,
+})

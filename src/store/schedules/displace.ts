@@ -1,0 +1,110 @@
+import { boolean, double, instant, json, list, nullable, text, uuid } from "../codec.ts"
+import { LEAVING } from "../runs/leaving.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Lets new runs of schedules take the place of others under the same key: those that nobody has started, those that wait
+ * for another attempt, those that are running, as is asked for each. One that is not running ends at once; a running one
+ * is cancelled, and has until `end_by` to end. Returns what was displaced, and the keys whose lines may move on.
+ *
+ * Guarantee: run in the transaction that has written the new runs, so that there is never less than one. One that is
+ * claimed at this moment counts as running: the row is judged as it is once it is locked.
+ * Locks: the rows of the others, in the order of their ids.
+ * Index: runs_by_schedule, run_limits_parked, run_limits_admitted, the primary keys of runs, run_limits, keys and fires.
+ */
+export const displaceRuns = statement({
+  name: "schedules/displace",
+  params: {
+    schedules: list(text),
+    keys: list(text),
+    /** The new runs, and what they stand for; null for one that somebody asked for. */
+    runs: list(uuid),
+    intos: list(nullable(instant)),
+    takesUnstarted: list(boolean),
+    takesRetrying: list(boolean),
+    takesRunning: list(boolean),
+    /** What becomes of the occurrences of those that nobody has started. */
+    outcomes: list(text),
+    gracesMs: list(double),
+    messages: list(text),
+    code: text,
+  },
+  returns: { id: uuid, is_running: boolean, message: text, limit_keys: nullable(json) },
+  plan: "index",
+  sql: `
+  with given as materialized (
+    select *
+    from unnest(
+      @schedules, @keys, @runs, @intos, @takesUnstarted, @takesRetrying, @takesRunning, @outcomes, @gracesMs, @messages
+    ) as given (
+      schedule, key, run, into_occurrence, takes_unstarted, takes_retrying, takes_running, outcome, grace_ms, message
+    )
+  ),
+  others as materialized (
+    select distinct on (other.id) other.id, given.*
+    from given
+    cross join lateral (
+      select run.id
+      from {runs} as run
+      join {run_limits} as entry on entry.run = run.id and entry.key = given.key
+      where run.schedule = given.schedule
+      union all
+      select entry.run
+      from {run_limits} as entry
+      where entry.key = given.key and not entry.admitted
+      union all
+      select entry.run
+      from {run_limits} as entry
+      where entry.key = given.key and entry.admitted
+    ) as other
+    where other.id <> all (@runs)
+  ),
+  held as materialized (
+    select id, state, attempt, due_at, cause, state in ('parked', 'ready') and cause is null and attempt = 0 as unstarted
+    from {runs}
+    where id = any (array(select id from others))
+    order by id
+    for update
+  ),
+  verdict as materialized (
+    select id, held.state, held.attempt, held.due_at, held.cause, into_occurrence, message, grace_ms,
+      case when unstarted then outcome else 'superseded' end as outcome
+    from held
+    join others using (id)
+    where case when held.state = 'running' then takes_running when unstarted then takes_unstarted else takes_retrying end
+  ),
+  marked as (
+    update {runs} as run
+    set cancelling = true,
+      end_by = least(coalesce(run.end_by, 'infinity'), {now} + grace_ms * interval '1 millisecond')
+    from verdict
+    where run.id = verdict.id and run.id = any (array(select id from verdict where state = 'running'))
+  ),
+  gone as (
+    delete from {runs}
+    where id = any (array(select id from verdict where state <> 'running'))
+    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence
+  ),
+  recorded as (
+    insert into {attempts} (
+      run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, run_state, input,
+      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence
+    )
+    select id, attempt + 1, job, pool, enqueued_at, due_at, {now}, 'cancelled', 'cancelled', input,
+      @code, message, history, tenant, generation, false, cause, schedule, occurrence
+    from gone
+    join verdict using (id)
+  ),
+  ledger as (
+    update {fires} as fire
+    set outcome = verdict.outcome, reason = 'overlap', into_occurrence = verdict.into_occurrence
+    from gone
+    join verdict using (id)
+    where fire.schedule = gone.schedule::uuid and fire.occurrence = gone.occurrence and fire.run = gone.id
+  ),
+  ${LEAVING}
+  select verdict.id, verdict.state = 'running' as is_running, message,
+    (select json_agg(key) from left_line where run = verdict.id) as limit_keys
+  from verdict
+`,
+})

@@ -1,0 +1,216 @@
+/** Occurrences that come while a run of their schedule is not finished, and take the place of another. */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { defineJob, type ScheduleOptions } from "../../src/index.ts"
+import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { createGate } from "../support/gate.ts"
+
+const by = { actor: "ada", reason: "a test" }
+const at = (time: string) => new Date(`2026-03-02T${time}Z`)
+
+describe.each(["memory", "postgres18"] as const)("an occurrence that comes early, on %s", (where) => {
+  let kit: TestKit
+  beforeAll(async () => {
+    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+  })
+  afterAll(() => kit.close())
+
+  /** `obeys`: its handler ends when it is told to. `fails`: at once. */
+  async function stage({ obeys = true, fails = false, slots = 5 } = {}) {
+    const gate = createGate()
+    const said: string[] = []
+    const job = defineJob({
+      name: "work",
+      retry: { attempts: 5, delay: "1h" },
+      run: async (_: undefined, ctx) => {
+        const mine = ctx.occurrence?.toISOString().slice(11, 16) ?? "by hand"
+        said.push(`${mine} began`)
+        if (fails) throw new Error("not yet")
+        await Promise.race([
+          gate.opened,
+          new Promise<void>((resolve) => {
+            ctx.signal.addEventListener("abort", () => {
+              said.push(`${mine} was told`)
+              if (obeys) resolve()
+            })
+          }),
+        ])
+      },
+    })
+    const app = await kit.app({
+      jobs: [job],
+      at: "2026-03-02T09:00Z",
+      pools: { default: slots },
+      lease: "1d",
+    })
+    const create = (more: Partial<ScheduleOptions<undefined>>) =>
+      app.schedules.create({ name: "s", cron: "*/10 * * * *", job, ...more } as ScheduleOptions<undefined>)
+    const now = async (time: string) => {
+      await app.clock.set(`2026-03-02T${time}Z`)
+      await app.tick()
+      await app.tick()
+    }
+    const fires = async () =>
+      [...(await app.schedules.fires("s"))].reverse().map((fire) => {
+        const into = fire.into ? `into ${fire.into.toISOString().slice(11, 16)}` : undefined
+        const { outcome, reason, state } = fire
+        const parts = [fire.occurrence.toISOString().slice(11, 16), outcome, reason, into, state]
+        return parts.filter((part) => part !== undefined).join(" ")
+      })
+    const end = async () => {
+      gate.open()
+      await app.drain()
+      await app.close()
+    }
+    return { app, job, said, create, now, fires, end }
+  }
+
+  it("collapses with one that waits: the newest is what runs when the first has finished", async () => {
+    const { app, said, create, now, fires, end } = await stage()
+    await create({ overlap: "collapse" })
+    await now("09:10")
+    await now("09:20")
+    await now("09:30")
+    expect(said).toEqual(["09:10 began"])
+    expect(await fires()).toEqual([
+      "09:10 fired running",
+      "09:20 coalesced overlap into 09:30 cancelled",
+      "09:30 fired parked",
+    ])
+    const [, collapsed] = [...(await app.schedules.fires("s"))].reverse()
+    await expect(app.result(collapsed?.run ?? "")).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    await end()
+    expect(said).toEqual(["09:10 began", "09:30 began"])
+  })
+
+  it("collapses with one that nobody has started yet, also when there is no slot for it", async () => {
+    const { create, now, fires, said, app } = await stage({ slots: 1 })
+    const other = defineJob({ name: "other", run: async () => {} })
+    await create({ overlap: "collapse" })
+    await app.enqueue(other)
+    await app.pause({ job: "work" }, by)
+    await now("09:10")
+    await now("09:20")
+    await app.resume({ job: "work" }, by)
+    await now("09:21")
+    expect(said).toEqual(["09:20 began"])
+    expect(await fires()).toEqual(["09:10 coalesced overlap into 09:20 cancelled", "09:20 fired running"])
+    await app.close()
+  })
+
+  it("replaces a running one: that is told to end, and the new one starts when it has", async () => {
+    const { app, said, create, now, fires, end } = await stage()
+    await create({ overlap: "replace" })
+    await now("09:10")
+    await now("09:20")
+    await app.until("attempt.finished")
+    await app.tick()
+    await app.tick()
+    expect(said).toEqual(["09:10 began", "09:10 was told", "09:20 began"])
+    expect(await fires()).toEqual(["09:10 fired cancelled", "09:20 fired running"])
+    await end()
+  })
+
+  it("replaces one that does not end in its time: what it still says is refused", async () => {
+    const { app, said, create, now, fires, end } = await stage({ obeys: false })
+    await create({ overlap: "replace", replaceGrace: "1m" })
+    await now("09:10")
+    await now("09:20")
+    expect(await fires()).toEqual(["09:10 fired running", "09:20 fired parked"])
+    await now("09:21")
+    expect(said).toEqual(["09:10 began", "09:10 was told", "09:20 began"])
+    expect(await fires()).toEqual(["09:10 fired cancelled", "09:20 fired running"])
+    await end()
+    expect(app.events.filter(({ type }) => type === "attempt.fenced")).toHaveLength(1)
+  })
+
+  it("supersedes one that waits behind the one that is being replaced", async () => {
+    const { create, now, fires, end } = await stage({ obeys: false })
+    await create({ overlap: "replace", replaceGrace: "1h" })
+    await now("09:10")
+    await now("09:20")
+    await now("09:30")
+    expect(await fires()).toEqual([
+      "09:10 fired running",
+      "09:20 superseded overlap into 09:30 cancelled",
+      "09:30 fired parked",
+    ])
+    await end()
+  })
+
+  it.each([
+    ["skip", "09:10 began", ["09:10 fired waiting", "09:20 skipped overlap"]],
+    ["collapse", "09:10 began", ["09:10 fired waiting", "09:20 fired parked"]],
+  ] as const)("finds one that waits for its retry in its way (%s)", async (overlap, last, expected) => {
+    const { said, create, now, fires, app } = await stage({ fails: true })
+    await create({ overlap })
+    await now("09:10")
+    await app.drain()
+    await now("09:20")
+    expect(said.at(-1)).toBe(last)
+    expect(await fires()).toEqual(expected)
+    await app.close()
+  })
+
+  it.each(["skip", "queue", "collapse", "replace"] as const)(
+    "takes the place of one that waits for its retry, if that is wanted (%s)",
+    async (overlap) => {
+      const { said, create, now, fires, app } = await stage({ fails: true })
+      await create(overlap === "replace" ? { overlap } : { overlap, onNewOccurrence: "replace-retry" })
+      await now("09:10")
+      await app.drain()
+      await now("09:20")
+      await app.drain()
+      expect(said).toEqual(["09:10 began", "09:20 began"])
+      expect(await fires()).toEqual(["09:10 superseded overlap into 09:20 cancelled", "09:20 fired waiting"])
+      await app.close()
+    },
+  )
+
+  it("takes the place of another by hand, as an occurrence would", async () => {
+    const { app, create, now, fires, end } = await stage()
+    await create({ overlap: "collapse" })
+    await now("09:10")
+    await now("09:20")
+    const asked = (await app.schedules.runNow("s", by)) as { run: string }
+    expect(await fires()).toEqual(["09:10 fired running", "09:20 coalesced overlap cancelled"])
+    expect(await app.run(asked.run)).toMatchObject({ state: "parked" })
+    await end()
+  })
+
+  it("does not run beside that of another schedule with the same key", async () => {
+    const { said, create, now, fires, end } = await stage()
+    await create({ overlap: "queue", key: "k" })
+    await create({ name: "t", overlap: "queue", key: "k", cron: "15 * * * *" })
+    await create({ name: "u", overlap: "queue", key: "other", cron: "15 * * * *" })
+    await now("09:10")
+    await now("09:15")
+    expect(said).toEqual(["09:10 began", "09:15 began"])
+    expect(await fires()).toEqual(["09:10 fired running"])
+    await end()
+    expect(said).toEqual(["09:10 began", "09:15 began", "09:15 began"])
+  })
+
+  it("obeys what its job prefers, and what it says itself, and tells which that is", async () => {
+    await using app = await kit.app({ at: "2026-03-02T09:00Z" })
+    const job = defineJob({ name: "picky", overlap: "collapse", misfire: "skip", run: async () => {} })
+    const made = (more: object) => app.schedules.create({ name: "s", every: "10m", job, ...more })
+    const policies = async (more: { name: string }) => {
+      const { policy } = await made(more)
+      return [policy.misfire.mode, policy.overlap, policy.from]
+    }
+    expect(await policies({ name: "a" })).toEqual(["latest", "collapse", { misfire: "job", overlap: "job" }])
+    const own = { name: "b", overlap: "allow" }
+    expect(await policies(own)).toEqual(["latest", "allow", { misfire: "job", overlap: "schedule" }])
+    // What the job prefers cannot be had with this.
+    const all = { name: "c", misfire: "all" }
+    expect(await policies(all)).toEqual(["all", "queue", { misfire: "schedule", overlap: "default" }])
+  })
+
+  it("of a time that is past is not there: nothing of a schedule happens before it was made", async () => {
+    const { create, now, fires, end } = await stage()
+    await create({ overlap: "collapse", startAt: at("08:00") })
+    await now("09:09")
+    expect(await fires()).toEqual([])
+    await end()
+  })
+})
