@@ -207,6 +207,11 @@ export const ERROR_TABLE = {
     todo: "Look for a day that does not exist (30 February), an `endAt` before the first time, or dates that are all excluded.",
     retryable: false,
   },
+  SCHEDULE_CHANGED: {
+    means: "The schedule was changed since the version that the change was made to.",
+    todo: "Read it again, look at what is different, and decide whether you still want the change.",
+    retryable: false,
+  },
   SCHEDULE_EXISTS: {
     means: "There is a schedule of that name already.",
     todo: "Choose another name, or use `put`, which changes the one that is there.",

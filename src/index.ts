@@ -3,6 +3,7 @@
 export type { ByWhom } from "./api/actor.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/attempt-record.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
+export { type ClassicOptions, classic } from "./api/classic.ts"
 export type {
   CallerTransaction,
   EnqueueItem,
@@ -19,10 +20,12 @@ export type { Cancelled, RunRecord } from "./api/runs.ts"
 export type {
   FireOptions,
   OfTenant,
+  PatchBy,
   PutSchedule,
   RunNow,
   ScheduleListOptions,
   SchedulePage,
+  SchedulePatch,
   Schedules,
 } from "./api/schedule-calls.ts"
 export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedule-options.ts"

@@ -80,6 +80,7 @@ CREATE TABLE carillon.dead_letters (
   schedule text,
   occurrence timestamp with time zone,
   limits json,
+  missed json,
   CONSTRAINT dead_letters_pkey PRIMARY KEY (run)
 );
 CREATE INDEX dead_letters_fingerprint ON carillon.dead_letters USING btree (job, fingerprint);
@@ -206,6 +207,16 @@ CREATE INDEX runs_leased ON carillon.runs USING btree (lease) WHERE (state = 'ru
 CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((state = 'parked'::text) AND (parked_for <> 'limit'::text));
 CREATE INDEX runs_ready ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (state = 'ready'::text);
 CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (state = 'waiting'::text);
+
+CREATE TABLE carillon.schedule_ends (
+  schedule text NOT NULL,
+  result json,
+  succeeded_at timestamp with time zone,
+  error json,
+  failed_at timestamp with time zone,
+  failures integer DEFAULT 0 NOT NULL,
+  CONSTRAINT schedule_ends_pkey PRIMARY KEY (schedule)
+) WITH (fillfactor=70);
 
 CREATE TABLE carillon.schedules (
   id uuid NOT NULL,

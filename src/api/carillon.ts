@@ -38,16 +38,19 @@ import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, repl
 import type { Schedules } from "./schedule-calls.ts"
 import {
   cancelSchedule,
-  createSchedule,
   deleteSchedule,
-  getSchedule,
-  listAllSchedules,
   pauseSchedule,
-  putSchedule,
   resumeSchedule,
   runNow,
-  scheduleFires,
   skipNext,
+} from "./schedule-steering.ts"
+import {
+  createSchedule,
+  getSchedule,
+  listAllSchedules,
+  patchSchedule,
+  putSchedule,
+  scheduleFires,
 } from "./schedules.ts"
 
 /** The arguments after the job: an input that may be left out where the job takes none, then options. */
@@ -264,6 +267,7 @@ export function publish(host: Host, application: Application): Carillon {
       put: call(putSchedule) as Schedules["put"],
       get: call(getSchedule),
       list: call(listAllSchedules),
+      patch: call(patchSchedule),
       pause: call(pauseSchedule),
       resume: call(resumeSchedule),
       cancel: call(cancelSchedule),

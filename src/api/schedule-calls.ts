@@ -1,7 +1,9 @@
 /** What can be asked of schedules, and what is answered. */
+
+import type { ScheduleSpec } from "../schedule/spec.ts"
 import type { DateValue } from "../time/instant.ts"
 import type { ByWhom } from "./actor.ts"
-import type { ScheduleOptions } from "./schedule-options.ts"
+import type { ScheduleOptions, ScheduleSettingsOptions } from "./schedule-options.ts"
 import type { FireRecord, ScheduleRecord, ScheduleState } from "./schedule-record.ts"
 
 /** Which schedule of several tenants. */
@@ -37,6 +39,11 @@ export interface Schedules {
    * decides what was due by the old definition, and counts from now on; runs that were made stay as they are.
    */
   readonly put: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<PutSchedule>
+  /**
+   * Changes some of it, and only if it is still at the version that the change was made to: of two who change the same,
+   * the second is told. `null` takes an option away. What counts from when is as with `put`.
+   */
+  readonly patch: (name: string, changes: SchedulePatch, by: PatchBy) => Promise<ScheduleRecord>
   readonly get: (name: string, of?: OfTenant) => Promise<ScheduleRecord | undefined>
   readonly list: (options?: ScheduleListOptions) => Promise<SchedulePage>
   /**
@@ -44,8 +51,14 @@ export interface Schedules {
    * so before.
    */
   readonly pause: (name: string, by: ByWhom & OfTenant & { readonly until?: DateValue }) => Promise<boolean>
-  /** Goes on with the first occurrence after now; also for one that was set aside. Whether there was something to resume. */
-  readonly resume: (name: string, by: ByWhom & OfTenant) => Promise<boolean>
+  /**
+   * Goes on with the first occurrence after now; also for one that was set aside. `misfire` says to make up for the pause.
+   * Whether there was something to resume.
+   */
+  readonly resume: (
+    name: string,
+    by: ByWhom & OfTenant & { readonly misfire?: "latest" | "all" },
+  ) => Promise<boolean>
   /** Ends it for good, and keeps it and its history. Runs that were made stay. Whether that made a difference. */
   readonly cancel: (name: string, by: ByWhom & OfTenant) => Promise<boolean>
   /** Deletes it. Its runs and the record of its occurrences stay. Whether there was one. */
@@ -57,6 +70,17 @@ export interface Schedules {
   /** What became of its occurrences, the newest first. */
   readonly fires: (name: string, options?: FireOptions) => Promise<readonly FireRecord[]>
 }
+
+type Optional<T> = { readonly [Key in keyof T]?: T[Key] | null }
+
+/** Of each kind of schedule, what can be said about it. */
+type AnyWhen = ScheduleSpec extends infer Spec ? (Spec extends unknown ? Optional<Spec> : never) : never
+
+/** What is to be other than it is. */
+export type SchedulePatch = AnyWhen &
+  Optional<Omit<ScheduleSettingsOptions, "name" | "tenant">> & { readonly input?: unknown }
+
+export type PatchBy = ByWhom & OfTenant & { readonly version: number }
 
 export interface PutSchedule {
   readonly outcome: "created" | "changed" | "unchanged"

@@ -22,7 +22,7 @@ import { type Check, duration, integer, isPlainObject, oneOf, optional, satisfie
 import { readSchedule } from "../schedule/schedule.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import { specCheck } from "../schedule/spec-check.ts"
-import type { ScheduleSettings } from "../schedule/stored.ts"
+import type { JobFacts, ScheduleSettings } from "../schedule/stored.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 import { shortText, tagsCheck } from "./enqueue-options.ts"
 import { assertJob } from "./options.ts"
@@ -65,6 +65,12 @@ export interface ScheduleSettingsOptions {
   readonly replaceGrace?: Duration
   /** `replace-retry`: an occurrence takes the place of a run that only waits for its next attempt. */
   readonly onNewOccurrence?: "replace-retry"
+  /** Pauses it when so many of its runs have died in a row. */
+  readonly pauseAfterFailures?: number
+  /** When it is made: an occurrence in the minute that has begun already counts. */
+  readonly includeCurrentMinute?: boolean
+  /** When it is made: makes a run at once, beside its occurrences. */
+  readonly runOnCreate?: boolean
   /** Overrides the priority of the job. */
   readonly priority?: number
   /** Overrides the pool of the job. */
@@ -81,7 +87,7 @@ export interface ScheduleSettingsOptions {
   readonly notes?: string
 }
 
-export type ScheduleOptions<Input> = Exclude<ScheduleSpec, { afterCompletion: unknown }> &
+export type ScheduleOptions<Input> = ScheduleSpec &
   ScheduleSettingsOptions & { readonly job: Job<Input, unknown> } & (undefined extends Input
     ? { readonly input?: Input }
     : { readonly input: Input })
@@ -104,6 +110,8 @@ const MOST_QUEUED = 100_000
 export const scheduleNameCheck = shortText(NAME_LENGTH)
 export const scheduleTenantCheck = shortText(NAME_LENGTH)
 
+const yesOrNo = satisfies("true or false", (value) => typeof value === "boolean")
+
 const settingsShape = {
   name: scheduleNameCheck,
   tenant: optional(scheduleTenantCheck),
@@ -111,6 +119,9 @@ const settingsShape = {
   overlap: optional(overlapCheck),
   maxQueued: optional(integer({ min: 1, max: MOST_QUEUED })),
   key: optional(shortText(KEY_LENGTH)),
+  includeCurrentMinute: optional(yesOrNo),
+  runOnCreate: optional(yesOrNo),
+  pauseAfterFailures: optional(integer({ min: 1, max: 1_000_000 })),
   replaceGrace: optional(duration()),
   onNewOccurrence: optional(oneOf("replace-retry")),
   priority: optional(priorityCheck),
@@ -124,11 +135,15 @@ const settingsShape = {
   input: () => [],
 } satisfies Readonly<Record<string, Check>>
 
+/** The ways to say when. */
+const KINDS: readonly string[] = ["cron", "every", "at", "afterCompletion"]
+
 /** Which of the options say when. */
 const WHEN: readonly string[] = [
   "cron",
   "every",
   "at",
+  "afterCompletion",
   "dialect",
   "offset",
   "anchor",
@@ -148,32 +163,90 @@ const optionsCheck = specCheck(settingsShape)
 
 /** Throws every fault at once, or what is wrong with the input, or that it can never happen. */
 export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): Promise<Definition> {
+  assertSchedule(options)
+  const job: AnyJob = options.job
+  assertJob(job)
+  const input = encodePayload((options as { input?: unknown }).input, "input", DEFAULTS.inputBytes)
+  if (job.hasSchema) await job.parse(input)
+  return definitionOf(options, { job: job.name, facts: factsOf(job), input })
+}
+
+/**
+ * A stored schedule with some of it changed. `job` is needed to check another input; a process that does not know the
+ * job cannot give its schedules another one.
+ */
+export async function patchedSchedule(
+  row: StoredDefinition,
+  changes: object,
+  job: AnyJob | undefined,
+): Promise<Definition> {
+  const settings = JSON.parse(row.settings) as StoredSettings
+  const options = patchedOptions(row, settings, changes)
+  assertSchedule({ ...options, job: job ?? {} })
+  const given = changes as { input?: unknown }
+  const input = "input" in given ? encodePayload(given.input, "input", DEFAULTS.inputBytes) : row.input
+  if (input !== row.input && job === undefined) {
+    const message = `the input of a schedule of job "${row.job}" is checked by a process that knows the job`
+    throw new OptionsError("schedules.patch", [{ path: "input", message }])
+  }
+  if (job?.hasSchema) await job.parse(input)
+  return definitionOf(options, { job: row.job, facts: job ? factsOf(job) : settings.job, input })
+}
+
+type StoredDefinition = Pick<Definition, "tenant" | "name" | "job" | "spec" | "input" | "settings">
+type GivenOptions = ScheduleSpec & ScheduleSettingsOptions
+
+/** What it says, as it would be written today, with the changes. Of the ways to say when, the one that is new counts. */
+function patchedOptions(row: StoredDefinition, settings: StoredSettings, changes: object): GivenOptions {
+  const { timeoutMs, startWithinMs, replaceGraceMs, job: _, ...same } = settings
+  const spec = JSON.parse(row.spec) as Readonly<Record<string, unknown>>
+  const isNewKind = KINDS.some((kind) => kind in changes && !(kind in spec))
+  const before: Readonly<Record<string, unknown>> = {
+    name: row.name,
+    ...(row.tenant !== "" && { tenant: row.tenant }),
+    ...(isNewKind ? Object.fromEntries(Object.entries(spec).filter(([key]) => !KINDS.includes(key))) : spec),
+    ...same,
+    timeout: timeoutMs,
+    startWithin: startWithinMs,
+    replaceGrace: replaceGraceMs,
+  }
+  const { input: _input, ...others } = changes as { input?: unknown }
+  const merged = Object.entries({ ...before, ...others }).filter(([, value]) => value != null)
+  return Object.fromEntries(merged) as unknown as GivenOptions
+}
+
+function assertSchedule(options: object): void {
   const faults = optionsCheck(options, "")
   const given = (isPlainObject(options) ? options : {}) as Partial<ScheduleSettingsOptions>
   if (faults.length === 0) {
-    const ofJob = (options.job as { misfire?: MisfireOption | null }).misfire
+    const ofJob = (options as { job: { misfire?: MisfireOption | null } }).job.misfire
     faults.push(...policyFaults(given.misfire ?? ofJob ?? DEFAULTS.misfire, given.overlap))
   }
-  if (isPlainObject(options) && "afterCompletion" in options) {
-    faults.push({
-      path: "afterCompletion",
-      message: "is understood by `previewSchedule`, but cannot be stored yet",
-    })
-  }
   if (faults.length > 0) throw new OptionsError("schedule", faults)
-  const job: AnyJob = options.job
-  assertJob(job)
+}
+
+function definitionOf(
+  options: ScheduleSettingsOptions,
+  { job, facts, input }: { job: string; facts: JobFacts | undefined; input: string },
+): Definition {
   const spec = specOf(options)
   readSchedule(spec)
-  const input = encodePayload((options as { input?: unknown }).input, "input", DEFAULTS.inputBytes)
-  if (job.hasSchema) await job.parse(input)
+  const { tenant = "", name } = options
+  const settings = JSON.stringify(settingsOf(options, facts))
+  return { tenant, name, job, spec: JSON.stringify(spec), input, settings }
+}
+
+/** What counts of the job while no process declares it. */
+function factsOf(job: AnyJob): JobFacts {
+  const { pool, priority, history, onLost, concurrency, misfire, overlap } = job
   return {
-    tenant: options.tenant ?? "",
-    name: options.name,
-    job: job.name,
-    spec: JSON.stringify(spec),
-    input,
-    settings: JSON.stringify(settingsOf(options, job)),
+    pool,
+    priority,
+    history,
+    onLost,
+    concurrency,
+    ...(misfire !== null && { misfire }),
+    ...(overlap !== null && { overlap }),
   }
 }
 
@@ -186,12 +259,15 @@ function specOf(options: object): ScheduleSpec {
 
 export interface StoredSettings extends ScheduleSettings {
   readonly notes?: string
+  readonly includeCurrentMinute?: true
+  readonly runOnCreate?: true
 }
 
 /** In this order, always: two that say the same are the same text. */
-function settingsOf(options: ScheduleSettingsOptions, job: AnyJob): StoredSettings {
+function settingsOf(options: ScheduleSettingsOptions, facts: JobFacts | undefined): StoredSettings {
   const { misfire, overlap, maxQueued, key, onNewOccurrence, pool, priority, tags, retry, notes } = options
   const [timeoutMs, startWithinMs] = [parseDuration(options.timeout), parseDuration(options.startWithin)]
+  const { pauseAfterFailures } = options
   const replaceGraceMs = parseDuration(options.replaceGrace)
   return {
     ...(misfire !== undefined && { misfire }),
@@ -200,6 +276,9 @@ function settingsOf(options: ScheduleSettingsOptions, job: AnyJob): StoredSettin
     ...(key !== undefined && { key }),
     ...(replaceGraceMs !== undefined && { replaceGraceMs }),
     ...(onNewOccurrence !== undefined && { onNewOccurrence }),
+    ...(pauseAfterFailures !== undefined && { pauseAfterFailures }),
+    ...(options.includeCurrentMinute && { includeCurrentMinute: true }),
+    ...(options.runOnCreate && { runOnCreate: true }),
     ...(pool !== undefined && { pool }),
     ...(priority !== undefined && { priority }),
     ...(tags !== undefined && { tags }),
@@ -207,14 +286,6 @@ function settingsOf(options: ScheduleSettingsOptions, job: AnyJob): StoredSettin
     ...(retry !== undefined && { retry }),
     ...(startWithinMs !== undefined && { startWithinMs }),
     ...(notes !== undefined && { notes }),
-    job: {
-      pool: job.pool,
-      priority: job.priority,
-      history: job.history,
-      onLost: job.onLost,
-      concurrency: job.concurrency,
-      ...(job.misfire !== null && { misfire: job.misfire }),
-      ...(job.overlap !== null && { overlap: job.overlap }),
-    },
+    ...(facts !== undefined && { job: facts }),
   }
 }

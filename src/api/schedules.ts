@@ -1,60 +1,47 @@
 /** What can be done with schedules. Whatever changes one asks who does it and why, and keeps that. */
-import { overlapKeyOf, runSettingsOf, scheduledOf } from "../engine/decided.ts"
-import { displace } from "../engine/displace.ts"
 import {
   audit,
   type Changed,
-  type ChangeParts,
   change,
   nextOf,
   notFound,
-  passing,
-  resumed,
   type StoredSchedule,
   settleDue,
   settlePaused,
   wrongState,
 } from "../engine/schedule-change.ts"
 import { CarillonError } from "../errors.ts"
-import {
-  assertOptions,
-  type Check,
-  date,
-  integer,
-  object,
-  oneOf,
-  optional,
-  satisfies,
-} from "../options/check.ts"
-import type { Stretch } from "../schedule/decide.ts"
+import { assertOptions, date, integer, object, oneOf, optional, satisfies } from "../options/check.ts"
 import { readClock } from "../store/clock/read.ts"
 import { listFires } from "../store/fires/list.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { insertSchedule } from "../store/schedules/insert.ts"
 import { listSchedules } from "../store/schedules/list.ts"
-import { lockSchedule } from "../store/schedules/lock.ts"
-import { removeSchedule } from "../store/schedules/remove.ts"
-import { runScheduleNow } from "../store/schedules/run-now.ts"
-import { type DateValue, type InstantMs, toDate } from "../time/instant.ts"
+import { MINUTE_MS } from "../time/civil.ts"
+import type { InstantMs } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
 import { LAST_INSTANT_MS } from "./enqueue-options.ts"
 import type {
   FireOptions,
   OfTenant,
+  PatchBy,
   PutSchedule,
-  RunNow,
   ScheduleListOptions,
   SchedulePage,
+  SchedulePatch,
 } from "./schedule-calls.ts"
 import {
   type Definition,
+  patchedSchedule,
   resolveSchedule,
   type ScheduleOptions,
-  scheduleNameCheck,
+  type StoredSettings,
   scheduleTenantCheck,
 } from "./schedule-options.ts"
 import { type FireRecord, fireRecord, type ScheduleRecord, scheduleRecord } from "./schedule-record.ts"
+import { makeRunNow, tellRunNow } from "./schedule-steering.ts"
+import { assertNamed, partsOf } from "./schedule-target.ts"
 
 const LIMIT = 100
 const MOST = 1_000
@@ -102,6 +89,42 @@ export async function putSchedule<Input>(
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)
   return { outcome: isChanged ? "changed" : "unchanged", schedule }
+}
+
+export async function patchSchedule(
+  opened: Opened,
+  name: string,
+  changes: SchedulePatch,
+  { tenant = "", version, ...by }: PatchBy,
+): Promise<ScheduleRecord> {
+  assertNamed(
+    "schedules.patch",
+    name,
+    { tenant, version, ...by },
+    { ...byWhomShape, version: integer({ min: 1, max: 2 ** 31 - 1 }) },
+  )
+  const [there] = await opened.runtime.database.run(findSchedule, { tenant, name })
+  if (!there) throw notFound(name)
+  if (there.version !== version) throw changedMeanwhile(there, version)
+  const definition = await patchedSchedule(there, changes, opened.engine.jobs.get(there.job))
+  await change(partsOf(opened), { name, tenant, by, action: "schedule.patch" }, (row) => {
+    if (row.id !== there.id || row.version !== version) throw changedMeanwhile(row, version)
+    if (isSame(row, definition)) return undefined
+    if (row.state === "cancelled")
+      throw wrongState(row, "patch", "It was cancelled: there is nothing to change.")
+    return edited(row, definition)
+  })
+  const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
+  if (!schedule) throw notFound(name)
+  return schedule
+}
+
+function changedMeanwhile({ name, version }: StoredSchedule, read: number): CarillonError {
+  return new CarillonError(
+    "SCHEDULE_CHANGED",
+    `Schedule ${JSON.stringify(name)} is at version ${version}, and the change was made to version ${read}. ` +
+      "Read it again, and decide whether you still want the change.",
+  )
 }
 
 /** A schedule with another definition. Other times count from now on; what else is new counts for all that is undecided. */
@@ -158,133 +181,6 @@ export async function listAllSchedules(
   }
 }
 
-export function pauseSchedule(
-  opened: Opened,
-  name: string,
-  { until, tenant = "", ...by }: ByWhom & OfTenant & { readonly until?: DateValue },
-): Promise<boolean> {
-  assertNamed("schedules.pause", name, { tenant, until, ...by }, { ...byWhomShape, until: optional(date) })
-  return change(partsOf(opened), { name, tenant, by, action: "schedule.pause" }, (row) => {
-    if (row.state === "paused") return undefined
-    if (row.state !== "active") throw wrongState(row, "pause", "Only an active schedule can be paused.")
-    const paused = {
-      ...row,
-      state: "paused",
-      paused_at: Math.floor(row.now_ms),
-      resume_at: until?.getTime() ?? null,
-    }
-    return { row: { ...paused, cause: JSON.stringify(by) }, cursor: row.cursor, next: undefined }
-  })
-}
-
-export function resumeSchedule(
-  opened: Opened,
-  name: string,
-  { tenant = "", ...by }: ByWhom & OfTenant,
-): Promise<boolean> {
-  assertNamed("schedules.resume", name, { tenant, ...by }, byWhomShape)
-  return change(partsOf(opened), { name, tenant, by, action: "schedule.resume" }, (row) => {
-    if (row.state === "active") return undefined
-    if (row.state === "paused" || row.state === "error") return resumed(row)
-    throw wrongState(row, "resume", "Only one that is paused or set aside can be resumed.")
-  })
-}
-
-export function cancelSchedule(
-  opened: Opened,
-  name: string,
-  { tenant = "", ...by }: ByWhom & OfTenant,
-): Promise<boolean> {
-  assertNamed("schedules.cancel", name, { tenant, ...by }, byWhomShape)
-  return change(partsOf(opened), { name, tenant, by, action: "schedule.cancel" }, (row) => {
-    if (row.state === "cancelled") return undefined
-    const cancelled = {
-      ...row,
-      state: "cancelled",
-      paused_at: null,
-      resume_at: null,
-      cause: JSON.stringify(by),
-    }
-    return { row: cancelled, cursor: row.cursor, next: undefined }
-  })
-}
-
-export async function deleteSchedule(
-  { runtime }: Opened,
-  name: string,
-  { tenant = "", ...by }: ByWhom & OfTenant,
-): Promise<boolean> {
-  assertNamed("schedules.delete", name, { tenant, ...by }, byWhomShape)
-  return runtime.database.transaction(async (tx) => {
-    const [row] = await tx.run(lockSchedule, { tenant, name })
-    if (!row) return false
-    await tx.run(removeSchedule, { id: row.id })
-    await audit(tx, "schedule.delete", row, by)
-    return true
-  })
-}
-
-export async function runNow(
-  { runtime, engine }: Opened,
-  name: string,
-  { tenant = "", overlap, ...by }: ByWhom & OfTenant & { readonly overlap?: "allow" },
-): Promise<RunNow> {
-  assertNamed(
-    "schedules.runNow",
-    name,
-    { tenant, overlap, ...by },
-    { ...byWhomShape, overlap: optional(oneOf("allow")) },
-  )
-  const run = runtime.newId()
-  const made = await runtime.database.transaction(async (tx) => {
-    const [row] = await tx.run(lockSchedule, { tenant, name })
-    if (!row) throw notFound(name)
-    const own = scheduledOf(row)
-    const scheduled = overlap === undefined ? own : { ...own, policy: { ...own.policy, overlap } }
-    const inTheWay = scheduled.replacesRetry ? row.live - row.retrying : row.live
-    if (scheduled.policy.overlap === "skip" && inTheWay > 0) return undefined
-    const overlapKey = overlapKeyOf(scheduled, tenant)
-    const { startWithinMs: _, ...settings } = runSettingsOf(row)
-    const [lane] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
-    const displaced = await displace(tx, [{ row, scheduled, run, occurrence: undefined }])
-    await audit(tx, "schedule.runNow", row, by)
-    return { lane, displaced, keys: [overlapKey, settings.jobLimit].filter((key) => key !== null) }
-  })
-  if (!made) return { skipped: "overlap" }
-  engine.displaced(made.displaced)
-  if (made.keys.length > 0) engine.admissions.admit(made.keys)
-  else if (made.lane) engine.wakeups.ready(made.lane)
-  return { run }
-}
-
-export async function skipNext(
-  opened: Opened,
-  name: string,
-  { tenant = "", ...by }: ByWhom & OfTenant,
-): Promise<DateValue | undefined> {
-  assertNamed("schedules.skipNext", name, { tenant, ...by }, byWhomShape)
-  let left: InstantMs | undefined
-  await change(partsOf(opened), { name, tenant, by, action: "schedule.skipNext" }, (row) => {
-    if (row.state !== "active")
-      throw wrongState(row, "skipNext", "Only an active schedule has a next occurrence.")
-    if (row.next_occurrence === null) return undefined
-    left = row.next_occurrence
-    const stretch: Stretch = {
-      outcome: "skipped",
-      reason: "request",
-      first: left,
-      last: left,
-      count: 1,
-      into: undefined,
-    }
-    const next = nextOf(row, left)
-    const state = next ? "active" : "completed"
-    const decided = [{ row, decision: passing(stretch), scheduled: scheduledOf(row) }]
-    return { row: { ...row, state }, cursor: left, next, decided }
-  })
-  return left === undefined ? undefined : toDate(left)
-}
-
 export async function scheduleFires(
   { runtime }: Opened,
   name: string,
@@ -305,15 +201,6 @@ export async function scheduleFires(
   return rows.map(fireRecord)
 }
 
-function partsOf({ runtime, engine }: Opened): ChangeParts {
-  const onChanged = () => {
-    // Whoever sleeps until a later moment looks again, here and elsewhere.
-    engine.scheduler.bell.ring()
-    engine.wakeups.waiting()
-  }
-  return { runtime, onParked: engine.admissions.admit, onDisplaced: engine.displaced, onChanged }
-}
-
 async function insert(
   opened: Opened,
   definition: Definition,
@@ -323,12 +210,15 @@ async function insert(
   const id = runtime.newId()
   const made = await runtime.database.transaction(async (tx) => {
     const [clock] = await tx.run(readClock, {})
-    const now = clock?.at ?? 0
-    const next = nextOf({ id, job_settings: null, ...definition }, now)
+    const settings = JSON.parse(definition.settings) as StoredSettings
+    const cursor = beginsAt(clock?.at ?? 0, settings)
+    const next = nextOf({ id, job_settings: null, ...definition }, cursor)
     const written = await tx.run(insertSchedule, {
       id,
       ...definition,
-      cursor: now,
+      // One whose time is over does nothing, and shows it.
+      state: next ? "active" : "at" in JSON.parse(definition.spec) ? "missed" : "completed",
+      cursor,
       nextOccurrence: next?.occurrence ?? null,
       nextAt: next?.due ?? null,
     })
@@ -336,10 +226,17 @@ async function insert(
     const [row] = await tx.run(findSchedule, { tenant: definition.tenant, name: definition.name })
     if (!row) throw notFound(definition.name)
     await audit(tx, "schedule.create", row, by)
-    return scheduleRecord(row)
+    const first = settings.runOnCreate ? await makeRunNow(tx, row, runtime.newId()) : undefined
+    return { schedule: scheduleRecord(row), first }
   })
   if (made) partsOf(opened).onChanged()
-  return made
+  if (made?.first) tellRunNow(opened, made.first)
+  return made?.schedule
+}
+
+/** Nothing of a schedule happens before this. */
+function beginsAt(now: InstantMs, { includeCurrentMinute }: StoredSettings): InstantMs {
+  return includeCurrentMinute ? Math.floor(now / MINUTE_MS) * MINUTE_MS - 1 : now
 }
 
 /** As JSON, the same text: both were written by the same hand. */
@@ -364,19 +261,4 @@ function readCursor(cursor: string): readonly [tenant: string, name: string] | u
   } catch {
     return undefined
   }
-}
-
-function assertNamed(
-  call: string,
-  name: unknown,
-  options: object,
-  shape: Readonly<Record<string, Check>>,
-): void {
-  const { tenant, ...rest } = options as OfTenant
-  const given = { name, ...(tenant !== undefined && tenant !== "" && { tenant }), ...rest }
-  assertOptions(
-    call,
-    given,
-    object({ name: scheduleNameCheck, tenant: optional(scheduleTenantCheck), ...shape }),
-  )
 }

@@ -89,7 +89,12 @@ export class AttemptContext implements JobContext {
   }
 
   get lastFailure(): JobContext["lastFailure"] {
-    return this.#source.run.extra.lastError ?? undefined
+    const { lastError, last } = this.#source.run.extra
+    return lastError ?? last?.failure ?? undefined
+  }
+
+  get lastResult(): unknown {
+    return this.#source.run.extra.last?.result ?? undefined
   }
 
   get signal(): AbortSignal {

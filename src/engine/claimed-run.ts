@@ -41,8 +41,15 @@ export interface RunExtra {
   readonly occurrence?: string | null
   readonly missed?: { readonly count: number; readonly first: string; readonly last: string } | null
   readonly tags?: readonly string[] | null
+  /** How the runs of its schedule ended last. */
+  readonly last?: { readonly result: unknown; readonly failure: FailureRecord | null } | null
   readonly cause?: string | null
-  readonly lastError?: { readonly code: string | null; readonly message: string } | null
+  readonly lastError?: FailureRecord | null
+}
+
+interface FailureRecord {
+  readonly code: string | null
+  readonly message: string
 }
 
 /** As the claim returns it, for runs that have any of it. */

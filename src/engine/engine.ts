@@ -40,6 +40,8 @@ export interface EngineConfig {
 }
 
 export interface Engine {
+  /** Those that this process has handlers for. */
+  readonly jobs: ReadonlyMap<string, AnyJob>
   readonly results: Results
   readonly wakeups: Wakeups
   readonly enqueuer: Enqueuer
@@ -105,6 +107,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     isBusy: () => workers.some((worker) => worker.isBusy()),
     onSucceeded: (job, durationMs) => watch.succeeded(job, durationMs),
     onFinished: results.tell,
+    onDied: (schedule) => scheduler.died(schedule),
     onReturned: (lane) => (lane ? wakeups.ready(lane) : wakeups.waiting()),
     onRoom: admissions.admit,
     onWritten: () => {
@@ -270,6 +273,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     reconciler,
     upkeep,
     displaced,
+    jobs: config.jobs,
     open,
     start,
     stop,

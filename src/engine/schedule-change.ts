@@ -1,5 +1,6 @@
 /** Changes of schedules: under the lock of the row, with what was due decided first, and with who did it and why. */
 import { CarillonError } from "../errors.ts"
+import { readPolicy } from "../job/schedule-policy.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { withinBounds } from "../schedule/bounds.ts"
 import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../schedule/decide.ts"
@@ -9,6 +10,7 @@ import type { Transaction } from "../store/database.ts"
 import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
 import { changeSchedule } from "../store/schedules/change.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
+import { forgetFailures } from "../store/schedules/forget-failures.ts"
 import { lockSchedule } from "../store/schedules/lock.ts"
 import type { Statement } from "../store/statement.ts"
 import type { InstantMs } from "../time/instant.ts"
@@ -69,6 +71,9 @@ export async function change(
       for (const each of decided) await tx.run(fireSchedules, fireParams([each]))
       displaced = await displace(tx, decided.flatMap(newRunsOf))
       await tx.run(changeSchedule, paramsOf(row.id, changed))
+      if (row.state !== "active" && changed.row.state === "active") {
+        await tx.run(forgetFailures, { schedule: row.id })
+      }
       await audit(tx, action, row, by)
       return true
     })
@@ -89,10 +94,19 @@ function awake(row: StoredSchedule): Changed {
   return { row: active, cursor: row.cursor, next: undefined }
 }
 
-/** A schedule that goes on after a pause, or after it was set aside. */
-export function resumed(row: StoredSchedule): Changed {
+/** A schedule that makes no runs from `at` on. */
+export function paused(row: StoredSchedule, at: InstantMs, until: InstantMs | null, by: ByWhom): Changed {
+  const resting = { ...row, state: "paused", paused_at: at, resume_at: until, cause: JSON.stringify(by) }
+  return { row: resting, cursor: row.cursor, next: undefined }
+}
+
+/**
+ * A schedule that goes on after a pause, or after it was set aside. With `misfire`, what came during the pause is made up
+ * for as that says.
+ */
+export function resumed(row: StoredSchedule, misfire?: "latest" | "all"): Changed {
   const now = Math.floor(row.now_ms)
-  const settled = row.paused_at === null ? undefined : settlePaused(row, row.paused_at)
+  const settled = settleBeforeResume(row, misfire)
   // One that was set aside goes on where it was: what it missed meanwhile obeys its policy.
   const cursor = settled ? Math.max(settled.cursor, now) : row.cursor
   const next = nextOf(row, cursor)
@@ -103,6 +117,15 @@ export function resumed(row: StoredSchedule): Changed {
     next,
     decided: settled?.decided ?? [],
   }
+}
+
+function settleBeforeResume(row: StoredSchedule, misfire: "latest" | "all" | undefined): Settled | undefined {
+  if (row.paused_at === null) return undefined
+  if (misfire === undefined) return settlePaused(row, row.paused_at)
+  const scheduled = scheduledOf(row)
+  const { overlap } = scheduled.policy
+  const policy = readPolicy({ misfire }, { overlap })
+  return settleDue(row, { ...scheduled, policy })
 }
 
 function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed) {
@@ -132,10 +155,10 @@ interface Settled {
 export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledOf(row)): Settled {
   const now = Math.floor(row.now_ms)
   const decided: Decided<StoredSchedule>[] = []
-  const { retrying } = row
+  const { retrying, ended_at: endedAt } = row
   let [cursor, live, fired] = [row.cursor, row.live, Number(row.fired)]
   for (let chunks = 0; chunks < MOST_CHUNKS; chunks += 1) {
-    const decision = decide(scheduled, { now, cursor, live, retrying, fired })
+    const decision = decide(scheduled, { now, cursor, live, retrying, fired, endedAt })
     if (decision.isHeld) break
     if (decision.fires.length === 0 && decision.passed.length === 0) return { cursor, decided }
     decided.push({ row, decision, scheduled })
@@ -181,7 +204,7 @@ export function nextOf(
   row: Pick<StoredSchedule, "id" | "spec" | "settings" | "job_settings">,
   cursor: InstantMs,
 ): Planned | undefined {
-  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired: 0 }).next
+  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired: 0, endedAt: null }).next
 }
 
 export async function audit(

@@ -18,13 +18,14 @@ import { fireSchedules } from "../store/schedules/fire.ts"
 import { nextDueSchedule } from "../store/schedules/next-due.ts"
 import { overduePauses } from "../store/schedules/overdue-pauses.ts"
 import { setAsideSchedule } from "../store/schedules/set-aside.ts"
+import { spentSchedules } from "../store/schedules/spent.ts"
 import { takeSchedules } from "../store/schedules/take.ts"
 import type { Statement } from "../store/statement.ts"
 import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
 import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
-import { change, resumed } from "./schedule-change.ts"
+import { change, paused, resumed } from "./schedule-change.ts"
 
 export interface SchedulerParts {
   readonly runtime: Runtime
@@ -61,18 +62,29 @@ const OVERDUE = "A newer occurrence of its schedule takes its place, and it did 
 /** Who ends a pause that has an end. */
 const BY_ITSELF = { actor: "carillon", reason: "the pause was over" }
 
-export function createScheduler(parts: SchedulerParts): Loop {
+export interface Scheduler extends Loop {
+  /** A run of this schedule has died here. */
+  readonly died: (schedule: string) => void
+}
+
+export function createScheduler(parts: SchedulerParts): Scheduler {
   const { runtime, events, onReady, onParked, onDisplaced } = parts
   const { database } = runtime
   const held = new Set<string>()
   const remembered = new Map<string, Remembered>()
+  /** Schedules whose runs have died since the last tick. */
+  const failing = new Set<string>()
+  const bell = createBell(runtime)
 
   async function tick(): Promise<number> {
+    await pauseSpent([...failing])
     const inMs = await nextInMs()
     if (inMs > 0) return Math.min(DEFAULTS.tickMs, inMs)
     await endPauses()
     await endOverdue()
-    const rows = await database.run(dueSchedules, { limit: BATCH, mostLive: MOST_LIVE })
+    const found = await database.run(dueSchedules, { limit: BATCH, mostLive: MOST_LIVE })
+    const spent = await pauseSpent(found.flatMap(({ id, failures }) => (failures > 0 ? [id] : [])))
+    const rows = found.filter(({ id }) => !spent.has(id))
     const decided: Decided<DueRow>[] = []
     for (const row of rows) {
       try {
@@ -82,9 +94,30 @@ export function createScheduler(parts: SchedulerParts): Loop {
       }
     }
     const written = await write(decided)
-    if (rows.length === BATCH && written > 0) return 0
+    if (found.length === BATCH && written + spent.size > 0) return 0
     const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, await nextInMs()))
-    return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
+    return restMs === 0 && written + spent.size === 0 ? TAKEN_REST_MS : restMs
+  }
+
+  /** Pauses those of them whose runs have died too often in a row: as of then, so that nothing counts as missed. */
+  async function pauseSpent(ids: readonly string[]): Promise<ReadonlySet<string>> {
+    const spent = new Set<string>()
+    if (ids.length === 0) return spent
+    for (const { id, tenant, name, failures, failed_at } of await database.run(spentSchedules, { ids })) {
+      const by = { actor: BY_ITSELF.actor, reason: `${failures} of its runs died in a row` }
+      await change(
+        { ...parts, onChanged: () => {} },
+        { tenant, name, by, action: "schedule.pause" },
+        (row) =>
+          row.id === id && row.state === "active"
+            ? paused(row, Math.max(failed_at, row.cursor), null, by)
+            : undefined,
+      )
+      events.emit({ type: "schedule.paused", schedule: id, name, failures })
+      spent.add(id)
+    }
+    for (const id of ids) failing.delete(id)
+    return spent
   }
 
   /** How long it is until something is due: one question, which is all that an idle process asks. */
@@ -126,8 +159,9 @@ export function createScheduler(parts: SchedulerParts): Loop {
 
   function decideOn(row: DueRow): Decided<DueRow> {
     const scheduled = read(row)
-    const { cursor, live, retrying, fired } = row
-    const standing = { now: Math.floor(row.now_ms), cursor, live, retrying, fired: Number(fired) }
+    const { cursor, live, retrying, ended_at: endedAt } = row
+    const now = Math.floor(row.now_ms)
+    const standing = { now, cursor, live, retrying, fired: Number(row.fired), endedAt }
     return { row, decision: decide(scheduled, standing), scheduled }
   }
 
@@ -227,7 +261,15 @@ export function createScheduler(parts: SchedulerParts): Loop {
     }
   }
 
-  return { name: "scheduler", bell: createBell(runtime), tick }
+  return {
+    name: "scheduler",
+    bell,
+    tick,
+    died: (schedule) => {
+      failing.add(schedule)
+      bell.ring()
+    },
+  }
 }
 
 /** Whether a batch without one of its schedules may go through: not when there is no database to write to. */

@@ -47,6 +47,8 @@ export interface SettlerParts {
   readonly onSucceeded: (job: string, durationMs: number) => void
   /** Called after the commit, for everyone in this process who waits for the run. */
   readonly onFinished: (finished: FinishedRun) => void
+  /** Called after the commit for a run of a schedule that is dead. */
+  readonly onDied: (schedule: string) => void
   /** Called after the commit for a run that is ready again, or `undefined` for one that waits. */
   readonly onReturned: (lane: ReadyLane | undefined) => void
   /** Called after the commit with limits under which there may be room. */
@@ -174,6 +176,7 @@ export function createSettler(parts: SettlerParts): Settler {
     if (state === "waiting") parts.onReturned(undefined)
     else if (state === "ready") parts.onReturned(laneOf(ended, became))
     else {
+      if (state === "dead" && run.extra.schedule) parts.onDied(run.extra.schedule)
       const result = outcome.kind === "succeeded" && state === "succeeded" ? outcome.result : null
       parts.onFinished({ id: run.id, state, result, error })
     }

@@ -30,7 +30,9 @@ export interface JobContext {
   readonly idempotencyKey: string
   /** A number that only grows with every claim of this run: outside systems can refuse what comes with a lower one. */
   readonly fence: number
-  /** How the last attempt that failed did so. */
+  /** What the last run of the same schedule that succeeded returned. */
+  readonly lastResult: unknown
+  /** How the last attempt that failed did so; at the first attempt, how the last run of the same schedule died, if it did. */
   readonly lastFailure: { readonly code: string | null; readonly message: string } | undefined
   /**
    * Aborts when the handler should end: its timeout is over, the run was cancelled, its lease is lost, or the process

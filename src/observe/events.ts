@@ -43,6 +43,13 @@ export type CarillonEvent =
     }
   /** So many runs of a schedule are unfinished that its next occurrences wait. */
   | { readonly type: "schedule.held"; readonly schedule: string; readonly name: string }
+  /** So many runs of a schedule have died in a row that it makes no more until somebody resumes it. */
+  | {
+      readonly type: "schedule.paused"
+      readonly schedule: string
+      readonly name: string
+      readonly failures: number
+    }
   /** A schedule has no occurrence left, or its only one was missed. */
   | {
       readonly type: "schedule.ended"
@@ -112,6 +119,7 @@ export const EVENT_TYPES = [
   "job.outdated",
   "schedule.failed",
   "schedule.held",
+  "schedule.paused",
   "schedule.ended",
   "runs.unhandled",
   "lease.lost",

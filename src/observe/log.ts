@@ -133,6 +133,11 @@ function lineOf(event: CarillonEvent): Line {
       return { level: "error", text: `schedule ${event.name} is set aside: ${event.message} (${event.code})` }
     case "schedule.held":
       return { level: "warn", text: `schedule ${event.name} waits: too many of its runs are unfinished` }
+    case "schedule.paused":
+      return {
+        level: "error",
+        text: `schedule ${event.name} is paused: ${event.failures} of its runs died in a row`,
+      }
     case "schedule.ended":
       return {
         level: event.state === "missed" ? "warn" : "info",

@@ -23,6 +23,8 @@ const PLAIN = {
   replacesRetry: false,
   replaceGraceMs: 30_000,
   key: null,
+  afterMs: null,
+  pauseAfterFailures: null,
 }
 
 const OVERLAPS = ["skip", "queue", "collapse", "replace", "allow"] as const
@@ -73,6 +75,8 @@ const worlds: fc.Arbitrary<World> = fc
       replacesRetry: given.replacesRetry,
       replaceGraceMs: 0,
       key: null,
+      afterMs: null,
+      pauseAfterFailures: null,
     }
     return {
       instants,
@@ -83,6 +87,7 @@ const worlds: fc.Arbitrary<World> = fc
         live,
         retrying: Math.min(live, given.retrying),
         fired,
+        endedAt: null,
       },
     }
   })
@@ -103,10 +108,11 @@ function oracle({ instants, scheduled, standing }: World): Map<number, string> {
   const isLate = (at: number) => withinMs !== null && now - due(at) > withinMs
   if (mode === "latest") {
     if (isLate(newest)) for (const at of open) became.set(at, "skipped misfire")
-    else if (policy.overlap === "skip" && inTheWay > 0)
-      for (const at of open) became.set(at, "skipped overlap")
     else if (policy.overlap === "queue" && live >= maxQueued) return became
-    else for (const at of open) became.set(at, at === newest ? "fired" : `coalesced ${newest}`)
+    else {
+      const last = policy.overlap === "skip" && inTheWay > 0 ? "skipped overlap" : "fired"
+      for (const at of open) became.set(at, at === newest ? last : `coalesced ${newest}`)
+    }
     return became
   }
   const inTime = open.filter((at) => !isLate(at))
@@ -204,7 +210,7 @@ describe("a decision", () => {
     const year = 366 * 86_400_000
     const decision = decide(
       { id: "s", recurrence: everySecond, policy, ...PLAIN },
-      { now: year, cursor: 0, live: 0, retrying: 0, fired: 0 },
+      { now: year, cursor: 0, live: 0, retrying: 0, fired: 0, endedAt: null },
     )
     expect(decision.fires).toEqual([
       { occurrence: year, due: year, missed: { count: year / 1_000 - 1, first: 1_000, last: year - 1_000 } },
@@ -224,7 +230,7 @@ describe("a decision", () => {
     const world: World = {
       instants: [60_000, 120_000],
       scheduled: { id: "s", recurrence: listed([60_000, 120_000]), policy, ...PLAIN },
-      standing: { now: 60_000, cursor: 0, live, retrying: 0, fired: 0 },
+      standing: { now: 60_000, cursor: 0, live, retrying: 0, fired: 0, endedAt: null },
     }
     const decision = decide(world.scheduled, world.standing)
     expect([...outcomes(world, decision)]).toEqual([[60_000, became]])

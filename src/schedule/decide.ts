@@ -26,6 +26,10 @@ export interface Scheduled {
   readonly replacesRetry: boolean
   /** How long a run that is replaced has to end. */
   readonly replaceGraceMs: number
+  /** Its next run comes so long after the end of the last one; null for one that has times of its own. */
+  readonly afterMs: number | null
+  /** So many runs that died in a row are enough. */
+  readonly pauseAfterFailures: number | null
   /** What its runs are alone under, with those of other schedules that say the same; by itself, if it says nothing. */
   readonly key: string | null
 }
@@ -40,6 +44,8 @@ export interface Standing {
   readonly retrying: number
   /** Runs made so far. */
   readonly fired: number
+  /** When the run of the occurrence at the cursor ended, for a schedule that goes by that. */
+  readonly endedAt: InstantMs | null
 }
 
 export interface Decision {
@@ -81,10 +87,14 @@ export interface Stretch extends Missed {
 
 /** How many runs of a schedule are made in one go. */
 const CHUNK = 500
+/** How often is looked whether a run has ended that the next one waits for. */
+const SHORTEST_LOOK_MS = 500
+const LONGEST_LOOK_MS = 60_000
 
 export function decide(scheduled: Scheduled, standing: Standing): Decision {
   const { maxRuns } = scheduled
   if (maxRuns !== null && standing.fired >= maxRuns) return ended(standing.cursor, "completed")
+  if (scheduled.afterMs !== null) return decideAfter(scheduled, standing, scheduled.afterMs)
   const last = lastDue(scheduled, standing.now)
   const first = scheduled.recurrence.next(standing.cursor)
   if (first === undefined) return ended(standing.cursor, "completed")
@@ -93,6 +103,24 @@ export function decide(scheduled: Scheduled, standing: Standing): Decision {
   return scheduled.policy.misfire.mode === "latest"
     ? decideLatest(scheduled, standing, all)
     : decideAll(scheduled, standing, all)
+}
+
+/** One run after the other: nothing can be missed, and nothing overlaps. */
+function decideAfter(scheduled: Scheduled, standing: Standing, afterMs: number): Decision {
+  const { now, cursor, live, endedAt } = standing
+  const lookAgain: Planned = { occurrence: now + afterMs, due: now + lookAfterMs(afterMs) }
+  if (live > 0) return { ...nothingDue(scheduled, cursor, cursor), next: lookAgain }
+  const next = scheduled.recurrence.next(Math.max(endedAt ?? cursor, cursor))
+  if (next === undefined) return ended(cursor, "completed")
+  if (next > now) return nothingDue(scheduled, cursor, next)
+  const fires = [{ occurrence: next, due: next, missed: undefined }]
+  const made = goOn(scheduled, standing, { fires, passed: [], cursor: next })
+  return made.state === "active" ? { ...made, next: lookAgain } : made
+}
+
+/** While a run goes on, often enough to see its end before the next is due, and not more often than that. */
+function lookAfterMs(afterMs: number): number {
+  return Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, afterMs / 2))
 }
 
 /** The last occurrence that is due. Each is due before the next one is planned, so only the last may not be. */
@@ -109,10 +137,6 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
   if (withinMs !== null && standing.now - due > withinMs) {
     return missedAll(scheduled, standing, [skipped(all, "misfire")])
   }
-  const inTheWay = scheduled.replacesRetry ? standing.live - standing.retrying : standing.live
-  if (policy.overlap === "skip" && inTheWay > 0) {
-    return goOn(scheduled, standing, { passed: [skipped(all, "overlap")], cursor: all.last })
-  }
   if (policy.overlap === "queue" && standing.live >= scheduled.maxQueued)
     return held(scheduled, standing, all.first)
   const before =
@@ -122,6 +146,11 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
   const passed: Stretch[] = before
     ? [{ ...before, outcome: "coalesced", reason: "latest", into: all.last }]
     : []
+  const inTheWay = scheduled.replacesRetry ? standing.live - standing.retrying : standing.live
+  if (policy.overlap === "skip" && inTheWay > 0) {
+    const last = { count: 1, first: all.last, last: all.last }
+    return goOn(scheduled, standing, { passed: [...passed, skipped(last, "overlap")], cursor: all.last })
+  }
   return goOn(scheduled, standing, {
     fires: [{ occurrence: all.last, due, missed: before }],
     passed,

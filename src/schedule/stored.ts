@@ -17,6 +17,7 @@ import type { ScheduleSpec } from "./spec.ts"
 export interface ScheduleSettings extends PolicyOptions {
   readonly maxQueued?: number
   readonly key?: string
+  readonly pauseAfterFailures?: number
   readonly replaceGraceMs?: number
   readonly onNewOccurrence?: "replace-retry"
   readonly pool?: string
@@ -58,6 +59,8 @@ export function readStored(
     replacesRetry: settings.onNewOccurrence === "replace-retry",
     replaceGraceMs: settings.replaceGraceMs ?? DEFAULTS.replaceGraceMs,
     key: settings.key ?? null,
+    afterMs: "afterCompletion" in spec ? (parseDuration(spec.afterCompletion) ?? 0) : null,
+    pauseAfterFailures: settings.pauseAfterFailures ?? null,
   }
 }
 

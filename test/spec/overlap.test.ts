@@ -161,7 +161,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
       await now("09:20")
       await app.drain()
       expect(said).toEqual(["09:10 began", "09:20 began"])
-      expect(await fires()).toEqual(["09:10 superseded overlap into 09:20 cancelled", "09:20 fired waiting"])
+      expect(await fires()).toEqual(["09:10 fired cancelled", "09:20 fired waiting"])
       await app.close()
     },
   )

@@ -25,6 +25,7 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
     live: 0,
     retrying: 0,
     fired: 0,
+    endedAt: null,
   })
   await runtime.database.run(insertSchedule, {
     id,
@@ -34,6 +35,7 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
     spec: JSON.stringify(spec),
     input: JSON.stringify({ from: name }),
     settings: JSON.stringify(settings),
+    state: next ? "active" : "completed",
     cursor: now,
     nextOccurrence: next?.occurrence ?? null,
     nextAt: next?.due ?? null,

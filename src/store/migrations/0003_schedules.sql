@@ -67,6 +67,20 @@ alter table {runs}
   add column missed json,
   -- A run that is being replaced and has not ended by then is taken from its worker.
   add column end_by timestamptz;
+-- A replay makes up for the same occurrences.
+alter table {dead_letters} add column missed json;
 create index runs_ending on {runs} (end_by) where end_by is not null;
 -- Live runs of a schedule are counted when it comes due.
 create index runs_by_schedule on {runs} (schedule, occurrence) where schedule is not null;
+
+-- How the runs of a schedule ended last: longer than history is kept, because some happen once a year. Apart from the
+-- schedule, so that settling a run never waits for a tick.
+create table {schedule_ends} (
+  schedule text primary key,
+  result json,
+  succeeded_at timestamptz,
+  error json,
+  failed_at timestamptz,
+  -- In a row, since the last success.
+  failures int not null default 0
+) with (fillfactor = 70);

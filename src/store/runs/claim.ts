@@ -72,7 +72,13 @@ export const claimRuns = statement({
         'attempt', run.attempt, 'fence', run.claims, 'generation', run.generation, 'tenant', run.tenant,
         'recordedStart', run.suspect or run.bury_when_lost, 'late', coalesce(run.start_by < {now}, false),
         'timeoutMs', run.timeout_ms, 'retry', run.retry, 'lastError', run.last_error, 'cause', run.cause,
-        'schedule', run.schedule, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags
+        'schedule', run.schedule, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags,
+        'last', case when run.schedule is not null then (
+          select json_build_object('result', ends.result,
+            'failure', case when ends.failures > 0 then ends.error end)
+          from {schedule_ends} as ends
+          where ends.schedule = run.schedule
+        ) end
       )
     end as extra
 `,

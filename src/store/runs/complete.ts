@@ -1,6 +1,7 @@
 import { bigint, double, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
+import { SUCCEEDED } from "./schedule-ends.ts"
 
 /**
  * Writes down attempts that succeeded: what nearly all of them do, and so the cheapest way to do that. Says how many
@@ -60,6 +61,7 @@ export const completeRuns = statement({
       input, result, history, tenant, generation, not cancelling, cause, @worker, @version, schedule, occurrence, log
     from gone
   ),
+  ${SUCCEEDED},
   ${LEAVING}
   select count(*)::int as count,
     case when count(*) < cardinality(@ids) then coalesce(json_agg(id), '[]') end as completed,

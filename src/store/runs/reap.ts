@@ -1,6 +1,7 @@
 import { bigint, boolean, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
+import { DIED } from "./schedule-ends.ts"
 
 /**
  * Takes back up to `limit` runs of dead leases: each is ready again, and history says that it was lost.
@@ -46,7 +47,7 @@ export const reapRuns = statement({
     delete from {runs}
     where id = any (array(select id from lost where next <> 'ready'))
     returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, claims,
-      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence
+      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed
   ),
   moved as (
     update {runs} as run
@@ -85,12 +86,12 @@ export const reapRuns = statement({
     insert into {dead_letters} (
       run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, limits
+      schedule, occurrence, missed, limits
     )
     select id, job, pool, priority, attempt + 1, enqueued_at, {now}, input,
       'LEASE_LOST', 'Its worker was lost after it had started, and the job must not run again then.',
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, 'LEASE_LOST',
-      schedule, occurrence,
+      schedule, occurrence, missed,
       case when limited then (
         select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
       ) end
@@ -98,6 +99,13 @@ export const reapRuns = statement({
     join lost using (id)
     where next = 'dead'
   ),
+  died as (
+    select schedule, 'LEASE_LOST' as error_code, 'Its worker was lost after it had started.' as error_message
+    from gone
+    join lost using (id)
+    where next = 'dead'
+  ),
+  ${DIED},
   ${LEAVING}
   select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, true as solo,
     coalesce(gone.priority, moved.priority) as priority, next as state, coalesce(moved.rank, 0) as rank,

@@ -27,17 +27,17 @@ export const replayRun = statement({
     delete from {dead_letters}
     where run = @id
     returning run, job, pool, priority, input, tenant, generation, claims, bury_when_lost, tags, timeout_ms,
-      retry, history, schedule, occurrence, limits
+      retry, history, schedule, occurrence, missed, limits
   ),
   inserted as (
     insert into {runs} (
       id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
-      generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, cause
+      generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause
     )
     select run, job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint,
       case when limits is null then 'ready' else 'parked' end, case when limits is not null then 'limit' end,
       limits is not null, limits is not null, {now}, {now}, input, tenant,
-      generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, 'replayed'
+      generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, 'replayed'
     from raised
     returning id, pool, solo, priority, rank, state, job, generation
   ),

@@ -1,6 +1,7 @@
 import { bigint, double, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
+import { DIED } from "./schedule-ends.ts"
 
 /**
  * Writes down how attempts ended: each goes into history, and its run ends (out of `runs`, the dead ones into the
@@ -75,7 +76,7 @@ export const settleRuns = statement({
     delete from {runs}
     where id = any (array(select id from mine where next not in ('waiting', 'ready')))
     returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, claims,
-      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence
+      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed
   ),
   moved as (
     update {runs} as run
@@ -121,12 +122,12 @@ export const settleRuns = statement({
     insert into {dead_letters} (
       run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message, error_stack,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, limits
+      schedule, occurrence, missed, limits
     )
     select id, job, pool, priority, attempt + case when started_ago_ms is null then 0 else 1 end,
       enqueued_at, {now}, input, error_code, error_message, error_stack,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence,
+      schedule, occurrence, missed,
       case when limited then (
         select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
       ) end
@@ -134,6 +135,13 @@ export const settleRuns = statement({
     join mine using (id)
     where next = 'dead'
   ),
+  died as (
+    select schedule, error_code, error_message
+    from gone
+    join mine using (id)
+    where next = 'dead'
+  ),
+  ${DIED},
   ${LEAVING},
   stepped_out as (
     update {run_limits}

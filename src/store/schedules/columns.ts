@@ -23,6 +23,8 @@ export const SCHEDULE_COLUMNS = {
   changed_at: instant,
   live: int,
   retrying: int,
+  failures: int,
+  ended_at: nullable(instant),
   now_ms: double,
 } as const
 
@@ -40,4 +42,11 @@ export const SELECT_SCHEDULE = `
       limit 10000
     ) as retrying
   )::int as retrying,
+  coalesce((select ends.failures from {schedule_ends} as ends where ends.schedule = schedule.id::text), 0) as failures,
+  case when schedule.spec ->> 'afterCompletion' is not null then (
+    select max(finished_at)
+    from {attempts} as attempt
+    where attempt.schedule = schedule.id::text and attempt.occurrence = schedule.cursor
+      and attempt.run_state is not null
+  ) end as ended_at,
   date_part('epoch', {now}) * 1000 as now_ms`

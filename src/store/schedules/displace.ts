@@ -5,7 +5,8 @@ import { statement } from "../statement.ts"
 /**
  * Lets new runs of schedules take the place of others under the same key: those that nobody has started, those that wait
  * for another attempt, those that are running, as is asked for each. One that is not running ends at once; a running one
- * is cancelled, and has until `end_by` to end. Returns what was displaced, and the keys whose lines may move on.
+ * is cancelled, and has until `end_by` to end. An occurrence whose run was never started has not fired: the ledger says
+ * what became of it instead. Returns what was displaced, and the keys whose lines may move on.
  *
  * Guarantee: run in the transaction that has written the new runs, so that there is never less than one. One that is
  * claimed at this moment counts as running: the row is judged as it is once it is locked.
@@ -68,7 +69,7 @@ export const displaceRuns = statement({
   ),
   verdict as materialized (
     select id, held.state, held.attempt, held.due_at, held.cause, into_occurrence, message, grace_ms,
-      case when unstarted then outcome else 'superseded' end as outcome
+      case when unstarted then outcome end as outcome
     from held
     join others using (id)
     where case when held.state = 'running' then takes_running when unstarted then takes_unstarted else takes_retrying end
@@ -101,6 +102,7 @@ export const displaceRuns = statement({
     from gone
     join verdict using (id)
     where fire.schedule = gone.schedule::uuid and fire.occurrence = gone.occurrence and fire.run = gone.id
+      and verdict.outcome is not null
   ),
   ${LEAVING}
   select verdict.id, verdict.state = 'running' as is_running, message,

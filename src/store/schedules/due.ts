@@ -3,10 +3,11 @@ import { statement } from "../statement.ts"
 
 /**
  * The schedules that are due, the longest first, as they are, with what has to be known to decide about them: how many
- * of their runs are not finished, and what is declared of their jobs.
+ * of their runs are not finished, how the last ones ended, and what is declared of their jobs.
  *
  * Locks: none. Whoever has decided takes the rows, if they are still as they were read (schedules/take).
- * Index: schedules_due (next_at) where next_at is not null, runs_by_schedule, the primary key of jobs.
+ * Index: schedules_due (next_at) where next_at is not null, runs_by_schedule, attempts_by_occurrence, the primary keys of
+ * jobs and schedule_ends.
  */
 export const dueSchedules = statement({
   name: "schedules/due",
@@ -24,12 +25,20 @@ export const dueSchedules = statement({
     fired: bigint,
     live: int,
     retrying: int,
+    failures: int,
+    ended_at: nullable(instant),
     now_ms: double,
   },
   plan: "index",
   sql: `
   select due.id, tenant, due.name, job, spec, due.settings, jobs.settings as job_settings, due.version, cursor, fired,
-    runs.live, runs.retrying, date_part('epoch', {now}) * 1000 as now_ms
+    runs.live, runs.retrying, coalesce(ends.failures, 0) as failures,
+    case when due.spec ->> 'afterCompletion' is not null then (
+      select max(finished_at)
+      from {attempts} as attempt
+      where attempt.schedule = due.id::text and attempt.occurrence = due.cursor and attempt.run_state is not null
+    ) end as ended_at,
+    date_part('epoch', {now}) * 1000 as now_ms
   from (
     select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
     from {schedules}
@@ -38,6 +47,7 @@ export const dueSchedules = statement({
     limit @limit
   ) as due
   left join {jobs} as jobs on jobs.name = due.job
+  left join {schedule_ends} as ends on ends.schedule = due.id::text
   cross join lateral (
     select count(*)::int as live, (count(*) filter (where state <> 'running' and cause is not null))::int as retrying
     from (select state, cause from {runs} where schedule = due.id::text limit @mostLive) as live

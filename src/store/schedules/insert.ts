@@ -17,6 +17,7 @@ export const insertSchedule = statement({
     spec: json,
     input: json,
     settings: json,
+    state: text,
     cursor: instant,
     nextOccurrence: nullable(instant),
     nextAt: nullable(instant),
@@ -27,7 +28,7 @@ export const insertSchedule = statement({
     id, tenant, name, job, spec, input, settings, state, cursor, next_occurrence, next_at, created_at, changed_at
   )
   values (
-    @id, @tenant, @name, @job, @spec, @input, @settings, 'active', @cursor, @nextOccurrence, @nextAt, {now}, {now}
+    @id, @tenant, @name, @job, @spec, @input, @settings, @state, @cursor, @nextOccurrence, @nextAt, {now}, {now}
   )
   on conflict (tenant, name) do nothing
   returning id

@@ -17,4 +17,5 @@ export const TABLES = [
   "audit",
   "schedules",
   "fires",
+  "schedule_ends",
 ] as const

@@ -1,0 +1,171 @@
+/** What an operator does with a schedule: pause it, resume it, end it, run it by hand, leave something out. */
+import { overlapKeyOf, runSettingsOf, scheduledOf } from "../engine/decided.ts"
+import { type Displaced, displace } from "../engine/displace.ts"
+import type { ReadyLane } from "../engine/lane.ts"
+import {
+  audit,
+  change,
+  nextOf,
+  notFound,
+  passing,
+  paused,
+  resumed,
+  type StoredSchedule,
+  wrongState,
+} from "../engine/schedule-change.ts"
+import { date, oneOf, optional } from "../options/check.ts"
+import type { Stretch } from "../schedule/decide.ts"
+import { withPartitions } from "../store/attempts/with-partitions.ts"
+import type { Transaction } from "../store/database.ts"
+import { lockSchedule } from "../store/schedules/lock.ts"
+import { removeSchedule } from "../store/schedules/remove.ts"
+import { runScheduleNow } from "../store/schedules/run-now.ts"
+import { type DateValue, type InstantMs, toDate } from "../time/instant.ts"
+import { type ByWhom, byWhomShape } from "./actor.ts"
+import type { Opened } from "./application.ts"
+import type { OfTenant, RunNow } from "./schedule-calls.ts"
+import { assertNamed, partsOf } from "./schedule-target.ts"
+
+export function pauseSchedule(
+  opened: Opened,
+  name: string,
+  { until, tenant = "", ...by }: ByWhom & OfTenant & { readonly until?: DateValue },
+): Promise<boolean> {
+  assertNamed("schedules.pause", name, { tenant, until, ...by }, { ...byWhomShape, until: optional(date) })
+  return change(partsOf(opened), { name, tenant, by, action: "schedule.pause" }, (row) => {
+    if (row.state === "paused") return undefined
+    if (row.state !== "active") throw wrongState(row, "pause", "Only an active schedule can be paused.")
+    return paused(row, Math.floor(row.now_ms), until?.getTime() ?? null, by)
+  })
+}
+
+export function resumeSchedule(
+  opened: Opened,
+  name: string,
+  { tenant = "", misfire, ...by }: ByWhom & OfTenant & { readonly misfire?: "latest" | "all" },
+): Promise<boolean> {
+  const shape = { ...byWhomShape, misfire: optional(oneOf("latest", "all")) }
+  assertNamed("schedules.resume", name, { tenant, misfire, ...by }, shape)
+  return change(partsOf(opened), { name, tenant, by, action: "schedule.resume" }, (row) => {
+    if (row.state === "active") return undefined
+    if (row.state === "paused" || row.state === "error") return resumed(row, misfire)
+    throw wrongState(row, "resume", "Only one that is paused or set aside can be resumed.")
+  })
+}
+
+export function cancelSchedule(
+  opened: Opened,
+  name: string,
+  { tenant = "", ...by }: ByWhom & OfTenant,
+): Promise<boolean> {
+  assertNamed("schedules.cancel", name, { tenant, ...by }, byWhomShape)
+  return change(partsOf(opened), { name, tenant, by, action: "schedule.cancel" }, (row) => {
+    if (row.state === "cancelled") return undefined
+    const cancelled = {
+      ...row,
+      state: "cancelled",
+      paused_at: null,
+      resume_at: null,
+      cause: JSON.stringify(by),
+    }
+    return { row: cancelled, cursor: row.cursor, next: undefined }
+  })
+}
+
+export async function deleteSchedule(
+  { runtime }: Opened,
+  name: string,
+  { tenant = "", ...by }: ByWhom & OfTenant,
+): Promise<boolean> {
+  assertNamed("schedules.delete", name, { tenant, ...by }, byWhomShape)
+  return runtime.database.transaction(async (tx) => {
+    const [row] = await tx.run(lockSchedule, { tenant, name })
+    if (!row) return false
+    await tx.run(removeSchedule, { id: row.id })
+    await audit(tx, "schedule.delete", row, by)
+    return true
+  })
+}
+
+export async function runNow(
+  opened: Opened,
+  name: string,
+  { tenant = "", overlap, ...by }: ByWhom & OfTenant & { readonly overlap?: "allow" },
+): Promise<RunNow> {
+  const shape = { ...byWhomShape, overlap: optional(oneOf("allow")) }
+  assertNamed("schedules.runNow", name, { tenant, overlap, ...by }, shape)
+  const { database, newId } = opened.runtime
+  const run = newId()
+  const made = await withPartitions(database, () =>
+    database.transaction(async (tx) => {
+      const [row] = await tx.run(lockSchedule, { tenant, name })
+      if (!row) throw notFound(name)
+      const now = await makeRunNow(tx, row, run, overlap)
+      if (now) await audit(tx, "schedule.runNow", row, by)
+      return now
+    }),
+  )
+  if (!made) return { skipped: "overlap" }
+  tellRunNow(opened, made)
+  return { run }
+}
+
+/** What has to be told once a run that was made by hand is committed. */
+export interface MadeNow {
+  readonly lane: ReadyLane | undefined
+  readonly displaced: readonly Displaced[]
+  /** Under which it stands in line. */
+  readonly keys: readonly string[]
+}
+
+/** Makes a run of a schedule that stands for no occurrence; `undefined`: another one is in its way. */
+export async function makeRunNow(
+  tx: Transaction,
+  row: StoredSchedule,
+  run: string,
+  overlap?: "allow",
+): Promise<MadeNow | undefined> {
+  const own = scheduledOf(row)
+  const scheduled = overlap === undefined ? own : { ...own, policy: { ...own.policy, overlap } }
+  const inTheWay = scheduled.replacesRetry ? row.live - row.retrying : row.live
+  if (scheduled.policy.overlap === "skip" && inTheWay > 0) return undefined
+  const overlapKey = overlapKeyOf(scheduled, row.tenant)
+  const { startWithinMs: _, ...settings } = runSettingsOf(row)
+  const [lane] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
+  const displaced = await displace(tx, [{ row, scheduled, run, occurrence: undefined }])
+  return { lane, displaced, keys: [overlapKey, settings.jobLimit].filter((key) => key !== null) }
+}
+
+export function tellRunNow({ engine }: Opened, { lane, displaced, keys }: MadeNow): void {
+  engine.displaced(displaced)
+  if (keys.length > 0) engine.admissions.admit(keys)
+  else if (lane) engine.wakeups.ready(lane)
+}
+
+export async function skipNext(
+  opened: Opened,
+  name: string,
+  { tenant = "", ...by }: ByWhom & OfTenant,
+): Promise<DateValue | undefined> {
+  assertNamed("schedules.skipNext", name, { tenant, ...by }, byWhomShape)
+  let left: InstantMs | undefined
+  await change(partsOf(opened), { name, tenant, by, action: "schedule.skipNext" }, (row) => {
+    if (row.state !== "active")
+      throw wrongState(row, "skipNext", "Only an active schedule has a next occurrence.")
+    if (row.next_occurrence === null) return undefined
+    left = row.next_occurrence
+    const stretch: Stretch = {
+      outcome: "skipped",
+      reason: "request",
+      first: left,
+      last: left,
+      count: 1,
+      into: undefined,
+    }
+    const next = nextOf(row, left)
+    const state = next ? "active" : "completed"
+    const decided = [{ row, decision: passing(stretch), scheduled: scheduledOf(row) }]
+    return { row: { ...row, state }, cursor: left, next, decided }
+  })
+  return left === undefined ? undefined : toDate(left)
+}

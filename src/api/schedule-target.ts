@@ -1,0 +1,30 @@
+/** Which schedule a call is about, and who has to hear of what it changes. */
+import type { ChangeParts } from "../engine/schedule-change.ts"
+import { assertOptions, type Check, object, optional } from "../options/check.ts"
+import type { Opened } from "./application.ts"
+import type { OfTenant } from "./schedule-calls.ts"
+import { scheduleNameCheck, scheduleTenantCheck } from "./schedule-options.ts"
+
+export function partsOf({ runtime, engine }: Opened): ChangeParts {
+  const onChanged = () => {
+    // Whoever sleeps until a later moment looks again, here and elsewhere.
+    engine.scheduler.bell.ring()
+    engine.wakeups.waiting()
+  }
+  return { runtime, onParked: engine.admissions.admit, onDisplaced: engine.displaced, onChanged }
+}
+
+export function assertNamed(
+  call: string,
+  name: unknown,
+  options: object,
+  shape: Readonly<Record<string, Check>>,
+): void {
+  const { tenant, ...rest } = options as OfTenant
+  const given = { name, ...(tenant !== undefined && tenant !== "" && { tenant }), ...rest }
+  assertOptions(
+    call,
+    given,
+    object({ name: scheduleNameCheck, tenant: optional(scheduleTenantCheck), ...shape }),
+  )
+}

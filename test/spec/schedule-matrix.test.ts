@@ -1,0 +1,66 @@
+/**
+ * What becomes of a schedule and its runs: for every misfire, every overlap, every state that the previous run can be in
+ * and everything that can happen to a schedule. What is expected is written down in test/support/matrix.
+ */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { CELLS, expectedOf } from "../support/matrix/cells.ts"
+import { play, refuse } from "../support/matrix/stage.ts"
+import { type Cell, nameOf, OPERATIONS, type Operation } from "../support/matrix/words.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
+
+console.log(`${CELLS.length} cells`)
+
+/** In memory, those that between them touch everything: misfire, overlap, rewriting the ledger, runs by hand. */
+const IN_MEMORY: readonly Operation[] = ["late", "run now"]
+
+const isRefused = (cell: Cell) => "refused" in expectedOf(cell)
+
+/** Whether a handler of it is to hear that it should end. */
+const isAskedToEnd = (cell: Cell) => {
+  const expected = expectedOf(cell)
+  return "live" in expected && expected.live.some((run) => run.endsWith("cancelling"))
+}
+
+describe.each([
+  ["postgres18", OPERATIONS],
+  ["memory", IN_MEMORY],
+] as const)("the matrix of schedules, on %s", (where, operations) => {
+  let kit: WatchedKit
+  beforeAll(async () => {
+    kit = await createWatchedKit(where === "memory" ? "memory" : inject(where))
+  })
+  afterAll(() => kit.close())
+
+  it.each(operations)("%s: every cell has the outcome that its rules ask for", async (operation) => {
+    const cells = CELLS.filter((cell) => cell.operation === operation && !isRefused(cell))
+    const { outcomes, overlapped, told } = await play(kit, operation, cells)
+    for (const cell of cells) {
+      const { because, ...wanted } = expectedOf(cell)
+      expect.soft(outcomes[nameOf(cell)], `${nameOf(cell)}: ${because}`).toEqual(wanted)
+    }
+    const allowed = cells.filter(({ overlap }) => overlap === "allow").map(nameOf)
+    const beside = [...overlapped].filter((name) => !allowed.includes(name))
+    expect.soft(beside, "only allow lets two handlers run at once").toEqual([])
+    expect
+      .soft([...told].sort(), "only handlers that are replaced are told to end")
+      .toEqual(cells.filter(isAskedToEnd).map(nameOf).sort())
+  })
+
+  it("a combination that cannot be honoured is refused when it is made, and nothing can be done with it", async () => {
+    const app = await kit.app({ at: "2026-03-02T08:55Z" })
+    for (const cell of CELLS.filter(isRefused)) {
+      const { because, ...wanted } = expectedOf(cell)
+      expect.soft(await refuse(app, cell), `${nameOf(cell)}: ${because}`).toEqual(wanted)
+    }
+    await app.clock.advance("1h")
+    expect((await app.schedules.list()).schedules).toEqual([])
+    await app.close()
+  })
+})
+
+describe("the matrix of schedules", () => {
+  it("has every combination once, and a reason for each", () => {
+    expect(new Set(CELLS.map(nameOf)).size).toBe(3 * 5 * 6 * 11)
+    expect(CELLS.filter((cell) => expectedOf(cell).because.trim() === "")).toEqual([])
+  })
+})
