@@ -56,6 +56,7 @@ export const DEFAULTS = {
   maxQueued: 1_000,
   timeZone: "UTC",
   dialect: "extended",
+  removedSchedules: "retire",
 
   settleRuns: 500,
   settleDelayMs: 5,
@@ -112,6 +113,7 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   maxQueued: "With so many unfinished runs of a schedule, its next occurrences wait.",
   timeZone: "The zone of a schedule that names none.",
   dialect: "The grammar of cron expressions.",
+  removedSchedules: "What becomes of a declared schedule that is declared no more.",
   settleRuns: "How many results are written at once at the most.",
   settleDelayMs: "How long a result waits for others while the process is busy.",
   prefetchAgeMs: "How long a run may wait inside a worker for a free slot before it goes back.",

@@ -3,6 +3,7 @@
 export type { ByWhom } from "./api/actor.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/attempt-record.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
+export { type DeclaredSchedule, defineSchedule } from "./api/declared-schedules.ts"
 export type {
   CallerTransaction,
   EnqueueItem,
@@ -70,6 +71,7 @@ export {
 } from "./schedule/crontab.ts"
 export type { MisfireLimits, MisfireOption, OverlapOption } from "./schedule/policy.ts"
 export type { PreviewOptions, SchedulePreview } from "./schedule/preview.ts"
+export type { ScheduleChange } from "./schedule/reconcile.ts"
 export type {
   AfterCompletionSpec,
   CivilInterval,

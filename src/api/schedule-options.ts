@@ -24,8 +24,8 @@ import type { ScheduleSpec } from "../schedule/spec.ts"
 import { specCheck } from "../schedule/spec-check.ts"
 import type { ScheduleSettings } from "../schedule/stored.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
+import { assertJob } from "./assert-job.ts"
 import { shortText, tagsCheck } from "./enqueue-options.ts"
-import { assertJob } from "./options.ts"
 
 /** What a schedule says beside when it happens and what it makes runs of. */
 export interface ScheduleSettingsOptions {
@@ -133,6 +133,14 @@ const NOT_YET: readonly string[] = ["collapse", "replace"]
 
 /** Throws every fault at once, or what is wrong with the input, or that it can never happen. */
 export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): Promise<Definition> {
+  const definition = readDefinition(options)
+  const { job }: { job: AnyJob } = options
+  if (job.hasSchema) await job.parse(definition.input)
+  return definition
+}
+
+/** The same, without asking the schema of the job about the input, which takes its time. */
+export function readDefinition(options: ScheduleSettingsOptions & { readonly job: AnyJob }): Definition {
   const faults = optionsCheck(options, "")
   const given = (isPlainObject(options) ? options : {}) as Partial<ScheduleSettingsOptions>
   if (faults.length === 0) faults.push(...policyFaults(given.misfire ?? DEFAULTS.misfire, given.overlap))
@@ -149,12 +157,11 @@ export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): P
     })
   }
   if (faults.length > 0) throw new OptionsError("schedule", faults)
-  const job: AnyJob = options.job
+  const { job } = options
   assertJob(job)
   const spec = specOf(options)
   readSchedule(spec)
   const input = encodePayload((options as { input?: unknown }).input, "input", DEFAULTS.inputBytes)
-  if (job.hasSchema) await job.parse(input)
   return {
     tenant: options.tenant ?? "",
     name: options.name,

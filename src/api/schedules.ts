@@ -10,10 +10,9 @@ import {
   resumed,
   type StoredSchedule,
   scheduledOf,
-  settleDue,
-  settlePaused,
   wrongState,
 } from "../engine/schedule-change.ts"
+import { edited, insertDefinition } from "../engine/schedule-define.ts"
 import { CarillonError } from "../errors.ts"
 import {
   assertOptions,
@@ -26,10 +25,8 @@ import {
   satisfies,
 } from "../options/check.ts"
 import type { Stretch } from "../schedule/decide.ts"
-import { readClock } from "../store/clock/read.ts"
 import { listFires } from "../store/fires/list.ts"
 import { findSchedule } from "../store/schedules/find.ts"
-import { insertSchedule } from "../store/schedules/insert.ts"
 import { listSchedules } from "../store/schedules/list.ts"
 import { lockSchedule } from "../store/schedules/lock.ts"
 import { removeSchedule } from "../store/schedules/remove.ts"
@@ -87,38 +84,22 @@ export async function putSchedule<Input>(
   const { name, tenant } = definition
   const [there] = await opened.runtime.database.run(findSchedule, { tenant, name })
   // What every start but the first comes to: one question, and nothing is written.
+  if (there) assertOwn(there)
   if (there && isSame(there, definition)) return { outcome: "unchanged", schedule: scheduleRecord(there) }
   const made = there ? undefined : await insert(opened, definition, by)
   if (made) return { outcome: "created", schedule: made }
   let isChanged = false
   await change(partsOf(opened), { name, tenant, by, action: "schedule.put" }, (row) => {
+    assertOwn(row)
     if (isSame(row, definition)) return undefined
     if (row.state === "cancelled")
       throw wrongState(row, "put", "It was cancelled: delete it first, or use another name.")
     isChanged = true
-    const settled = settleBefore(row)
-    const now = Math.floor(row.now_ms)
-    const cursor = Math.max(settled.cursor, now)
-    const edited = { ...row, ...definition }
-    const next = row.state === "paused" ? undefined : nextOf(edited, cursor)
-    const state = row.state === "paused" ? "paused" : next ? "active" : "completed"
-    return {
-      row: { ...edited, state, cause: row.state === "paused" ? row.cause : null },
-      cursor,
-      next,
-      isEdit: true,
-      decided: settled.decided,
-    }
+    return edited(row, definition)
   })
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)
   return { outcome: isChanged ? "changed" : "unchanged", schedule }
-}
-
-/** What was due by the old definition is decided by it; one that was set aside cannot be asked. */
-function settleBefore(row: StoredSchedule): ReturnType<typeof settleDue> {
-  if (row.state === "active") return settleDue(row)
-  return row.paused_at === null ? { cursor: row.cursor, decided: [] } : settlePaused(row, row.paused_at)
 }
 
 export async function getSchedule(
@@ -181,6 +162,12 @@ export function resumeSchedule(
   return change(partsOf(opened), { name, tenant, by, action: "schedule.resume" }, (row) => {
     if (row.state === "active") return undefined
     if (row.state === "paused" || row.state === "error") return resumed(row)
+    if (row.state === "retired")
+      throw wrongState(
+        row,
+        "resume",
+        "The code does not declare it any more: declare it again, or delete it.",
+      )
     throw wrongState(row, "resume", "Only one that is paused or set aside can be resumed.")
   })
 }
@@ -312,26 +299,24 @@ async function insert(
   by: ByWhom,
 ): Promise<ScheduleRecord | undefined> {
   const { runtime } = opened
-  const id = runtime.newId()
-  const made = await runtime.database.transaction(async (tx) => {
-    const [clock] = await tx.run(readClock, {})
-    const now = clock?.at ?? 0
-    const next = nextOf({ id, ...definition }, now)
-    const written = await tx.run(insertSchedule, {
-      id,
-      ...definition,
-      cursor: now,
-      nextOccurrence: next?.occurrence ?? null,
-      nextAt: next?.due ?? null,
-    })
-    if (written.length === 0) return undefined
-    const [row] = await tx.run(findSchedule, { tenant: definition.tenant, name: definition.name })
-    if (!row) throw notFound(definition.name)
-    await audit(tx, "schedule.create", row, by)
-    return scheduleRecord(row)
-  })
-  if (made) partsOf(opened).onChanged()
-  return made
+  const made = { id: runtime.newId(), definition, declaredBy: null, by, action: "schedule.create" }
+  const row = await runtime.database.transaction((tx) => insertDefinition(tx, made))
+  if (row) partsOf(opened).onChanged()
+  return row && scheduleRecord(row)
+}
+
+/** What the code declares is the code's to change. */
+function assertOwn({ name, state, declared_by: application }: StoredSchedule): void {
+  if (application === null) return
+  const whose = application === "" ? "the code" : `the code of ${JSON.stringify(application)}`
+  const todo =
+    state === "retired"
+      ? "It is retired: delete it first, or declare it again."
+      : "Change it there, in `schedules` of `createCarillon`; pause it if it has to stop now."
+  throw new CarillonError(
+    "SCHEDULE_DECLARED",
+    `put: schedule ${JSON.stringify(name)} is declared by ${whose}. ${todo}`,
+  )
 }
 
 /** As JSON, the same text: both were written by the same hand. */

@@ -18,7 +18,7 @@ import { type Decided, fireParams, instantsOf, keysOf, overlapKeyOf } from "./de
 export type StoredSchedule = typeof lockSchedule extends Statement<infer _, infer R> ? R : never
 
 /** Who changes something, and why. */
-interface ByWhom {
+export interface ByWhom {
   readonly actor: string
   readonly reason: string
 }
@@ -47,7 +47,14 @@ export interface Changed {
 /** Changes one schedule as `how` says, under its lock, with the audit. Whether there was anything to change. */
 export async function change(
   { runtime, onParked, onChanged }: ChangeParts,
-  what: { readonly name: string; readonly tenant: string; readonly by: ByWhom; readonly action: string },
+  what: {
+    readonly name: string
+    readonly tenant: string
+    readonly by: ByWhom
+    readonly action: string
+    /** Asked before the schedule is locked: whether to go on. */
+    readonly first?: (tx: Transaction) => Promise<boolean>
+  },
   how: (row: StoredSchedule) => Changed | undefined,
 ): Promise<boolean> {
   const { database } = runtime
@@ -55,6 +62,7 @@ export async function change(
   let decided: readonly Decided<StoredSchedule>[] = []
   const write = () =>
     database.transaction(async (tx) => {
+      if (what.first && !(await what.first(tx))) return false
       const [row] = await tx.run(lockSchedule, { tenant, name })
       if (!row) throw notFound(name)
       const changed = how(row)
@@ -118,7 +126,7 @@ function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed) {
   }
 }
 
-interface Settled {
+export interface Settled {
   readonly cursor: InstantMs
   readonly decided: readonly Decided<StoredSchedule>[]
 }
@@ -145,7 +153,11 @@ export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledO
 }
 
 /** What was due before the pause obeys the policy; what came during it is skipped. */
-export function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled {
+export function settlePaused(
+  row: StoredSchedule,
+  pausedAt: InstantMs,
+  reason: "paused" | "retired" = "paused",
+): Settled {
   const scheduled = scheduledOf(row)
   const { recurrence } = scheduled
   const before = settleDue(row, { ...scheduled, recurrence: withinBounds(recurrence, undefined, pausedAt) })
@@ -154,7 +166,7 @@ export function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled 
   const last = recurrence.previous(now + 1)
   if (first === undefined || last === undefined || first > last) return before
   const count = recurrence.count(first, last + 1)
-  const stretch: Stretch = { outcome: "skipped", reason: "paused", first, last, count, into: undefined }
+  const stretch: Stretch = { outcome: "skipped", reason, first, last, count, into: undefined }
   const decision = passing(stretch)
   return { cursor: last, decided: [...before.decided, { row, decision, overlapKey: null }] }
 }
