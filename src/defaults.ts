@@ -57,6 +57,7 @@ export const DEFAULTS = {
   replaceGraceMs: 30_000,
   timeZone: "UTC",
   dialect: "extended",
+  removedSchedules: "retire",
 
   settleRuns: 500,
   settleDelayMs: 5,
@@ -114,6 +115,7 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   replaceGraceMs: "How long a run has to end that a newer occurrence of its schedule replaces.",
   timeZone: "The zone of a schedule that names none.",
   dialect: "The grammar of cron expressions.",
+  removedSchedules: "What becomes of a declared schedule that is declared no more.",
   settleRuns: "How many results are written at once at the most.",
   settleDelayMs: "How long a result waits for others while the process is busy.",
   prefetchAgeMs: "How long a run may wait inside a worker for a free slot before it goes back.",

@@ -222,6 +222,12 @@ export const ERROR_TABLE = {
     todo: "Look at `schedules.list()`; give the `tenant` if it has one.",
     retryable: false,
   },
+  SCHEDULE_DECLARED: {
+    means:
+      "A schedule that code declares was to be changed by `put`, and the next start would have undone that.",
+    todo: "Change the code that declares it. `pause`, `resume`, `runNow` and `skipNext` work, and outlast a start.",
+    retryable: false,
+  },
   SCHEDULE_STATE: {
     means: "A schedule is in a state in which this cannot be done with it.",
     todo: "The message says which state that is, and what can be done.",

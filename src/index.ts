@@ -4,6 +4,7 @@ export type { ByWhom } from "./api/actor.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/attempt-record.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
 export { type ClassicOptions, classic } from "./api/classic.ts"
+export { type DeclaredSchedule, defineSchedule } from "./api/declared-schedules.ts"
 export type {
   CallerTransaction,
   EnqueueItem,
@@ -73,6 +74,7 @@ export {
   importCrontab,
 } from "./schedule/crontab.ts"
 export type { PreviewOptions, SchedulePreview } from "./schedule/preview.ts"
+export type { ScheduleChange } from "./schedule/reconcile.ts"
 export type {
   AfterCompletionSpec,
   CivilInterval,

@@ -7,6 +7,13 @@ CREATE OR REPLACE FUNCTION carillon.now()
  STABLE PARALLEL SAFE
 RETURN clock_timestamp();
 
+CREATE TABLE carillon.applications (
+  name text NOT NULL,
+  version text,
+  declared_at timestamp with time zone NOT NULL,
+  CONSTRAINT applications_pkey PRIMARY KEY (name)
+);
+
 CREATE TABLE carillon.attempts (
   run uuid NOT NULL,
   claim bigint,
@@ -237,11 +244,13 @@ CREATE TABLE carillon.schedules (
   cause json,
   created_at timestamp with time zone NOT NULL,
   changed_at timestamp with time zone NOT NULL,
+  declared_by text,
   CONSTRAINT schedules_pkey PRIMARY KEY (id),
   CONSTRAINT schedules_next CHECK ((((next_at IS NULL) = (next_occurrence IS NULL)) AND ((state = 'active'::text) OR (next_at IS NULL)))),
   CONSTRAINT schedules_paused CHECK ((((state = 'paused'::text) = (paused_at IS NOT NULL)) AND ((resume_at IS NULL) OR (state = 'paused'::text)))),
   CONSTRAINT schedules_state CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'completed'::text, 'missed'::text, 'retired'::text, 'error'::text, 'cancelled'::text])))
 ) WITH (fillfactor=70);
+CREATE INDEX schedules_declared ON carillon.schedules USING btree (declared_by) WHERE (declared_by IS NOT NULL);
 CREATE INDEX schedules_due ON carillon.schedules USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE UNIQUE INDEX schedules_name ON carillon.schedules USING btree (tenant, name);
 CREATE INDEX schedules_resuming ON carillon.schedules USING btree (resume_at) WHERE (resume_at IS NOT NULL);

@@ -75,6 +75,8 @@ export function createApplication(
   })
 
   const start = once(async (): Promise<void> => {
+    // What is wrong with an input is known only when its schema has been asked.
+    await options.schedules?.definitions()
     tellUnserved()
     for (let failures = 1; ; failures += 1) {
       try {

@@ -11,6 +11,7 @@ import { listAttempts } from "../store/attempts/by-run.ts"
 import { planMigrations } from "../store/migrate.ts"
 import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
+import { assertJob } from "./assert-job.ts"
 import { type AttemptRecord, attemptRecord } from "./attempt-record.ts"
 import { enqueueRuns, enqueueRunsIn } from "./enqueue.ts"
 import {
@@ -24,14 +25,7 @@ import {
 } from "./enqueue-options.ts"
 import { type HistoryOptions, type HistoryPage, listHistory } from "./history.ts"
 import { openDatabase } from "./open-database.ts"
-import {
-  assertJob,
-  type CarillonOptions,
-  resolveOptions,
-  resolveStop,
-  runIdOf,
-  type StopOptions,
-} from "./options.ts"
+import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
 import { listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
 import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs.ts"

@@ -1,5 +1,6 @@
 /** The options of `createCarillon` and its calls: what users write, how it is checked, and what it becomes. */
 import { DEFAULTS } from "../defaults.ts"
+import type { DeclaredSchedules } from "../engine/declared-schedules.ts"
 import { OptionsError } from "../errors.ts"
 import { type AnyJob, isJob } from "../job/define.ts"
 import { poolNameCheck } from "../job/options.ts"
@@ -14,12 +15,15 @@ import {
   integer,
   isPlainObject,
   object,
+  oneOf,
   optional,
   record,
   satisfies,
 } from "../options/check.ts"
 import { nearest } from "../options/nearest.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
+import { jobValueCheck } from "./assert-job.ts"
+import { type DeclaredSchedule, readSchedules } from "./declared-schedules.ts"
 
 export interface CarillonOptions {
   /**
@@ -49,6 +53,26 @@ export interface CarillonOptions {
   /** The jobs that this process can execute, as `defineJob` made them. */
   readonly jobs?: readonly AnyJob[]
   /**
+   * The schedules that your code declares, as `defineSchedule` made them. A start makes those that are new, changes those
+   * that differ, and retires those that your code declared before and does not declare now; one that is as it was is left
+   * alone, with how far it has come. `[]` declares none. Without this option nothing is compared, so that a process that
+   * only enqueues, say, changes nothing.
+   */
+  readonly schedules?: readonly DeclaredSchedule[]
+  /**
+   * What becomes of a schedule that your code declared before and does not declare now: `"retire"` lets it make no more
+   * runs and keeps it, so that it goes on when it is declared again; `"delete"` deletes it. Runs and the record of its
+   * occurrences stay in either case.
+   *
+   * @default "retire"
+   */
+  readonly removedSchedules?: "retire" | "delete"
+  /**
+   * The name of your program. Needed where several programs, or processes with different `schedules`, share a schema:
+   * each then retires only what has been declared under its own name.
+   */
+  readonly application?: string
+  /**
    * The pools that this process serves, each with the number of runs it executes at once. Jobs of other pools are
    * left to other processes.
    *
@@ -64,7 +88,7 @@ export interface CarillonOptions {
   readonly lease?: Duration
   /**
    * The version of your code, as in `"2.3.1"`. Shown with attempts and workers; and a process with an older version
-   * never overwrites what a newer one has declared about a job.
+   * never overwrites what a newer one has declared about jobs and schedules.
    */
   readonly version?: string
   /**
@@ -97,14 +121,13 @@ export interface ResolvedOptions {
   readonly leaseMs: number
   readonly renewEveryMs: number
   readonly version: string | undefined
+  readonly schedules: DeclaredSchedules | undefined
   readonly wakeups: boolean
   readonly logger: Logger | undefined
 }
 
 /** PostgreSQL cuts longer names off in silence. */
 const IDENTIFIER_BYTES = 63
-
-const jobValueCheck = satisfies("a job made by defineJob", isJob)
 
 const schemaCheck = satisfies(
   `a schema name of 1 to ${IDENTIFIER_BYTES} bytes that does not begin with "pg_"`,
@@ -136,7 +159,10 @@ const carillonCheck = object({
   jobs: optional(array(jobValueCheck)),
   pools: optional(record(poolNameCheck, integer({ min: 1, max: 10_000 }))),
   lease: optional(duration({ min: 1_000, max: 86_400_000 })),
-  version: optional(satisfies("a text of 1 to 100 characters", isVersion)),
+  schedules: () => [],
+  removedSchedules: optional(oneOf("retire", "delete")),
+  application: optional(satisfies("a text of 1 to 100 characters", isShortText)),
+  version: optional(satisfies("a text of 1 to 100 characters", isShortText)),
   wakeups: optional(satisfies("true or false", (value) => typeof value === "boolean")),
   logger: optional(
     satisfies("an object with the methods debug, info, warn and error", (value) =>
@@ -150,8 +176,10 @@ const carillonCheck = object({
 const stopCheck = object({ grace: optional(duration()) })
 
 export function resolveOptions(options: CarillonOptions): ResolvedOptions {
+  const { definitions, faults } = readSchedules((options as CarillonOptions | undefined)?.schedules)
   assertOptions("createCarillon", options, (value, path) => [
     ...carillonCheck(value, path),
+    ...faults,
     ...findDuplicates((value as CarillonOptions | undefined)?.jobs),
     ...findMisspeltPools(value as CarillonOptions | undefined),
   ])
@@ -167,6 +195,12 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
     leaseMs,
     renewEveryMs: Math.min(DEFAULTS.renewEveryMs, Math.floor(leaseMs / 4)),
     version: options.version,
+    schedules: options.schedules && {
+      application: options.application ?? "",
+      version: options.version ?? null,
+      removed: options.removedSchedules ?? DEFAULTS.removedSchedules,
+      definitions,
+    },
     wakeups: options.wakeups ?? true,
     logger: options.logger,
   }
@@ -177,7 +211,7 @@ export function resolveStop(options: StopOptions): { readonly graceMs: number } 
   return { graceMs: parseDuration(options.grace) ?? DEFAULTS.graceMs }
 }
 
-function isVersion(value: unknown): boolean {
+function isShortText(value: unknown): boolean {
   if (typeof value !== "string" || value.trim() === "" || value.length > 100) return false
   return value.isWellFormed() && !value.includes("\0")
 }
@@ -209,11 +243,6 @@ function findMisspeltPools(options: CarillonOptions | undefined) {
       const message = `no job runs in this pool; did you mean "${meant}"?`
       return meant ? [{ path: `pools.${pool}`, message }] : []
     })
-}
-
-/** Throws unless `job` was made by `defineJob`. */
-export function assertJob(job: unknown): void {
-  assertOptions("enqueue", { job }, object({ job: jobValueCheck }))
 }
 
 /** The id of a run as the database writes it. */

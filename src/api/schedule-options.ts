@@ -24,8 +24,8 @@ import type { ScheduleSpec } from "../schedule/spec.ts"
 import { specCheck } from "../schedule/spec-check.ts"
 import type { JobFacts, ScheduleSettings } from "../schedule/stored.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
+import { assertJob } from "./assert-job.ts"
 import { shortText, tagsCheck } from "./enqueue-options.ts"
-import { assertJob } from "./options.ts"
 
 /** What a schedule says beside when it happens and what it makes runs of. */
 export interface ScheduleSettingsOptions {
@@ -163,11 +163,18 @@ const optionsCheck = specCheck(settingsShape)
 
 /** Throws every fault at once, or what is wrong with the input, or that it can never happen. */
 export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): Promise<Definition> {
+  const definition = readDefinition(options)
+  const { job }: { job: AnyJob } = options
+  if (job.hasSchema) await job.parse(definition.input)
+  return definition
+}
+
+/** The same, without asking the schema of the job about the input, which takes its time. */
+export function readDefinition(options: ScheduleSettingsOptions & { readonly job: AnyJob }): Definition {
   assertSchedule(options)
-  const job: AnyJob = options.job
+  const { job } = options
   assertJob(job)
   const input = encodePayload((options as { input?: unknown }).input, "input", DEFAULTS.inputBytes)
-  if (job.hasSchema) await job.parse(input)
   return definitionOf(options, { job: job.name, facts: factsOf(job), input })
 }
 
@@ -259,8 +266,6 @@ function specOf(options: object): ScheduleSpec {
 
 export interface StoredSettings extends ScheduleSettings {
   readonly notes?: string
-  readonly includeCurrentMinute?: true
-  readonly runOnCreate?: true
 }
 
 /** In this order, always: two that say the same are the same text. */

@@ -40,6 +40,8 @@ export interface ScheduleRecord {
   readonly cause?: unknown
   readonly createdAt: DateValue
   readonly changedAt: DateValue
+  /** There for one that code declares: which application's, where it has a name, and its latest version. */
+  readonly declared?: { readonly application?: string; readonly version?: string }
 }
 
 export interface FireRecord {
@@ -88,6 +90,12 @@ export function scheduleRecord(row: StoredSchedule): ScheduleRecord {
     ...(row.cause !== null && { cause: JSON.parse(row.cause) as unknown }),
     createdAt: toDate(row.created_at),
     changedAt: toDate(row.changed_at),
+    ...(row.declared_by !== null && {
+      declared: {
+        ...(row.declared_by !== "" && { application: row.declared_by }),
+        ...(row.declared_version !== null && { version: row.declared_version }),
+      },
+    }),
   }
 }
 

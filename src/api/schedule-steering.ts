@@ -1,7 +1,6 @@
 /** What an operator does with a schedule: pause it, resume it, end it, run it by hand, leave something out. */
-import { overlapKeyOf, runSettingsOf, scheduledOf } from "../engine/decided.ts"
-import { type Displaced, displace } from "../engine/displace.ts"
-import type { ReadyLane } from "../engine/lane.ts"
+import { scheduledOf } from "../engine/decided.ts"
+import { type MadeNow, makeRunNow } from "../engine/run-by-hand.ts"
 import {
   audit,
   change,
@@ -10,16 +9,13 @@ import {
   passing,
   paused,
   resumed,
-  type StoredSchedule,
   wrongState,
 } from "../engine/schedule-change.ts"
 import { date, oneOf, optional } from "../options/check.ts"
 import type { Stretch } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
-import type { Transaction } from "../store/database.ts"
 import { lockSchedule } from "../store/schedules/lock.ts"
 import { removeSchedule } from "../store/schedules/remove.ts"
-import { runScheduleNow } from "../store/schedules/run-now.ts"
 import { type DateValue, type InstantMs, toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
@@ -49,6 +45,10 @@ export function resumeSchedule(
   return change(partsOf(opened), { name, tenant, by, action: "schedule.resume" }, (row) => {
     if (row.state === "active") return undefined
     if (row.state === "paused" || row.state === "error") return resumed(row, misfire)
+    if (row.state === "retired") {
+      const hint = "The code does not declare it any more: declare it again, or delete it."
+      throw wrongState(row, "resume", hint)
+    }
     throw wrongState(row, "resume", "Only one that is paused or set aside can be resumed.")
   })
 }
@@ -108,32 +108,6 @@ export async function runNow(
   if (!made) return { skipped: "overlap" }
   tellRunNow(opened, made)
   return { run }
-}
-
-/** What has to be told once a run that was made by hand is committed. */
-export interface MadeNow {
-  readonly lane: ReadyLane | undefined
-  readonly displaced: readonly Displaced[]
-  /** Under which it stands in line. */
-  readonly keys: readonly string[]
-}
-
-/** Makes a run of a schedule that stands for no occurrence; `undefined`: another one is in its way. */
-export async function makeRunNow(
-  tx: Transaction,
-  row: StoredSchedule,
-  run: string,
-  overlap?: "allow",
-): Promise<MadeNow | undefined> {
-  const own = scheduledOf(row)
-  const scheduled = overlap === undefined ? own : { ...own, policy: { ...own.policy, overlap } }
-  const inTheWay = scheduled.replacesRetry ? row.live - row.retrying : row.live
-  if (scheduled.policy.overlap === "skip" && inTheWay > 0) return undefined
-  const overlapKey = overlapKeyOf(scheduled, row.tenant)
-  const { startWithinMs: _, ...settings } = runSettingsOf(row)
-  const [lane] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
-  const displaced = await displace(tx, [{ row, scheduled, run, occurrence: undefined }])
-  return { lane, displaced, keys: [overlapKey, settings.jobLimit].filter((key) => key !== null) }
 }
 
 export function tellRunNow({ engine }: Opened, { lane, displaced, keys }: MadeNow): void {

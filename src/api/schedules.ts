@@ -1,24 +1,11 @@
 /** What can be done with schedules. Whatever changes one asks who does it and why, and keeps that. */
-import {
-  audit,
-  type Changed,
-  change,
-  nextOf,
-  notFound,
-  type StoredSchedule,
-  settleDue,
-  settlePaused,
-  wrongState,
-} from "../engine/schedule-change.ts"
+import { change, notFound, type StoredSchedule, wrongState } from "../engine/schedule-change.ts"
+import { edited, insertDefinition } from "../engine/schedule-define.ts"
 import { CarillonError } from "../errors.ts"
 import { assertOptions, date, integer, object, oneOf, optional, satisfies } from "../options/check.ts"
-import { readClock } from "../store/clock/read.ts"
 import { listFires } from "../store/fires/list.ts"
 import { findSchedule } from "../store/schedules/find.ts"
-import { insertSchedule } from "../store/schedules/insert.ts"
 import { listSchedules } from "../store/schedules/list.ts"
-import { MINUTE_MS } from "../time/civil.ts"
-import type { InstantMs } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
 import { LAST_INSTANT_MS } from "./enqueue-options.ts"
@@ -36,11 +23,10 @@ import {
   patchedSchedule,
   resolveSchedule,
   type ScheduleOptions,
-  type StoredSettings,
   scheduleTenantCheck,
 } from "./schedule-options.ts"
 import { type FireRecord, fireRecord, type ScheduleRecord, scheduleRecord } from "./schedule-record.ts"
-import { makeRunNow, tellRunNow } from "./schedule-steering.ts"
+import { tellRunNow } from "./schedule-steering.ts"
 import { assertNamed, partsOf } from "./schedule-target.ts"
 
 const LIMIT = 100
@@ -74,12 +60,14 @@ export async function putSchedule<Input>(
   assertOptions("schedules.put", by, object(byWhomShape))
   const { name, tenant } = definition
   const [there] = await opened.runtime.database.run(findSchedule, { tenant, name })
+  if (there) assertOwn("put", there)
   // What every start but the first comes to: one question, and nothing is written.
   if (there && isSame(there, definition)) return { outcome: "unchanged", schedule: scheduleRecord(there) }
   const made = there ? undefined : await insert(opened, definition, by)
   if (made) return { outcome: "created", schedule: made }
   let isChanged = false
   await change(partsOf(opened), { name, tenant, by, action: "schedule.put" }, (row) => {
+    assertOwn("put", row)
     if (isSame(row, definition)) return undefined
     if (row.state === "cancelled")
       throw wrongState(row, "put", "It was cancelled: delete it first, or use another name.")
@@ -105,6 +93,7 @@ export async function patchSchedule(
   )
   const [there] = await opened.runtime.database.run(findSchedule, { tenant, name })
   if (!there) throw notFound(name)
+  assertOwn("patch", there)
   if (there.version !== version) throw changedMeanwhile(there, version)
   const definition = await patchedSchedule(there, changes, opened.engine.jobs.get(there.job))
   await change(partsOf(opened), { name, tenant, by, action: "schedule.patch" }, (row) => {
@@ -125,28 +114,6 @@ function changedMeanwhile({ name, version }: StoredSchedule, read: number): Cari
     `Schedule ${JSON.stringify(name)} is at version ${version}, and the change was made to version ${read}. ` +
       "Read it again, and decide whether you still want the change.",
   )
-}
-
-/** A schedule with another definition. Other times count from now on; what else is new counts for all that is undecided. */
-function edited(row: StoredSchedule, definition: Definition): Changed {
-  const { state: before, cursor: at, next_occurrence: occurrence, next_at: due } = row
-  const changed = { ...row, ...definition }
-  if (row.spec === definition.spec && (before === "active" || before === "paused")) {
-    const next = occurrence === null || due === null ? undefined : { occurrence, due }
-    return { row: changed, cursor: at, next, isEdit: true }
-  }
-  const settled = settleBefore(row)
-  const cursor = Math.max(settled.cursor, Math.floor(row.now_ms))
-  const next = before === "paused" ? undefined : nextOf(changed, cursor)
-  const state = before === "paused" ? "paused" : next ? "active" : "completed"
-  const cause = before === "paused" ? row.cause : null
-  return { row: { ...changed, state, cause }, cursor, next, isEdit: true, decided: settled.decided }
-}
-
-/** What was due by the old definition is decided by it; one that was set aside cannot be asked. */
-function settleBefore(row: StoredSchedule): ReturnType<typeof settleDue> {
-  if (row.state === "active") return settleDue(row)
-  return row.paused_at === null ? { cursor: row.cursor, decided: [] } : settlePaused(row, row.paused_at)
 }
 
 export async function getSchedule(
@@ -206,37 +173,27 @@ async function insert(
   definition: Definition,
   by: ByWhom,
 ): Promise<ScheduleRecord | undefined> {
-  const { runtime } = opened
-  const id = runtime.newId()
-  const made = await runtime.database.transaction(async (tx) => {
-    const [clock] = await tx.run(readClock, {})
-    const settings = JSON.parse(definition.settings) as StoredSettings
-    const cursor = beginsAt(clock?.at ?? 0, settings)
-    const next = nextOf({ id, job_settings: null, ...definition }, cursor)
-    const written = await tx.run(insertSchedule, {
-      id,
-      ...definition,
-      // One whose time is over does nothing, and shows it.
-      state: next ? "active" : "at" in JSON.parse(definition.spec) ? "missed" : "completed",
-      cursor,
-      nextOccurrence: next?.occurrence ?? null,
-      nextAt: next?.due ?? null,
-    })
-    if (written.length === 0) return undefined
-    const [row] = await tx.run(findSchedule, { tenant: definition.tenant, name: definition.name })
-    if (!row) throw notFound(definition.name)
-    await audit(tx, "schedule.create", row, by)
-    const first = settings.runOnCreate ? await makeRunNow(tx, row, runtime.newId()) : undefined
-    return { schedule: scheduleRecord(row), first }
-  })
-  if (made) partsOf(opened).onChanged()
-  if (made?.first) tellRunNow(opened, made.first)
-  return made?.schedule
+  const { database, newId } = opened.runtime
+  const schedule = { id: newId(), definition, declaredBy: null, by, action: "schedule.create" }
+  const made = await database.transaction((tx) => insertDefinition(tx, schedule))
+  if (!made) return undefined
+  partsOf(opened).onChanged()
+  if (made.first) tellRunNow(opened, made.first)
+  return scheduleRecord(made.row)
 }
 
-/** Nothing of a schedule happens before this. */
-function beginsAt(now: InstantMs, { includeCurrentMinute }: StoredSettings): InstantMs {
-  return includeCurrentMinute ? Math.floor(now / MINUTE_MS) * MINUTE_MS - 1 : now
+/** What the code declares is the code's to change. */
+function assertOwn(call: "put" | "patch", { name, state, declared_by: application }: StoredSchedule): void {
+  if (application === null) return
+  const whose = application === "" ? "the code" : `the code of ${JSON.stringify(application)}`
+  const todo =
+    state === "retired"
+      ? "It is retired: delete it first, or declare it again."
+      : "Change it there, in `schedules` of `createCarillon`; pause it if it has to stop now."
+  throw new CarillonError(
+    "SCHEDULE_DECLARED",
+    `${call}: schedule ${JSON.stringify(name)} is declared by ${whose}. ${todo}`,
+  )
 }
 
 /** As JSON, the same text: both were written by the same hand. */

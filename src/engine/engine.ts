@@ -6,6 +6,7 @@ import { type Admissions, createAdmissions } from "./admissions.ts"
 import { createCompleter } from "./attempt-transaction.ts"
 import { createClaimDoubts } from "./claim-doubts.ts"
 import { createClaimer } from "./claimer.ts"
+import type { DeclaredSchedules } from "./declared-schedules.ts"
 import { DISPLACED_CODE, type Displaced } from "./displace.ts"
 import { createEnqueuer, type Enqueuer } from "./enqueuer.ts"
 import { createExecutor } from "./executor.ts"
@@ -37,6 +38,8 @@ export interface EngineConfig {
   readonly wakeups: boolean
   /** Of the code that this process runs. */
   readonly version: string | undefined
+  /** The schedules that its code declares. */
+  readonly schedules?: DeclaredSchedules | undefined
 }
 
 export interface Engine {
@@ -166,7 +169,19 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onLimits: admissions.admit,
     onResumed: () => wakeWorkers(undefined),
   })
-  const reconciler = createReconciler({ runtime, events, jobs: config.jobs, version: config.version })
+  const reconciler = createReconciler({
+    runtime,
+    events,
+    jobs: config.jobs,
+    version: config.version,
+    schedules: config.schedules,
+    onParked: admissions.admit,
+    onDisplaced: displaced,
+    onChanged: () => {
+      scheduler.bell.ring()
+      wakeups.waiting()
+    },
+  })
   const visibility = createVisibility({
     runtime,
     onReady: wakeups.ready,

@@ -1,6 +1,6 @@
 /**
  * Tells the database once, at the start, which jobs this process declares, so that everyone can see their
- * settings.
+ * settings, and which schedules, so that they happen.
  *
  * A loop like the others: while the database is away it tries again, and nobody waits for it, because
  * executing runs needs the declarations in the code and not those in the table.
@@ -21,6 +21,7 @@ import { changeJobs } from "../store/jobs/change.ts"
 import { declareJobs } from "../store/jobs/declare.ts"
 import { lockJobs } from "../store/jobs/lock.ts"
 import { declareLimit } from "../store/limits/declare.ts"
+import { type DeclaredSchedules, type DeclareParts, reconcileSchedules } from "./declared-schedules.ts"
 import { createBell, type Loop } from "./loop.ts"
 import { jobLimit } from "./new-run.ts"
 
@@ -30,6 +31,11 @@ export interface ReconcilerParts {
   readonly jobs: ReadonlyMap<string, AnyJob>
   /** The version of the code that declares them, where it has one. */
   readonly version: string | undefined
+  /** The schedules that it declares, where it declares any, or none of those it had. */
+  readonly schedules?: DeclaredSchedules | undefined
+  readonly onParked?: DeclareParts["onParked"]
+  readonly onDisplaced?: DeclareParts["onDisplaced"]
+  readonly onChanged?: DeclareParts["onChanged"]
 }
 
 /** Who it is in the audit record. */
@@ -37,21 +43,30 @@ const ACTOR = "deploy"
 /** What is declared stays declared: there is nothing more to do. */
 const DONE_REST_MS = 86_400_000
 
-export function createReconciler({ runtime, events, jobs, version }: ReconcilerParts): Loop {
+export function createReconciler(parts: ReconcilerParts): Loop {
+  const { runtime, events, jobs, version, schedules } = parts
+  const { onParked = () => {}, onDisplaced = () => {}, onChanged = () => {} } = parts
   const declared = [...jobs.values()].map((job) => ({
     name: job.name,
     settings: settingsOf(job),
     version: version ?? null,
   }))
-  let isDone = declared.length === 0
+  let hasJobs = declared.length === 0
+  let hasSchedules = schedules === undefined
   return {
     name: "reconciler",
     bell: createBell(runtime),
     tick: async () => {
-      if (isDone) return DONE_REST_MS
-      const verdicts = await runtime.database.transaction((tx) => reconcileJobs(tx, declared))
-      isDone = true
-      for (const verdict of verdicts) tell(events, verdict)
+      if (!hasJobs) {
+        const verdicts = await runtime.database.transaction((tx) => reconcileJobs(tx, declared))
+        hasJobs = true
+        for (const verdict of verdicts) tell(events, verdict)
+      }
+      // After the jobs: their runs are made as these are declared.
+      if (!hasSchedules && schedules !== undefined) {
+        await reconcileSchedules({ runtime, events, onParked, onDisplaced, onChanged }, schedules)
+        hasSchedules = true
+      }
       return DONE_REST_MS
     },
   }

@@ -20,7 +20,7 @@ import { type Displaced, displace } from "./displace.ts"
 export type StoredSchedule = typeof lockSchedule extends Statement<infer _, infer R> ? R : never
 
 /** Who changes something, and why. */
-interface ByWhom {
+export interface ByWhom {
   readonly actor: string
   readonly reason: string
 }
@@ -51,7 +51,14 @@ export interface Changed {
 /** Changes one schedule as `how` says, under its lock, with the audit. Whether there was anything to change. */
 export async function change(
   { runtime, onParked, onDisplaced, onChanged }: ChangeParts,
-  what: { readonly name: string; readonly tenant: string; readonly by: ByWhom; readonly action: string },
+  what: {
+    readonly name: string
+    readonly tenant: string
+    readonly by: ByWhom
+    readonly action: string
+    /** Asked before the schedule is locked: whether to go on. */
+    readonly first?: (tx: Transaction) => Promise<boolean>
+  },
   how: (row: StoredSchedule) => Changed | undefined,
 ): Promise<boolean> {
   const { database } = runtime
@@ -60,6 +67,7 @@ export async function change(
   let displaced: readonly Displaced[] = []
   const write = () =>
     database.transaction(async (tx) => {
+      if (what.first && !(await what.first(tx))) return false
       const [row] = await tx.run(lockSchedule, { tenant, name })
       if (!row) throw notFound(name)
       const changed = how(row)
@@ -146,7 +154,7 @@ function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed) {
   }
 }
 
-interface Settled {
+export interface Settled {
   readonly cursor: InstantMs
   readonly decided: readonly Decided<StoredSchedule>[]
 }
@@ -174,7 +182,11 @@ export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledO
 }
 
 /** What was due before the pause obeys the policy; what came during it is skipped. */
-export function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled {
+export function settlePaused(
+  row: StoredSchedule,
+  pausedAt: InstantMs,
+  reason: "paused" | "retired" = "paused",
+): Settled {
   const scheduled = scheduledOf(row)
   const { recurrence } = scheduled
   const before = settleDue(row, { ...scheduled, recurrence: withinBounds(recurrence, undefined, pausedAt) })
@@ -183,7 +195,7 @@ export function settlePaused(row: StoredSchedule, pausedAt: InstantMs): Settled 
   const last = recurrence.previous(now + 1)
   if (first === undefined || last === undefined || first > last) return before
   const count = recurrence.count(first, last + 1)
-  const stretch: Stretch = { outcome: "skipped", reason: "paused", first, last, count, into: undefined }
+  const stretch: Stretch = { outcome: "skipped", reason, first, last, count, into: undefined }
   const decision = passing(stretch)
   return { cursor: last, decided: [...before.decided, { row, decision, scheduled }] }
 }

@@ -58,8 +58,8 @@ function judge(declared: DeclaredJob, stored: DeclaredJob | undefined): Reconcil
   return { job, verdict: "older", declared: declared.version, stored: stored.version ?? "" }
 }
 
-/** Code without a version may be of any age: it gives way to whoever says theirs. */
-function compareAges(declared: string | null, stored: string | null): number {
+/** Negative for older code. Code without a version may be of any age: it gives way to whoever says theirs. */
+export function compareAges(declared: string | null, stored: string | null): number {
   if (declared === null || stored === null) return Number(declared !== null) - Number(stored !== null)
   return compareVersions(declared, stored)
 }
@@ -101,7 +101,7 @@ function isSaid(value: unknown): boolean {
 }
 
 /** In the order of the new settings, then what has gone. */
-function compareFields(before: StoredSettings, after: StoredSettings, path = ""): JobChange[] {
+export function compareFields(before: StoredSettings, after: StoredSettings, path = ""): JobChange[] {
   const keys = [...new Set([...Object.keys(after), ...Object.keys(before)])]
   return keys.flatMap((key) => compareField(settingAt(before, key), settingAt(after, key), join(path, key)))
 }

@@ -1,6 +1,7 @@
 /** Everything that Carillon has to say about what it does, as typed data. Logs and tests listen; nothing depends on them. */
 import type { JobChange } from "../job/reconcile.ts"
 import type { FinalState } from "../queue/run-state.ts"
+import type { ScheduleChange } from "../schedule/reconcile.ts"
 
 export type CarillonEvent =
   /** A connection could not be opened; told once, until one can be opened again. */
@@ -30,6 +31,46 @@ export type CarillonEvent =
   | {
       readonly type: "job.outdated"
       readonly job: string
+      readonly declared: string | null
+      readonly stored: string
+    }
+  /** This process was the first to declare this schedule. */
+  | { readonly type: "schedule.declared"; readonly schedule: string; readonly name: string }
+  /** This process declares the schedule otherwise than it was, and that counts from now on. */
+  | {
+      readonly type: "schedule.changed"
+      readonly schedule: string
+      readonly name: string
+      readonly changes: readonly ScheduleChange[]
+    }
+  /** This process declares a schedule that was retired, as it was or otherwise: it goes on. */
+  | {
+      readonly type: "schedule.revived"
+      readonly schedule: string
+      readonly name: string
+      readonly changes: readonly ScheduleChange[]
+    }
+  /** This process does not declare the schedule any more: it is retired, or deleted. */
+  | {
+      readonly type: "schedule.removed"
+      readonly schedule: string
+      readonly name: string
+      readonly became: "retired" | "deleted"
+    }
+  /**
+   * This process declares a schedule whose name belongs to another one, which stays as it is: made by a call (`by` is
+   * null), or declared by another application.
+   */
+  | {
+      readonly type: "schedule.taken"
+      readonly schedule: string
+      readonly name: string
+      readonly by: string | null
+    }
+  /** This process declares schedules otherwise, but code of a later version has declared them; that stays. */
+  | {
+      readonly type: "schedules.outdated"
+      readonly application: string
       readonly declared: string | null
       readonly stored: string
     }
@@ -117,6 +158,12 @@ export const EVENT_TYPES = [
   "job.declared",
   "job.changed",
   "job.outdated",
+  "schedule.declared",
+  "schedule.changed",
+  "schedule.revived",
+  "schedule.removed",
+  "schedule.taken",
+  "schedules.outdated",
   "schedule.failed",
   "schedule.held",
   "schedule.paused",

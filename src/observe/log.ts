@@ -78,7 +78,7 @@ function lineOf(event: CarillonEvent): Line {
     case "job.declared":
       return { level: "debug", text: `${event.job} declared` }
     case "job.changed":
-      return { level: "info", text: `${event.job} changed: ${event.changes.map(changeText).join(", ")}` }
+      return { level: "info", text: `${event.job} changed: ${changesText(event.changes)}` }
     case "job.outdated":
       return {
         level: "info",
@@ -129,6 +129,24 @@ function lineOf(event: CarillonEvent): Line {
       }
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}: ${event.reason}` }
+    case "schedule.declared":
+      return { level: "debug", text: `schedule ${event.name} declared` }
+    case "schedule.changed":
+      return { level: "info", text: `schedule ${event.name} changed: ${changesText(event.changes)}` }
+    case "schedule.revived":
+      return {
+        level: "info",
+        text: `schedule ${event.name} is declared again, and goes on${event.changes.length > 0 ? `: ${changesText(event.changes)}` : ""}`,
+      }
+    case "schedule.removed":
+      return { level: "info", text: `schedule ${event.name} is declared no more, and is ${event.became}` }
+    case "schedule.taken":
+      return takenLine(event)
+    case "schedules.outdated":
+      return {
+        level: "info",
+        text: `schedules stay as version ${event.stored} declares them; this process is ${ageOf(event.declared)}`,
+      }
     case "schedule.failed":
       return { level: "error", text: `schedule ${event.name} is set aside: ${event.message} (${event.code})` }
     case "schedule.held":
@@ -180,6 +198,19 @@ function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }
 
 function changeText({ field, before, after }: JobChange): string {
   return `${field} from ${JSON.stringify(before)} to ${JSON.stringify(after)}`
+}
+
+function changesText(changes: readonly JobChange[]): string {
+  return changes.map(changeText).join(", ")
+}
+
+function takenLine({ name, by }: Extract<CarillonEvent, { type: "schedule.taken" }>): Line {
+  const application = by === "" ? "an application without a name" : `application ${by}`
+  const how = by === null ? "made by a call" : `declared by ${application}`
+  return {
+    level: "warn",
+    text: `schedule ${name} is not as declared here: the one of that name was ${how}, and stays. Delete it, or use another name`,
+  }
 }
 
 function ageOf(declared: string | null): string {

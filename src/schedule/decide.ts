@@ -81,7 +81,7 @@ export interface Missed {
 export interface Stretch extends Missed {
   readonly outcome: "coalesced" | "skipped"
   /** Why, or for `coalesced` into which occurrence. */
-  readonly reason: "misfire" | "overlap" | "limit" | "paused" | "request" | "latest"
+  readonly reason: "misfire" | "overlap" | "limit" | "paused" | "retired" | "request" | "latest"
   readonly into: InstantMs | undefined
 }
 

@@ -26,6 +26,8 @@ export interface ScheduleSettings extends PolicyOptions {
   readonly timeoutMs?: number
   readonly retry?: object
   readonly startWithinMs?: number
+  readonly includeCurrentMinute?: true
+  readonly runOnCreate?: true
   /** What its job said when the schedule was written: counts while no process has declared the job. */
   readonly job?: JobFacts
 }

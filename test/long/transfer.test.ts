@@ -319,6 +319,7 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
     values (gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '1')`,
   attempts: `insert into {attempts} (run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome)
     values (gen_random_uuid(), 1, 'greet', 'default', now(), now(), now(), 'succeeded')`,
+  applications: "insert into {applications} values ('shop', '1.0', now())",
   schedules: `insert into {schedules} (id, name, job, spec, input, settings, state, cursor, created_at, changed_at)
     values (gen_random_uuid(), 'nightly', 'greet', '{}', '1', '{}', 'active', now(), now(), now())`,
   fires: `insert into {fires} (schedule, occurrence, outcome, reason, decided_at, last)

@@ -39,6 +39,7 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
     cursor: now,
     nextOccurrence: next?.occurrence ?? null,
     nextAt: next?.due ?? null,
+    declaredBy: null,
   })
   return id
 }

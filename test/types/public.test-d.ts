@@ -5,6 +5,7 @@ import {
   CarillonError,
   createCarillon,
   defineJob,
+  defineSchedule,
   type ErrorCode,
   type JobContext,
   type RunHandle,
@@ -139,4 +140,30 @@ export function judging(error: unknown): string {
   // @ts-expect-error no such code
   if (error.code === "RUN_LOST") return "lost"
   return error.code === "RUN_NOT_FOUND" ? "gone" : error.code
+}
+
+export function declaringSchedules(): void {
+  createCarillon({
+    schedules: [
+      defineSchedule({
+        name: "a",
+        job: remind,
+        cron: "@daily",
+        input: { to: "ada", at: "2026-03-01T09:00Z" },
+      }),
+      defineSchedule({ name: "b", job: greet, every: "1h", input: { name: "ada" } }),
+      defineSchedule({ name: "c", job: sweep, at: "2026-03-01T09:00Z" }),
+      defineSchedule({ name: "d", job: maybe, every: { days: 1, at: "09:00" } }),
+    ],
+    removedSchedules: "delete",
+    application: "shop",
+  })
+  // @ts-expect-error the input is missing
+  defineSchedule({ name: "a", job: greet, cron: "@daily" })
+  // @ts-expect-error the input is that of another job
+  defineSchedule({ name: "b", job: greet, cron: "@daily", input: { to: "ada" } })
+  // @ts-expect-error it does not say when
+  defineSchedule({ name: "c", job: sweep })
+  // @ts-expect-error nobody has held its input against its job
+  createCarillon({ schedules: [{ name: "d", job: greet, every: "1h", input: 1 }] })
 }

@@ -14,7 +14,13 @@ const GROUPS = [
     file: "src/api/options.ts",
     title: "createCarillon(options)",
     prefix: "",
-    governs: { schema: "schema", dataDir: "dataDir", pools: "slots", lease: "leaseMs" },
+    governs: {
+      schema: "schema",
+      dataDir: "dataDir",
+      removedSchedules: "removedSchedules",
+      pools: "slots",
+      lease: "leaseMs",
+    },
   },
   {
     name: "JobSettings",

@@ -27,6 +27,8 @@ create table {schedules} (
   cause json,
   created_at timestamptz not null,
   changed_at timestamptz not null,
+  -- The application whose code declares it; null for one that was made by a call.
+  declared_by text,
   constraint schedules_state
     check (state in ('active', 'paused', 'completed', 'missed', 'retired', 'error', 'cancelled')),
   constraint schedules_next check ((next_at is null) = (next_occurrence is null)
@@ -38,6 +40,15 @@ create table {schedules} (
 create unique index schedules_name on {schedules} (tenant, name);
 create index schedules_due on {schedules} (next_at) where next_at is not null;
 create index schedules_resuming on {schedules} (resume_at) where resume_at is not null;
+create index schedules_declared on {schedules} (declared_by) where declared_by is not null;
+
+-- A program whose code declares schedules, and the latest version of it that has: what an earlier one declares does not
+-- count any more.
+create table {applications} (
+  name text primary key,
+  version text,
+  declared_at timestamptz not null
+);
 
 -- The ledger of occurrences: one row for each that made a run, one for each stretch of those that made none. It outlives
 -- the runs, so that an occurrence has one even when that has long been settled.

@@ -21,6 +21,8 @@ export const SCHEDULE_COLUMNS = {
   cause: nullable(json),
   created_at: instant,
   changed_at: instant,
+  declared_by: nullable(text),
+  declared_version: nullable(text),
   live: int,
   retrying: int,
   failures: int,
@@ -34,6 +36,8 @@ export const SELECT_SCHEDULE = `
   (select jobs.settings from {jobs} as jobs where jobs.name = schedule.job) as job_settings,
   schedule.state, schedule.version, schedule.cursor, schedule.next_occurrence, schedule.next_at, schedule.fired,
   schedule.paused_at, schedule.resume_at, schedule.cause, schedule.created_at, schedule.changed_at,
+  schedule.declared_by,
+  (select version from {applications} as application where application.name = schedule.declared_by) as declared_version,
   (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text limit 10000) as live)::int as live,
   (
     select count(*) from (

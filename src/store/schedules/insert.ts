@@ -21,14 +21,17 @@ export const insertSchedule = statement({
     cursor: instant,
     nextOccurrence: nullable(instant),
     nextAt: nullable(instant),
+    declaredBy: nullable(text),
   },
   returns: { id: uuid },
   sql: `
   insert into {schedules} (
-    id, tenant, name, job, spec, input, settings, state, cursor, next_occurrence, next_at, created_at, changed_at
+    id, tenant, name, job, spec, input, settings, state, cursor, next_occurrence, next_at, created_at, changed_at,
+    declared_by
   )
   values (
-    @id, @tenant, @name, @job, @spec, @input, @settings, @state, @cursor, @nextOccurrence, @nextAt, {now}, {now}
+    @id, @tenant, @name, @job, @spec, @input, @settings, @state, @cursor, @nextOccurrence, @nextAt, {now}, {now},
+    @declaredBy
   )
   on conflict (tenant, name) do nothing
   returning id

@@ -15,6 +15,7 @@ export const TABLES = [
   "dead_letters",
   "attempts",
   "audit",
+  "applications",
   "schedules",
   "fires",
   "schedule_ends",

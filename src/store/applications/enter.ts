@@ -1,0 +1,20 @@
+import { nullable, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Writes down an application that declares schedules, unless it is known already.
+ *
+ * Guarantee: of processes that start at once, one writes it; the others wait for that.
+ * Locks: none beyond the new row.
+ * Index: the primary key of applications.
+ */
+export const enterApplication = statement({
+  name: "applications/enter",
+  params: { name: text, version: nullable(text) },
+  returns: {},
+  sql: `
+  insert into {applications} (name, version, declared_at)
+  values (@name, @version, {now})
+  on conflict (name) do nothing
+`,
+})
