@@ -35,7 +35,9 @@ import {
 import { listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
 import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs.ts"
+import { backfillSchedule } from "./schedule-backfill.ts"
 import type { Schedules } from "./schedule-calls.ts"
+import { plannedFires, scheduleFires } from "./schedule-fires.ts"
 import {
   cancelSchedule,
   createSchedule,
@@ -46,7 +48,6 @@ import {
   putSchedule,
   resumeSchedule,
   runNow,
-  scheduleFires,
   skipNext,
 } from "./schedules.ts"
 
@@ -271,6 +272,8 @@ export function publish(host: Host, application: Application): Carillon {
       runNow: call(runNow),
       skipNext: call(skipNext),
       fires: call(scheduleFires),
+      planned: call(plannedFires),
+      backfill: call(backfillSchedule),
     }),
     subscribe: application.events.subscribe,
     planMigrations: async () => {

@@ -27,7 +27,6 @@ import {
 } from "../options/check.ts"
 import type { Stretch } from "../schedule/decide.ts"
 import { readClock } from "../store/clock/read.ts"
-import { listFires } from "../store/fires/list.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { insertSchedule } from "../store/schedules/insert.ts"
 import { listSchedules } from "../store/schedules/list.ts"
@@ -37,15 +36,7 @@ import { runScheduleNow } from "../store/schedules/run-now.ts"
 import { type DateValue, type InstantMs, toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
-import { LAST_INSTANT_MS } from "./enqueue-options.ts"
-import type {
-  FireOptions,
-  OfTenant,
-  PutSchedule,
-  RunNow,
-  ScheduleListOptions,
-  SchedulePage,
-} from "./schedule-calls.ts"
+import type { OfTenant, PutSchedule, RunNow, ScheduleListOptions, SchedulePage } from "./schedule-calls.ts"
 import {
   type Definition,
   resolveSchedule,
@@ -53,7 +44,7 @@ import {
   scheduleNameCheck,
   scheduleTenantCheck,
 } from "./schedule-options.ts"
-import { type FireRecord, fireRecord, type ScheduleRecord, scheduleRecord } from "./schedule-record.ts"
+import { type ScheduleRecord, scheduleRecord } from "./schedule-record.ts"
 
 const LIMIT = 100
 const MOST = 1_000
@@ -277,26 +268,6 @@ export async function skipNext(
   return left === undefined ? undefined : toDate(left)
 }
 
-export async function scheduleFires(
-  { runtime }: Opened,
-  name: string,
-  options: FireOptions = {},
-): Promise<readonly FireRecord[]> {
-  assertNamed("schedules.fires", name, options, {
-    limit: optional(integer({ min: 1, max: MOST })),
-    before: optional(date),
-  })
-  const { tenant = "", limit = LIMIT, before } = options
-  const [row] = await runtime.database.run(findSchedule, { tenant, name })
-  if (!row) throw notFound(name)
-  const rows = await runtime.database.run(listFires, {
-    schedule: row.id,
-    before: before?.getTime() ?? LAST_INSTANT_MS - 1,
-    limit,
-  })
-  return rows.map(fireRecord)
-}
-
 function partsOf({ runtime, engine }: Opened): ChangeParts {
   const onChanged = () => {
     // Whoever sleeps until a later moment looks again, here and elsewhere.
@@ -358,7 +329,7 @@ function readCursor(cursor: string): readonly [tenant: string, name: string] | u
   }
 }
 
-function assertNamed(
+export function assertNamed(
   call: string,
   name: unknown,
   options: object,

@@ -24,6 +24,8 @@ export const CRASH_POINTS = [
   "schedule.fired",
   /** It is committed, nobody has been told. */
   "schedule.committed",
+  /** A part of a backfill is committed, the next has not begun. */
+  "backfill.committed",
   /** One migration is applied, the next has not begun. */
   "migrate.applied",
 ] as const

@@ -64,5 +64,7 @@ create table {fires} (
 
 -- The occurrences that a run makes up for.
 alter table {runs} add column missed json;
+-- Made by a backfill, in a line of its own: no occurrence that comes due waits for it, or is left out because of it.
+alter table {runs} add column backfill boolean not null default false;
 -- Live runs of a schedule are counted when it comes due.
-create index runs_by_schedule on {runs} (schedule, occurrence) where schedule is not null;
+create index runs_by_schedule on {runs} (schedule, backfill, occurrence) where schedule is not null;

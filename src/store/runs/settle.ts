@@ -138,7 +138,8 @@ export const settleRuns = statement({
   stepped_out as (
     update {run_limits}
     set admitted = null
-    where run = any (array(select id from moved where limited and state = 'waiting')) and limit_name <> 'overlap'
+    where run = any (array(select id from moved where limited and state = 'waiting')) 
+      and limit_name not like 'overlap%'
     returning run, key
   )
   select id, next as state, coalesce(moved.rank, 0) as rank,

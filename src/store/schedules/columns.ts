@@ -31,5 +31,5 @@ export const SELECT_SCHEDULE = `
   (select jobs.settings from {jobs} as jobs where jobs.name = schedule.job) as job_settings,
   schedule.state, schedule.version, schedule.cursor, schedule.next_occurrence, schedule.next_at, schedule.fired,
   schedule.paused_at, schedule.resume_at, schedule.cause, schedule.created_at, schedule.changed_at,
-  (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text limit 10000) as live)::int as live,
+  (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text and not run.backfill limit 10000) as live)::int as live,
   date_part('epoch', {now}) * 1000 as now_ms`

@@ -30,7 +30,7 @@ export const dueSchedules = statement({
   select due.id, tenant, due.name, job, spec, due.settings, jobs.settings as job_settings, due.version, cursor, fired,
     (
       select count(*)
-      from (select from {runs} where schedule = due.id::text limit @mostLive) as live
+      from (select from {runs} where schedule = due.id::text and not backfill limit @mostLive) as live
     )::int as live,
     date_part('epoch', {now}) * 1000 as now_ms
   from (
