@@ -1,4 +1,7 @@
-/** `npm run bench -- PART...`: measures the parts that are named, or all of them, and keeps the figures in bench/results. */
+/**
+ * `npm run bench -- PART...`: measures the parts that are named, or all of them, and keeps the figures in bench/results.
+ * With `--quick`, parts that can measure less do, and nothing is kept.
+ */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
@@ -8,9 +11,11 @@ const PARTS = {
   time: () => import("./time/run.mjs"),
   queue: () => import("./queue/run.mjs"),
   claims: () => import("./claims/run.mjs"),
+  schedules: () => import("./schedules/run.mjs"),
 }
 
-const names = process.argv.slice(2)
+const quick = process.argv.includes("--quick")
+const names = process.argv.slice(2).filter((word) => word !== "--quick")
 const unknown = names.filter((name) => !Object.hasOwn(PARTS, name))
 if (unknown.length > 0) {
   console.error(
@@ -26,7 +31,8 @@ const machine = describeMachine()
 console.log(machine.lines.join("\n"))
 for (const name of names.length > 0 ? names : Object.keys(PARTS)) {
   const { run } = await PARTS[name]()
-  const results = await run()
+  const results = await run({ quick })
+  if (quick) continue
   mkdirSync(new URL("results/", import.meta.url), { recursive: true })
   const file = new URL(`results/${name}.json`, import.meta.url)
   writeFileSync(file, `${JSON.stringify({ ...machine.facts, ...results }, null, 2)}\n`)

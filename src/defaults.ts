@@ -104,7 +104,7 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   historyShortMs: "How long finished attempts are kept whose history is of the class `short`.",
   historyMs: "How long finished attempts are kept.",
   historyLongMs: "How long finished attempts are kept whose history is of the class `long`.",
-  firesMs: "How long the record of fired occurrences is kept.",
+  firesMs: "How long the ledger of occurrences is kept: what became of each.",
   deadLettersMs: "How long dead letters are kept: until someone replays or discards them.",
   auditMs: "How long the audit record is kept.",
   statsMs: "How long per-minute statistics are kept.",
@@ -133,7 +133,6 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
 export const RESERVED_DEFAULTS: readonly DefaultName[] = [
   "timeoutWarningFactor",
   "logBytes",
-  "firesMs",
   "statsMs",
   "settleDelayMs",
   "prefetchAgeMs",

@@ -239,6 +239,17 @@ export const ERROR_TABLE = {
     todo: "Wait until it has caught up, or cancel it and make another.",
     retryable: true,
   },
+  BACKFILL_TOO_LARGE: {
+    means: "A backfill covers more occurrences than are made without asking again.",
+    todo: "Choose a shorter span, or say `force: true`.",
+    retryable: false,
+  },
+  BACKFILL_UNKNOWN: {
+    means:
+      "A backfill reaches back to occurrences of which the ledger does not know any more whether they had their runs.",
+    todo: 'Begin later, or say `reprocess: "all"` or `force: true` to run again what it does not know.',
+    retryable: false,
+  },
   TIME_ZONE_UNKNOWN: {
     means: "A time zone is not in the IANA database of this Node.",
     todo: "Use a name such as `Europe/Oslo`. Offsets such as `+02:00` are not names.",

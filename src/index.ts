@@ -2,6 +2,7 @@
 
 export type { ByWhom } from "./api/actor.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/attempt-record.ts"
+export type { BackfillOptions, BackfillResult } from "./api/backfill-options.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
 export { type ClassicOptions, classic } from "./api/classic.ts"
 export { type DeclaredSchedule, defineSchedule } from "./api/declared-schedules.ts"
@@ -12,6 +13,7 @@ export type {
   PostgresClient,
   RunOptions,
 } from "./api/enqueue-options.ts"
+export type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./api/fire-options.ts"
 export type { HistoryOptions, HistoryPage } from "./api/history.ts"
 export type { CarillonOptions, StopOptions } from "./api/options.ts"
 export type { Pause, PauseTarget } from "./api/pauses.ts"
@@ -19,7 +21,6 @@ export { nextOccurrence, previewSchedule } from "./api/preview.ts"
 export type { RunHandle } from "./api/run-handle.ts"
 export type { Cancelled, RunRecord } from "./api/runs.ts"
 export type {
-  FireOptions,
   OfTenant,
   PatchBy,
   PutSchedule,

@@ -202,13 +202,14 @@ CREATE TABLE carillon.runs (
   occurrence timestamp with time zone,
   missed json,
   end_by timestamp with time zone,
+  backfill boolean DEFAULT false NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
   CONSTRAINT runs_parked_for CHECK ((((state = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text])))),
   CONSTRAINT runs_running_is_fenced CHECK (((state = 'running'::text) = ((lease IS NOT NULL) AND (claim IS NOT NULL)))),
   CONSTRAINT runs_state CHECK ((state = ANY (ARRAY['waiting'::text, 'parked'::text, 'ready'::text, 'running'::text])))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
-CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, occurrence) WHERE (schedule IS NOT NULL);
+CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, backfill, occurrence) WHERE (schedule IS NOT NULL);
 CREATE INDEX runs_ending ON carillon.runs USING btree (end_by) WHERE (end_by IS NOT NULL);
 CREATE INDEX runs_leased ON carillon.runs USING btree (lease) WHERE (state = 'running'::text);
 CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((state = 'parked'::text) AND (parked_for <> 'limit'::text));

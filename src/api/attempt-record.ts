@@ -1,7 +1,8 @@
 /** One attempt as history tells it, in public words. */
 import { attemptIdOf, claimNameOf } from "../engine/claimed-run.ts"
+import { occurrenceKey } from "../schedule/occurrence-id.ts"
 import type { AttemptRow } from "../store/attempts/by-run.ts"
-import { type DateValue, formatInstant, toDate } from "../time/instant.ts"
+import { type DateValue, toDate } from "../time/instant.ts"
 
 export interface AttemptRecord {
   /** Names this attempt among all others; its handler knew it as `ctx.attemptId`. */
@@ -96,7 +97,7 @@ export function attemptRecord(row: AttemptRow): AttemptRecord {
 
 function idempotencyKeyOf({ run, schedule, occurrence }: AttemptRow): string {
   if (schedule === null || occurrence === null) return `run:${run}`
-  return `schedule:${schedule}:occurrence:${formatInstant(occurrence)}`
+  return occurrenceKey(run, schedule, occurrence)
 }
 
 type Gapless<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] } & {

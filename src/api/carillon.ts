@@ -29,7 +29,9 @@ import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOp
 import { listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
 import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs.ts"
+import { backfillSchedule } from "./schedule-backfill.ts"
 import type { Schedules } from "./schedule-calls.ts"
+import { plannedFires, scheduleFires } from "./schedule-fires.ts"
 import {
   cancelSchedule,
   deleteSchedule,
@@ -38,14 +40,7 @@ import {
   runNow,
   skipNext,
 } from "./schedule-steering.ts"
-import {
-  createSchedule,
-  getSchedule,
-  listAllSchedules,
-  patchSchedule,
-  putSchedule,
-  scheduleFires,
-} from "./schedules.ts"
+import { createSchedule, getSchedule, listAllSchedules, patchSchedule, putSchedule } from "./schedules.ts"
 
 /** The arguments after the job: an input that may be left out where the job takes none, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
@@ -269,6 +264,8 @@ export function publish(host: Host, application: Application): Carillon {
       runNow: call(runNow),
       skipNext: call(skipNext),
       fires: call(scheduleFires),
+      planned: call(plannedFires),
+      backfill: call(backfillSchedule),
     }),
     subscribe: application.events.subscribe,
     planMigrations: async () => {

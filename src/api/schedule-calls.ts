@@ -3,8 +3,10 @@
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import type { DateValue } from "../time/instant.ts"
 import type { ByWhom } from "./actor.ts"
+import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
+import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
 import type { ScheduleOptions, ScheduleSettingsOptions } from "./schedule-options.ts"
-import type { FireRecord, ScheduleRecord, ScheduleState } from "./schedule-record.ts"
+import type { ScheduleRecord, ScheduleState } from "./schedule-record.ts"
 
 /** Which schedule of several tenants. */
 export interface OfTenant {
@@ -22,13 +24,6 @@ export interface ScheduleListOptions extends OfTenant {
 export interface SchedulePage {
   readonly schedules: readonly ScheduleRecord[]
   readonly cursor?: string
-}
-
-export interface FireOptions extends OfTenant {
-  /** @default 100 */
-  readonly limit?: number
-  /** Those before this occurrence. */
-  readonly before?: DateValue
 }
 
 export interface Schedules {
@@ -67,8 +62,19 @@ export interface Schedules {
   readonly runNow: (name: string, by: ByWhom & OfTenant & { readonly overlap?: "allow" }) => Promise<RunNow>
   /** Leaves out its next occurrence, and says which that was. */
   readonly skipNext: (name: string, by: ByWhom & OfTenant) => Promise<DateValue | undefined>
-  /** What became of its occurrences, the newest first. */
-  readonly fires: (name: string, options?: FireOptions) => Promise<readonly FireRecord[]>
+  /** What became of its occurrences, the newest first, a page at a time. */
+  readonly fires: (name: string, options?: FireOptions) => Promise<FirePage>
+  /**
+   * Its coming occurrences, the soonest first. Of a paused schedule those after the end of its pause, if it has one; of
+   * one with `maxRuns` as many as are left. Computed, not stored: an edit changes them.
+   */
+  readonly planned: (name: string, options?: PlannedOptions) => Promise<readonly PlannedFire[]>
+  /**
+   * Makes runs of occurrences from `from` to before `to`, by the definition that the schedule has now, whatever its pauses
+   * and its `misfire` say; it goes on as if nothing had happened. Occurrences that it is still to decide about are left
+   * to it. Call it again after a crash: it makes what is missing.
+   */
+  readonly backfill: (name: string, options: BackfillOptions) => Promise<BackfillResult>
 }
 
 type Optional<T> = { readonly [Key in keyof T]?: T[Key] | null }

@@ -50,6 +50,8 @@ export interface FireRecord {
   /** The last of the stretch; the same for a single one. */
   readonly last: DateValue
   readonly count: number
+  /** One more for each time that a backfill ran the occurrence again. */
+  readonly generation: number
   readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
   /** Why there is no run. */
   readonly reason?: string
@@ -108,6 +110,7 @@ export function fireRecord(fire: FireRow): FireRecord {
     occurrence: toDate(fire.occurrence),
     last: toDate(fire.last),
     count: Number(fire.count),
+    generation: fire.generation,
     // The table's constraint allows these words and no others.
     outcome: fire.outcome as FireRecord["outcome"],
     ...(fire.reason !== null && { reason: fire.reason }),

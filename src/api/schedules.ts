@@ -2,15 +2,12 @@
 import { change, notFound, type StoredSchedule, wrongState } from "../engine/schedule-change.ts"
 import { edited, insertDefinition } from "../engine/schedule-define.ts"
 import { CarillonError } from "../errors.ts"
-import { assertOptions, date, integer, object, oneOf, optional, satisfies } from "../options/check.ts"
-import { listFires } from "../store/fires/list.ts"
+import { assertOptions, integer, object, oneOf, optional, satisfies } from "../options/check.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { listSchedules } from "../store/schedules/list.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
-import { LAST_INSTANT_MS } from "./enqueue-options.ts"
 import type {
-  FireOptions,
   OfTenant,
   PatchBy,
   PutSchedule,
@@ -25,7 +22,7 @@ import {
   type ScheduleOptions,
   scheduleTenantCheck,
 } from "./schedule-options.ts"
-import { type FireRecord, fireRecord, type ScheduleRecord, scheduleRecord } from "./schedule-record.ts"
+import { type ScheduleRecord, scheduleRecord } from "./schedule-record.ts"
 import { tellRunNow } from "./schedule-steering.ts"
 import { assertNamed, partsOf } from "./schedule-target.ts"
 
@@ -146,26 +143,6 @@ export async function listAllSchedules(
     schedules: shown.map(scheduleRecord),
     ...(last && rows.length > limit && { cursor: JSON.stringify([last.tenant, last.name]) }),
   }
-}
-
-export async function scheduleFires(
-  { runtime }: Opened,
-  name: string,
-  options: FireOptions = {},
-): Promise<readonly FireRecord[]> {
-  assertNamed("schedules.fires", name, options, {
-    limit: optional(integer({ min: 1, max: MOST })),
-    before: optional(date),
-  })
-  const { tenant = "", limit = LIMIT, before } = options
-  const [row] = await runtime.database.run(findSchedule, { tenant, name })
-  if (!row) throw notFound(name)
-  const rows = await runtime.database.run(listFires, {
-    schedule: row.id,
-    before: before?.getTime() ?? LAST_INSTANT_MS - 1,
-    limit,
-  })
-  return rows.map(fireRecord)
 }
 
 async function insert(

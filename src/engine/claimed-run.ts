@@ -2,7 +2,8 @@
 import type { AnyJob } from "../job/define.ts"
 import { type RetryPolicy, type RunRetryOptions, resolveRetry } from "../job/options.ts"
 import type { AttemptFacts } from "../observe/events.ts"
-import { formatInstant, type InstantMs, parseInstant } from "../time/instant.ts"
+import { occurrenceKey } from "../schedule/occurrence-id.ts"
+import { type InstantMs, parseInstant } from "../time/instant.ts"
 import type { NewRun } from "./new-run.ts"
 
 export interface ClaimedRun {
@@ -173,9 +174,7 @@ export function attemptIdOf({ id, claimName }: Pick<ClaimedRun, "id" | "claimNam
 export function idempotencyKeyOf({ id, extra }: Pick<ClaimedRun, "id" | "extra">): string {
   const { schedule, occurrence } = extra
   const instant = occurrence ? parseInstant(occurrence) : undefined
-  return schedule && instant !== undefined
-    ? `schedule:${schedule}:occurrence:${formatInstant(instant)}`
-    : `run:${id}`
+  return schedule && instant !== undefined ? occurrenceKey(id, schedule, instant) : `run:${id}`
 }
 
 /** What events say about a run. */

@@ -224,6 +224,8 @@ export async function audit(
   action: string,
   row: StoredSchedule,
   { actor, reason }: ByWhom,
+  /** What it came to, or what was asked for. */
+  outcome?: object,
 ): Promise<void> {
   const { name, tenant, job, spec, settings, state, version } = row
   const before = JSON.stringify({
@@ -235,7 +237,8 @@ export async function audit(
     state,
     version,
   })
-  await tx.run(recordAudit, { actor, action, subject: `schedule:${row.id}`, reason, before, after: null })
+  const after = outcome ? JSON.stringify(outcome) : null
+  await tx.run(recordAudit, { actor, action, subject: `schedule:${row.id}`, reason, before, after })
 }
 
 export function notFound(name: string): CarillonError {

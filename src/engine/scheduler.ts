@@ -42,18 +42,15 @@ type DueRow = typeof dueSchedules extends Statement<infer _, infer Row> ? Row : 
 /** By which a schedule is known to be still as it was read. */
 type AsRead = Pick<DueRow, "id" | "name" | "cursor" | "version">
 
-/** A schedule as it was last read, and by what. */
-interface Remembered {
-  readonly version: number
-  readonly job: string | null
-  readonly scheduled: Scheduled
-}
-
 const BATCH = 500
 /** More live runs than this need not be counted: the schedule waits anyway. */
 const MOST_LIVE = 10_000
 /** What is due and cannot be had is in someone else's hands. */
 const TAKEN_REST_MS = 50
+/** The same when there is more than one batch: the next draw may have more luck. */
+const CROWDED_REST_MS = 5
+/** Among how many batches each process chooses when several work off what is due. */
+const PLACES = 8
 /** A process that freezes in the middle holds others up for no longer than this. */
 const WRITE_WITHIN_MS = 5_000
 const MOST_REMEMBERED = 10_000
@@ -71,7 +68,10 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const { runtime, events, onReady, onParked, onDisplaced } = parts
   const { database } = runtime
   const held = new Set<string>()
-  const remembered = new Map<string, Remembered>()
+  /** By their text, whosever it is. */
+  const remembered = new Map<string, Omit<Scheduled, "id">>()
+  /** Others take from the same end: each draws anew where it begins, until what is left is less than a batch. */
+  let isCrowded = false
   /** Schedules whose runs have died since the last tick. */
   const failing = new Set<string>()
   const bell = createBell(runtime)
@@ -82,7 +82,9 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     if (inMs > 0) return Math.min(DEFAULTS.tickMs, inMs)
     await endPauses()
     await endOverdue()
-    const found = await database.run(dueSchedules, { limit: BATCH, mostLive: MOST_LIVE })
+    const skip = isCrowded ? BATCH * Math.floor(runtime.random() * PLACES) : 0
+    const found = await database.run(dueSchedules, { skip, limit: BATCH, mostLive: MOST_LIVE })
+    await runtime.crashPoint("schedule.read")
     const spent = await pauseSpent(found.flatMap(({ id, failures }) => (failures > 0 ? [id] : [])))
     const rows = found.filter(({ id }) => !spent.has(id))
     const decided: Decided<DueRow>[] = []
@@ -93,10 +95,14 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         await setAside(row, error)
       }
     }
-    const written = await write(decided)
-    if (found.length === BATCH && written + spent.size > 0) return 0
+    const written = (await write(decided)) + spent.size
+    const isFull = found.length === BATCH
+    isCrowded = isFull && (isCrowded || written < BATCH)
+    if (isFull && written === 0) return CROWDED_REST_MS
+    // What was left out may still be there.
+    if (isFull || skip > 0) return 0
     const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, await nextInMs()))
-    return restMs === 0 && written + spent.size === 0 ? TAKEN_REST_MS : restMs
+    return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
   }
 
   /** Pauses those of them whose runs have died too often in a row: as of then, so that nothing counts as missed. */
@@ -165,14 +171,15 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return { row, decision: decide(scheduled, standing), scheduled }
   }
 
-  /** Reading a spec takes longer than deciding by it. */
+  /** Reading a spec takes longer than deciding by it, and crowds come from specs that say the same. */
   function read(row: DueRow): Scheduled {
-    const { id, version, job_settings: job } = row
-    const known = remembered.get(id)
-    if (known?.version === version && known.job === job) return known.scheduled
+    const { id, spec, settings, job_settings: job } = row
+    const text = `${spec}\n${settings}\n${job}`
+    const known = remembered.get(text)
+    if (known) return { ...known, id }
     if (remembered.size >= MOST_REMEMBERED) remembered.clear()
     const scheduled = scheduledOf(row)
-    remembered.set(id, { version, job, scheduled })
+    remembered.set(text, scheduled)
     return scheduled
   }
 

@@ -1,5 +1,6 @@
 /**
- * Keeps the house in order: history has a partition for every coming day, and what has been kept for long enough goes.
+ * Keeps the house in order: history has a partition for every coming day and the ledger of occurrences one for every
+ * month, and what has been kept for long enough goes.
  *
  * Every process does this; what one has done, the others find done.
  */
@@ -9,6 +10,7 @@ import { makePartitions } from "../store/attempts/partitions.ts"
 import { dropExpired } from "../store/attempts/retention.ts"
 import { forgetAudit } from "../store/audit/forget.ts"
 import { makeFirePartitions } from "../store/fires/partitions.ts"
+import { dropExpiredMonths } from "../store/fires/retention.ts"
 import { forgetKeys } from "../store/keys/forget.ts"
 import { createBell, type Loop } from "./loop.ts"
 
@@ -31,11 +33,12 @@ export function createUpkeep(
   const { database } = runtime
   let failures = 0
 
-  async function dropHistory(): Promise<boolean> {
-    const { kept, more } = await dropExpired(database)
+  async function dropPartitions(): Promise<boolean> {
+    const retentions = [await dropExpired(database), await dropExpiredMonths(database)]
+    const kept = retentions.flatMap((retention) => retention.kept)
     failures = kept.length > 0 ? failures + 1 : 0
     for (const error of kept) onFailure(error, failures)
-    return more
+    return retentions.some(({ more }) => more)
   }
 
   return {
@@ -49,7 +52,7 @@ export function createUpkeep(
       await makePartitions(database)
       await makeFirePartitions(database)
       const unfinished = [
-        await dropHistory(),
+        await dropPartitions(),
         await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),
         await forgetMany(signal, () => database.run(forgetAudit, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
       ]

@@ -173,7 +173,8 @@ export interface ResolvedJob {
 }
 
 const NAME_LENGTH = 200
-const PRIORITY_RANGE = { min: -1_000_000, max: 1_000_000 }
+/** The least and the highest priority there is. */
+export const PRIORITY_RANGE = { min: -1_000_000, max: 1_000_000 }
 
 export const jobNameCheck = name(NAME_LENGTH)
 export const poolNameCheck = name(100)

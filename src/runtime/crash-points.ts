@@ -18,12 +18,16 @@ export const CRASH_POINTS = [
   "cancel.written",
   /** Room was counted under a limit, nobody has been admitted. */
   "admit.counted",
+  /** What is due was read, nothing is decided. */
+  "schedule.read",
   /** What becomes of due occurrences is decided, nothing is taken. */
   "schedule.decided",
   /** Occurrences and their runs are written, nothing is committed. */
   "schedule.fired",
   /** It is committed, nobody has been told. */
   "schedule.committed",
+  /** A part of a backfill is committed, the next has not begun. */
+  "backfill.committed",
   /** One migration is applied, the next has not begun. */
   "migrate.applied",
 ] as const

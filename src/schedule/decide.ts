@@ -247,7 +247,8 @@ function planned(scheduled: Scheduled, occurrence: InstantMs): Planned {
   return { occurrence, due: dueAt(scheduled, occurrence) }
 }
 
-function dueAt(
+/** When an occurrence is due: later than planned by its jitter. */
+export function dueAt(
   { id, recurrence, delays }: Pick<Scheduled, "id" | "recurrence" | "delays">,
   at: InstantMs,
 ): InstantMs {

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { occurrenceId } from "./occurrence-id.ts"
+import { occurrenceId, occurrenceKey } from "./occurrence-id.ts"
 
 const schedules = fc.uuid()
 const instants = fc.integer({ min: 0, max: 253_402_300_799_999 })
@@ -43,5 +43,18 @@ describe("the id of an occurrence's run", () => {
       }
     }
     expect(ids.size).toBe(200 * 200 * 2)
+  })
+})
+
+describe("the idempotency key of an occurrence's run", () => {
+  it("is that of the occurrence for the first, and one of its own for each that is made of it again", () => {
+    fc.assert(
+      fc.property(schedules, instants, fc.integer({ min: 2, max: 9 }), (schedule, at, generation) => {
+        const [first, again] = [occurrenceId(schedule, at), occurrenceId(schedule, at, generation)]
+        const instant = new Date(at).toISOString()
+        expect(occurrenceKey(first, schedule, at)).toBe(`schedule:${schedule}:occurrence:${instant}`)
+        expect(occurrenceKey(again, schedule, at)).toBe(`run:${again}`)
+      }),
+    )
   })
 })

@@ -4,7 +4,7 @@
  * A UUID of version 8: 48 bits of the occurrence's milliseconds, where a UUID of version 7 has its own, then 74 bits of a
  * hash. A second generation of the same occurrence, made by a backfill, has another one.
  */
-import type { InstantMs } from "../time/instant.ts"
+import { formatInstant, type InstantMs } from "../time/instant.ts"
 import { hash64 } from "./jitter.ts"
 
 export function occurrenceId(schedule: string, occurrence: InstantMs, generation = 1): string {
@@ -16,4 +16,13 @@ export function occurrenceId(schedule: string, occurrence: InstantMs, generation
   const variant = 0x8000n | ((upper >> 12n) & 0x3fffn)
   const timeHex = hex(time, 12)
   return `${timeHex.slice(0, 8)}-${timeHex.slice(8)}-${hex(version, 4)}-${hex(variant, 4)}-${hex(lower & 0xffffffffffffn, 12)}`
+}
+
+/**
+ * What outside systems know the run of an occurrence by. A run that was made of it again, of a later generation, has a key
+ * of its own: it is there to have the effect once more.
+ */
+export function occurrenceKey(run: string, schedule: string, occurrence: InstantMs): string {
+  const isFirst = run === occurrenceId(schedule, occurrence)
+  return isFirst ? `schedule:${schedule}:occurrence:${formatInstant(occurrence)}` : `run:${run}`
 }

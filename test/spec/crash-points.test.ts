@@ -88,6 +88,7 @@ describe("a process that dies", () => {
   })
 
   it.each<[CrashPoint, number]>([
+    ["schedule.read", 0],
     ["schedule.decided", 0],
     ["schedule.fired", 0],
     ["schedule.committed", 1],
@@ -108,12 +109,21 @@ describe("a process that dies", () => {
     expect((await app.schedules.get("nightly"))?.fired).toBe(made)
     await app.drain()
     expect(ran).toEqual(["2026-03-02T09:10:00.000Z"])
-    expect(await app.schedules.fires("nightly")).toMatchObject([{ outcome: "fired", state: "succeeded" }])
+    expect(await app.schedules.fires("nightly")).toMatchObject({
+      fires: [{ outcome: "fired", state: "succeeded" }],
+    })
   })
 
   it("is tried at every point there is", () => {
-    const schedule = ["schedule.decided", "schedule.fired", "schedule.committed"]
-    const elsewhere = [...schedule, "reap.marked", "cancel.written", "admit.counted", "migrate.applied"]
+    const schedule = ["schedule.read", "schedule.decided", "schedule.fired", "schedule.committed"]
+    const elsewhere = [
+      ...schedule,
+      "backfill.committed",
+      "reap.marked",
+      "cancel.written",
+      "admit.counted",
+      "migrate.applied",
+    ]
     expect([...ON_THE_WAY, ...elsewhere].sort()).toEqual([...CRASH_POINTS].sort())
   })
 })

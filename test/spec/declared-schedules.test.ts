@@ -55,7 +55,7 @@ describeEngines(
     const states = async (app: TestApp) =>
       Object.fromEntries((await app.schedules.list()).schedules.map(({ name, state }) => [name, state]))
     const brief = async (app: TestApp, name: string) =>
-      (await app.schedules.fires(name)).map(({ occurrence, outcome, reason, count }) =>
+      (await app.schedules.fires(name)).fires.map(({ occurrence, outcome, reason, count }) =>
         [occurrence.toISOString().slice(11, 16), outcome, reason, count]
           .filter((part) => part !== undefined)
           .join(" "),

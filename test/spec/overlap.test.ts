@@ -50,7 +50,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
       await app.tick()
     }
     const fires = async () =>
-      [...(await app.schedules.fires("s"))].reverse().map((fire) => {
+      [...(await app.schedules.fires("s")).fires].reverse().map((fire) => {
         const into = fire.into ? `into ${fire.into.toISOString().slice(11, 16)}` : undefined
         const { outcome, reason, state } = fire
         const parts = [fire.occurrence.toISOString().slice(11, 16), outcome, reason, into, state]
@@ -76,7 +76,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
       "09:20 coalesced overlap into 09:30 cancelled",
       "09:30 fired parked",
     ])
-    const [, collapsed] = [...(await app.schedules.fires("s"))].reverse()
+    const [, collapsed] = [...(await app.schedules.fires("s")).fires].reverse()
     await expect(app.result(collapsed?.run ?? "")).rejects.toMatchObject({ code: "RUN_CANCELLED" })
     await end()
     expect(said).toEqual(["09:10 began", "09:30 began"])

@@ -35,7 +35,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     const create = (more: object = {}, when: object = { cron: "*/10 * * * *" }) =>
       app.schedules.create({ name: "s", job, ...when, ...more } as ScheduleOptions<undefined>)
     const fires = async () =>
-      [...(await app.schedules.fires("s"))]
+      [...(await app.schedules.fires("s")).fires]
         .reverse()
         .map(({ occurrence, outcome, reason, count }) =>
           [brief(occurrence), outcome, reason, count > 1 ? count : undefined]
@@ -227,7 +227,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.schedules.create({ name: "d", job, every: "10m" })
     await app.clock.set("2026-03-02T09:35Z")
     await app.drain()
-    const [fire] = await app.schedules.fires("d")
+    const [fire] = (await app.schedules.fires("d")).fires
     await app.replay(fire?.run ?? "", by)
     await app.drain()
     expect(missed).toEqual([2, 2])

@@ -28,7 +28,11 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     return { app, job, ran, nightly }
   }
 
-  const brief = (fires: readonly { occurrence: Date; outcome: string; reason?: string; count: number }[]) =>
+  const brief = ({
+    fires,
+  }: {
+    fires: readonly { occurrence: Date; outcome: string; reason?: string; count: number }[]
+  }) =>
     fires.map(({ occurrence, outcome, reason, count }) =>
       [occurrence.toISOString().slice(11, 16), outcome, reason, count]
         .filter((part) => part !== undefined)
@@ -52,7 +56,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
       live: 0,
       next: { occurrence: new Date("2026-03-02T09:40Z") },
     })
-    const [newest] = await app.schedules.fires("nightly")
+    const [newest] = (await app.schedules.fires("nightly")).fires
     expect(newest).toMatchObject({
       outcome: "fired",
       state: "succeeded",
@@ -139,7 +143,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     const mail = defineJob({ name: "mail", pool: "slow", priority: 7, run: async () => {} })
     await app.schedules.create({ name: "mails", job: mail, every: "10m", overlap: "allow" })
     await app.clock.advance("10m")
-    const [fire] = await app.schedules.fires("mails")
+    const [fire] = (await app.schedules.fires("mails")).fires
     expect(await app.run(fire?.run ?? "")).toMatchObject({ pool: "slow", priority: 7 })
   })
 
@@ -210,7 +214,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     expect(await app.schedules.cancel("nightly", by)).toBe(false)
     await app.clock.advance("1h")
     expect(ran).toEqual(["09:10"])
-    expect(await app.schedules.fires("nightly")).toHaveLength(1)
+    expect((await app.schedules.fires("nightly")).fires).toHaveLength(1)
     await expect(app.schedules.put(nightly({ misfire: "all" }))).rejects.toMatchObject({
       code: "SCHEDULE_STATE",
     })

@@ -3,6 +3,7 @@ import { createUpkeep } from "../../src/engine/upkeep.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
+import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { describeEngines } from "../support/engines.ts"
 import { withHistory } from "../support/past.ts"
 import { execute, rowsOf } from "../support/sql.ts"
@@ -80,6 +81,18 @@ describeEngines("upkeep", (engine) => {
       )
     },
   )
+
+  it("drops the months of the ledger that have been kept for long enough, and makes the coming one", async () => {
+    const database = await withHistory(engine, "2026-03-10T09:00Z")
+    await makeFirePartitions(database, [Date.parse("2019-05-01T00:00Z"), Date.parse("2025-12-31T00:00Z")])
+    await createUpkeep({ ...host, database }).tick(new AbortController().signal)
+    const rows = await rowsOf(
+      database,
+      "select inhrelid::regclass::text as name from pg_inherits where inhparent = '{fires}'::regclass order by 1",
+    )
+    const months = rows.map(({ name }) => String(name).split(".").at(-1))
+    expect(months).toEqual(["fires_202512", "fires_202603", "fires_202604"])
+  })
 
   it("makes a week of partitions and drops what has expired", async () => {
     const database = await withHistory(engine, "2026-03-10T09:00Z", "2026-03-01T09:00Z")

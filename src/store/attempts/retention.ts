@@ -57,7 +57,7 @@ export async function dropExpired(database: Database, options: RetentionOptions 
       if (await dropPartition(database, name, patienceMs)) dropped.push(name)
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error
-      kept.set(history, isBehindOthers(error) ? stillOpen(name, error) : error)
+      kept.set(history, keptBy(name, error))
     }
   }
   return { dropped, kept: [...kept.values()], more: expired.length === MOST && dropped.length > 0 }
@@ -78,7 +78,7 @@ async function dropPartition(database: Database, name: string, patienceMs: numbe
     if (!expired) return false
     const { table } = HISTORY_CLASSES[expired.history as HistoryClass]
     if (expired.state === "attached" && abilities.connections) {
-      await mark(database, name, lockTimeoutMs)
+      await markExpired(database, name, lockTimeoutMs)
       await database.run(detachPartition({ table, name }), {}, { deadlineMs: patienceMs })
     }
     await tx.script(`
@@ -91,7 +91,7 @@ async function dropPartition(database: Database, name: string, patienceMs: numbe
 }
 
 /** In a transaction of its own, to be there whatever happens next. */
-async function mark(database: Database, name: string, lockTimeoutMs: number): Promise<void> {
+export async function markExpired(database: Database, name: string, lockTimeoutMs: number): Promise<void> {
   const script = `
     set local lock_timeout = ${lockTimeoutMs};
     comment on table {${name}} is 'carillon: expired';
@@ -107,6 +107,11 @@ async function listExpired(on: Pick<Transaction, "run">, schema: string): Promis
     longMs: HISTORY_CLASSES.long.keepMs,
     limit: MOST,
   })
+}
+
+/** Why a partition that has expired could not be dropped. */
+export function keptBy(name: string, error: DatabaseError): DatabaseError {
+  return isBehindOthers(error) ? stillOpen(name, error) : error
 }
 
 /** Someone is in the way: the detach had no answer in time, or a lock could not be had. */

@@ -2,14 +2,17 @@ import { bigint, instant, int, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What became of the occurrences of a schedule before a given one, the newest first, each with the state of its run:
- * live, or as history has it.
+ * What became of the occurrences of a schedule below a place in the ledger, the newest first, each with the state of its
+ * run: live, or as history has it.
  *
+ * The place is that of a row, occurrence and generation: two generations of one occurrence may stand on two pages. The
+ * bound of the occurrence stands by itself, because partitions are left out by it.
+ * A run has not ended before it was made, but for a clock that was set back: older days of history are not looked at.
  * Index: the primary key of fires, of runs, and attempts_by_run.
  */
 export const listFires = statement({
   name: "fires/list",
-  params: { schedule: uuid, before: instant, limit: int },
+  params: { schedule: uuid, at: instant, generation: int, limit: int },
   returns: {
     occurrence: instant,
     generation: int,
@@ -38,11 +41,12 @@ export const listFires = statement({
   left join lateral (
     select run_state, attempt
     from {attempts}
-    where run = fire.run and run_state is not null
+    where run = fire.run and run_state is not null and finished_at >= fire.decided_at - interval '2 days'
     order by finished_at desc
     limit 1
   ) as ended on true
-  where fire.schedule = @schedule and fire.occurrence < @before
+  where fire.schedule = @schedule and fire.occurrence <= @at
+    and (fire.occurrence, fire.generation) < (@at, @generation)
   order by fire.occurrence desc, fire.generation desc
   limit @limit
 `,

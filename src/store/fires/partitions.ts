@@ -2,15 +2,24 @@
  * The monthly partitions of the ledger of occurrences: this month's and the next one's, and others on demand, because an
  * occurrence that is made up for may be years old.
  *
- * Made beside the parent and then attached, as those of history are, and for the same reasons.
+ * Made beside the parent and then attached, as those of history are, and for the same reasons. One that was on its way
+ * out (fires/retention) is attached again when somebody has something to write in it.
  */
 import { DatabaseError } from "../../errors.ts"
 import { formatInstant, type InstantMs } from "../../time/instant.ts"
 import { lockPartitions } from "../attempts/lock-partitions.ts"
-import type { Database } from "../database.ts"
+import type { Database, Transaction } from "../database.ts"
 import { listMissingMonths } from "./list-missing-partitions.ts"
 
 const LOCK_TIMEOUT_MS = 5_000
+
+export interface Month {
+  readonly name: string
+  readonly month: InstantMs
+  readonly following: InstantMs
+  /** `none`, `detached`, `detaching` or `attached`. */
+  readonly state: string
+}
 
 /** Makes what is missing for these instants. Returns the names of those it made. */
 export async function makeFirePartitions(
@@ -21,18 +30,36 @@ export async function makeFirePartitions(
   if ((await database.run(listMissingMonths, wanted)).length === 0) return []
   return database.transaction(async (tx) => {
     // Two processes may see the same gap; the second finds it closed when its turn comes.
-    await tx.run(lockPartitions, { name: `carillon:partitions:${database.schema}` })
+    await lockMonths(tx, database.schema)
     const missing = await tx.run(listMissingMonths, wanted)
-    const steps = missing.map(({ name, month, following }) => makePartition(name, month, following))
+    const steps = missing.map((month) => (month.state === "none" ? makeMonth(month) : attachAgain(month)))
     await tx.script([`set local lock_timeout = ${LOCK_TIMEOUT_MS};`, ...steps].join("\n"))
     return missing.map(({ name }) => name)
   })
 }
 
-function makePartition(name: string, month: InstantMs, following: InstantMs): string {
+/** Whoever holds this alone makes months, attaches or drops them, until the end of the transaction. */
+export async function lockMonths(tx: Transaction, schema: string): Promise<void> {
+  await tx.run(lockPartitions, { name: `carillon:partitions:${schema}` })
+}
+
+function makeMonth(month: Month): string {
+  return `create table {${month.name}} (like {fires} including all); ${attach(month)}`
+}
+
+/** Brings a month back that was detached, or half so. */
+export function attachAgain(month: Month): string {
+  const { name, state } = month
+  return `
+    ${state === "detaching" ? `alter table {fires} detach partition {${name}} finalize;` : ""}
+    ${attach(month)}
+    comment on table {${name}} is null;
+  `
+}
+
+function attach({ name, month, following }: Month): string {
   const [from, to] = [month, following].map((ms) => `'${formatInstant(ms)}'`)
   return `
-    create table {${name}} (like {fires} including all);
     alter table {${name}} add constraint within_month check (occurrence >= ${from} and occurrence < ${to});
     alter table {fires} attach partition {${name}} for values from (${from}) to (${to});
     alter table {${name}} drop constraint within_month;

@@ -77,12 +77,14 @@ alter table {runs}
   -- The occurrences that a run makes up for.
   add column missed json,
   -- A run that is being replaced and has not ended by then is taken from its worker.
-  add column end_by timestamptz;
+  add column end_by timestamptz,
+  -- Made by a backfill, in a line of its own: no occurrence that comes due waits for it, or is left out because of it.
+  add column backfill boolean not null default false;
 -- A replay makes up for the same occurrences.
 alter table {dead_letters} add column missed json;
 create index runs_ending on {runs} (end_by) where end_by is not null;
 -- Live runs of a schedule are counted when it comes due.
-create index runs_by_schedule on {runs} (schedule, occurrence) where schedule is not null;
+create index runs_by_schedule on {runs} (schedule, backfill, occurrence) where schedule is not null;
 
 -- How the runs of a schedule ended last: longer than history is kept, because some happen once a year. Apart from the
 -- schedule, so that settling a run never waits for a tick.

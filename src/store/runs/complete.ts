@@ -46,7 +46,7 @@ export const completeRuns = statement({
       and run.lease = @lease
       and exists (select from {workers} where lease = @lease and not dead)
     returning run.id, run.claim, attempt, job, pool, enqueued_at, due_at, input, tenant, generation, history, cause,
-      schedule, occurrence, key, limited, cancelling, started_ago_ms,
+      schedule, occurrence, backfill, key, limited, cancelling, started_ago_ms,
       case when cancelling then null else result end as result, log
   ),
   recorded as (

@@ -162,7 +162,7 @@ export const UNPARK = `
     update {run_limits}
     set admitted = false,
       -- Runs of a schedule stay in the order of their occurrences.
-      rank = case when limit_name = 'overlap' then rank else (extract(epoch from {now}) * 1000000)::bigint end
+      rank = case when limit_name like 'overlap%' then rank else (extract(epoch from {now}) * 1000000)::bigint end
     where run = any (array(select id from moved where limited))
     returning key
   )

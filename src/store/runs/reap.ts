@@ -47,7 +47,7 @@ export const reapRuns = statement({
     delete from {runs}
     where id = any (array(select id from lost where next <> 'ready'))
     returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, claims,
-      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed
+      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, backfill
   ),
   moved as (
     update {runs} as run
@@ -100,7 +100,7 @@ export const reapRuns = statement({
     where next = 'dead'
   ),
   died as (
-    select schedule, 'LEASE_LOST' as error_code, 'Its worker was lost after it had started.' as error_message
+    select schedule, backfill, 'LEASE_LOST' as error_code, 'Its worker was lost after it had started.' as error_message
     from gone
     join lost using (id)
     where next = 'dead'

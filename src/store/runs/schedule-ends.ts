@@ -1,29 +1,30 @@
 /**
  * What is kept of the ends of a schedule's runs, in the words of every statement that ends them.
  *
+ * A backfill is about the past: how that went says nothing about the schedule now.
  * Locks: one row per schedule, in the order of their ids, so that two batches never wait for each other.
  * Index: the primary key of schedule_ends.
  */
 
-/** After `gone`, which has schedule, occurrence, result and `cancelling` of runs that succeeded. */
+/** After `gone`, which has schedule, occurrence, result `cancelling` and `backfill` of runs that succeeded. */
 export const SUCCEEDED = `
   kept_success as (
     insert into {schedule_ends} as entry (schedule, result, succeeded_at)
     select distinct on (schedule) schedule, result, {now}
     from gone
-    where schedule is not null and not cancelling
+    where schedule is not null and not cancelling and not backfill
     order by schedule, occurrence desc nulls last
     on conflict (schedule) do update
     set result = excluded.result, succeeded_at = excluded.succeeded_at, failures = 0
   )`
 
-/** After `died`, which has schedule, error_code and error_message of runs that are dead. */
+/** After `died`, which has schedule, backfill, error_code and error_message of runs that are dead. */
 export const DIED = `
   kept_failure as (
     insert into {schedule_ends} as entry (schedule, error, failed_at, failures)
     select schedule, (array_agg(json_build_object('code', error_code, 'message', error_message)))[1], {now}, count(*)
     from died
-    where schedule is not null
+    where schedule is not null and not backfill
     group by schedule
     order by schedule
     on conflict (schedule) do update

@@ -76,7 +76,7 @@ export const settleRuns = statement({
     delete from {runs}
     where id = any (array(select id from mine where next not in ('waiting', 'ready')))
     returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, claims,
-      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed
+      bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, backfill
   ),
   moved as (
     update {runs} as run
@@ -136,7 +136,7 @@ export const settleRuns = statement({
     where next = 'dead'
   ),
   died as (
-    select schedule, error_code, error_message
+    select schedule, backfill, error_code, error_message
     from gone
     join mine using (id)
     where next = 'dead'
@@ -146,7 +146,8 @@ export const settleRuns = statement({
   stepped_out as (
     update {run_limits}
     set admitted = null
-    where run = any (array(select id from moved where limited and state = 'waiting')) and limit_name <> 'overlap'
+    where run = any (array(select id from moved where limited and state = 'waiting')) 
+      and limit_name not like 'overlap%'
     returning run, key
   )
   select id, next as state, coalesce(moved.rank, 0) as rank,

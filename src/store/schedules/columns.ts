@@ -38,11 +38,11 @@ export const SELECT_SCHEDULE = `
   schedule.paused_at, schedule.resume_at, schedule.cause, schedule.created_at, schedule.changed_at,
   schedule.declared_by,
   (select version from {applications} as application where application.name = schedule.declared_by) as declared_version,
-  (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text limit 10000) as live)::int as live,
+  (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text and not run.backfill limit 10000) as live)::int as live,
   (
     select count(*) from (
       select from {runs} as run
-      where run.schedule = schedule.id::text and run.state <> 'running' and run.cause is not null
+      where run.schedule = schedule.id::text and not run.backfill and run.state <> 'running' and run.cause is not null
       limit 10000
     ) as retrying
   )::int as retrying,

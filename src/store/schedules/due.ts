@@ -4,6 +4,7 @@ import { statement } from "../statement.ts"
 /**
  * The schedules that are due, the longest first, as they are, with what has to be known to decide about them: how many
  * of their runs are not finished, how the last ones ended, and what is declared of their jobs.
+ * `skip` leaves out the first ones, for others to take.
  *
  * Locks: none. Whoever has decided takes the rows, if they are still as they were read (schedules/take).
  * Index: schedules_due (next_at) where next_at is not null, runs_by_schedule, attempts_by_occurrence, the primary keys of
@@ -11,7 +12,7 @@ import { statement } from "../statement.ts"
  */
 export const dueSchedules = statement({
   name: "schedules/due",
-  params: { limit: int, mostLive: int },
+  params: { skip: int, limit: int, mostLive: int },
   returns: {
     id: uuid,
     tenant: text,
@@ -44,13 +45,13 @@ export const dueSchedules = statement({
     from {schedules}
     where next_at <= {now}
     order by next_at
-    limit @limit
+    limit @limit offset @skip
   ) as due
   left join {jobs} as jobs on jobs.name = due.job
   left join {schedule_ends} as ends on ends.schedule = due.id::text
   cross join lateral (
     select count(*)::int as live, (count(*) filter (where state <> 'running' and cause is not null))::int as retrying
-    from (select state, cause from {runs} where schedule = due.id::text limit @mostLive) as live
+    from (select state, cause from {runs} where schedule = due.id::text and not backfill limit @mostLive) as live
   ) as runs
   order by next_at
 `,

@@ -77,8 +77,11 @@ export const fireSchedules = statement({
     returning run
   ),
   passed as (
-    insert into {fires} (schedule, occurrence, outcome, reason, decided_at, last, count, into_occurrence)
-    select schedule, first, outcome, reason, {now}, last, count, into_occurrence
+    insert into {fires} (schedule, occurrence, generation, outcome, reason, decided_at, last, count, into_occurrence)
+    select schedule, first,
+      -- A backfill may have run the first of them before.
+      coalesce((select max(generation) from {fires} as known where known.schedule = passed.schedule and occurrence = first), 0) + 1,
+      outcome, reason, {now}, last, count, into_occurrence
     from unnest(@passedOf, @firsts, @lasts, @counts, @outcomes, @reasons, @intos)
       as passed (schedule, first, last, count, outcome, reason, into_occurrence)
     on conflict (schedule, occurrence, generation) do nothing

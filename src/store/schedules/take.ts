@@ -16,9 +16,12 @@ export const takeSchedules = statement({
   sql: `
   select schedule.id
   from {schedules} as schedule
-  join unnest(@ids, @cursors, @versions) as read (id, cursor, version)
-    on schedule.id = read.id and schedule.cursor = read.cursor and schedule.version = read.version
   where schedule.id = any (@ids) and schedule.state = 'active'
+    -- "is true" keeps it from being planned as a join, which would compare each with each: it is looked up in a hash.
+    and ((schedule.id, schedule.cursor, schedule.version) in (
+      select id, cursor, version
+      from unnest(@ids, @cursors, @versions) as read (id, cursor, version)
+    )) is true
   order by schedule.id
   for no key update of schedule skip locked
 `,

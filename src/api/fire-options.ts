@@ -1,0 +1,43 @@
+/** What can be asked about the occurrences of a schedule, past and to come, and what is answered. */
+import type { DateValue } from "../time/instant.ts"
+import type { FireRecord } from "./schedule-record.ts"
+
+export interface FireOptions {
+  /** Which schedule of several tenants. */
+  readonly tenant?: string
+  /**
+   * How many a page has at the most.
+   *
+   * @default 100
+   */
+  readonly limit?: number
+  /** Goes on where an earlier page ended: its `cursor`. */
+  readonly cursor?: string
+}
+
+export interface FirePage {
+  /** The newest occurrence first, and of one occurrence the newest generation. */
+  readonly fires: readonly FireRecord[]
+  /** For the next page. Absent when this is the last one. */
+  readonly cursor?: string
+}
+
+export interface PlannedOptions {
+  /** Which schedule of several tenants. */
+  readonly tenant?: string
+  /**
+   * How many at the most.
+   *
+   * @default 100
+   */
+  readonly limit?: number
+  /** Only those after this occurrence: the last one of an earlier answer. */
+  readonly after?: DateValue
+}
+
+/** An occurrence that is still to come. */
+export interface PlannedFire {
+  readonly occurrence: DateValue
+  /** When it is due: later than planned by its jitter. */
+  readonly due: DateValue
+}

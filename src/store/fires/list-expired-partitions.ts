@@ -1,0 +1,39 @@
+import { double, instant, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * The months of the ledger that ended longer ago than it is kept, the oldest first, and how far they have left:
+ * `attached`, `detaching` (that was interrupted), or `detached` by us and not dropped. What is written in them may be
+ * younger: fires/is-needed says.
+ *
+ * Guarantee: a month is judged by the end of its range; what somebody else detached, or named otherwise, is not listed.
+ * Locks: none.
+ * Index: pg_class (relname, relnamespace), pg_inherits (inhrelid).
+ */
+export const listExpiredMonths = statement({
+  name: "fires/list-expired-partitions",
+  params: { schema: text, keepMs: double },
+  returns: { name: text, state: text, month: instant, following: instant },
+  sql: `
+  with month as (
+    select relation.oid, relname::text as name, (substring(relname from 7) || '01')::timestamp as month,
+      substring(pg_catalog.pg_get_expr(relpartbound, relation.oid) from 'TO \\(''([^'']+)''\\)')::timestamptz as ends_at
+    from pg_catalog.pg_class as relation
+    join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
+    where nspname = @schema and relkind = 'r' and relname ~ '^fires_[1-9][0-9][0-9][0-9](0[1-9]|1[0-2])$'
+  ),
+  leaving as (
+    select name, month,
+      case when inhdetachpending then 'detaching' when inhrelid is not null then 'attached' else 'detached' end as state
+    from month
+    left join pg_catalog.pg_inherits on inhrelid = oid
+    where case
+      when inhrelid is null then pg_catalog.obj_description(oid, 'pg_class') = 'carillon: expired'
+      else ends_at <= {now} - interval '1 millisecond' * @keepMs
+    end
+  )
+  select name, state, month at time zone 'UTC' as month, (month + interval '1 month') at time zone 'UTC' as following
+  from leaving
+  order by state = 'attached', month
+`,
+})

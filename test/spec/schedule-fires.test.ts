@@ -1,0 +1,132 @@
+/** What can be seen of the occurrences of a schedule: those that were, in pages, and those that are to come. */
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { defineJob, type FireRecord, type ScheduleOptions } from "../../src/index.ts"
+import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
+
+const by = { actor: "ada", reason: "a test" }
+
+describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule, on %s", (where) => {
+  let kit: TestKit
+  beforeAll(async () => {
+    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+  })
+  afterAll(() => kit.close())
+
+  async function stage(more: Partial<ScheduleOptions<undefined>> = {}) {
+    const job = defineJob({ name: "work", run: async () => {} })
+    const app = await kit.app({ jobs: [job], at: "2026-03-02T09:00Z" })
+    const options = { name: "report", every: "10m", job, overlap: "allow", ...more }
+    await app.schedules.create(options as ScheduleOptions<undefined>)
+    return app
+  }
+
+  /** Every row, read page by page. */
+  async function pages(app: TestApp, limit: number, between: () => Promise<void> = async () => {}) {
+    const found: FireRecord[] = []
+    let cursor: string | undefined
+    do {
+      const page = await app.schedules.fires("report", { limit, ...(cursor && { cursor }) })
+      expect(page.fires.length).toBeLessThanOrEqual(limit)
+      found.push(...page.fires)
+      cursor = page.cursor
+      await between()
+    } while (cursor !== undefined)
+    return found
+  }
+
+  const times = (fires: readonly { readonly occurrence: Date }[]) =>
+    fires.map(({ occurrence }) => occurrence.toISOString().slice(11, 16))
+
+  it("are told with when each was due, when it was decided, its run and how that ended", async () => {
+    await using app = await stage()
+    await app.clock.advance("10m")
+    const { fires } = await app.schedules.fires("report")
+    const due = new Date("2026-03-02T09:10Z")
+    expect(fires).toEqual([
+      {
+        occurrence: due,
+        last: due,
+        count: 1,
+        generation: 1,
+        outcome: "fired",
+        due,
+        decidedAt: due,
+        run: expect.any(String),
+        state: "succeeded",
+        attempts: 1,
+      },
+    ])
+  })
+
+  it("are told page by page, the last page without a cursor", async () => {
+    await using app = await stage()
+    await app.clock.advance("50m")
+    const whole = ["09:50", "09:40", "09:30", "09:20", "09:10"]
+    const first = await app.schedules.fires("report", { limit: 2 })
+    expect(times(first.fires)).toEqual(whole.slice(0, 2))
+    for (const limit of [1, 2, 5, 6]) expect(times(await pages(app, limit)), `${limit}`).toEqual(whole)
+    expect((await app.schedules.fires("report", { limit: 5 })).cursor).toBeUndefined()
+  })
+
+  it("lose none when two runs of one occurrence stand on two pages, nor when new ones come", async () => {
+    await using app = await stage()
+    await app.clock.advance("30m")
+    const span = { from: new Date("2026-03-02T09:05Z"), to: new Date("2026-03-02T09:30Z") }
+    await app.schedules.backfill("report", { ...by, ...span, reprocess: "all" })
+    const found = await pages(app, 1, () => app.clock.advance("10m"))
+    expect(found.map(({ generation }, index) => `${times(found)[index]} ${generation}`)).toEqual([
+      "09:30 1",
+      "09:20 2",
+      "09:20 1",
+      "09:10 2",
+      "09:10 1",
+    ])
+  })
+
+  it.each(["", "[]", "x", btoa("[1]"), btoa('["2026",1]'), btoa("[1,2,3]"), btoa("[1,0]"), btoa("[1e99,1]")])(
+    "are not told after a cursor that is none: %j",
+    async (cursor) => {
+      await using app = await stage()
+      await expect(app.schedules.fires("report", { cursor })).rejects.toThrow(/cursor.*earlier page/s)
+    },
+  )
+
+  it("that are to come are told with when each is due, and nothing is written", async () => {
+    await using app = await stage({ jitter: "5m" } as object)
+    const coming = await app.schedules.planned("report", { limit: 3 })
+    expect(times(coming)).toEqual(["09:10", "09:20", "09:30"])
+    const { next } = (await app.schedules.get("report")) ?? {}
+    expect(coming[0]).toEqual(next)
+    const later = await app.schedules.planned("report", { limit: 2, after: coming[2]?.occurrence as Date })
+    expect(times(later)).toEqual(["09:40", "09:50"])
+    expect((await app.schedules.fires("report")).fires).toEqual([])
+    await app.clock.advance("35m")
+    const { fires } = await app.schedules.fires("report")
+    expect(fires.map(({ due }) => due).toReversed()).toEqual(coming.map(({ due }) => due))
+  })
+
+  it("that are to come are those after the end of a pause, and none when it has no end", async () => {
+    await using app = await stage()
+    await app.schedules.pause("report", { ...by, until: new Date("2026-03-02T10:05Z") })
+    expect(times(await app.schedules.planned("report", { limit: 2 }))).toEqual(["10:10", "10:20"])
+    await app.schedules.resume("report", by)
+    await app.schedules.pause("report", by)
+    expect(await app.schedules.planned("report")).toEqual([])
+  })
+
+  it("that are to come are as many as it has runs left", async () => {
+    await using app = await stage({ maxRuns: 3 } as object)
+    await app.clock.advance("10m")
+    expect(times(await app.schedules.planned("report"))).toEqual(["09:20", "09:30"])
+    await app.clock.advance("1h")
+    expect(await app.schedules.planned("report")).toEqual([])
+  })
+
+  it("are those of a schedule that is there, asked for in words that are known", async () => {
+    await using app = await stage()
+    await expect(app.schedules.planned("another")).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" })
+    await expect(app.schedules.fires("another")).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" })
+    await expect(app.schedules.planned("report", { limit: 0 })).rejects.toThrow(/limit/)
+    await expect(app.schedules.planned("report", { after: 7 } as never)).rejects.toThrow(/after/)
+  })
+})
