@@ -29,9 +29,12 @@ export function pauseSchedule(
 ): Promise<boolean> {
   assertNamed("schedules.pause", name, { tenant, until, ...by }, { ...byWhomShape, until: optional(date) })
   return change(partsOf(opened), { name, tenant, by, action: "schedule.pause" }, (row) => {
-    if (row.state === "paused") return undefined
+    const resumeAt = until?.getTime() ?? null
+    // The latest word counts, also about a pause that is over and that nobody has ended yet.
+    if (row.state === "paused")
+      return row.resume_at === resumeAt ? undefined : paused(row, row.paused_at ?? row.cursor, resumeAt, by)
     if (row.state !== "active") throw wrongState(row, "pause", "Only an active schedule can be paused.")
-    return paused(row, Math.floor(row.now_ms), until?.getTime() ?? null, by)
+    return paused(row, Math.floor(row.now_ms), resumeAt, by)
   })
 }
 

@@ -51,6 +51,18 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
     for (const key of await admitSome(keys)) await admitAllUnder(key)
   }
 
+  /** Looks past those that wait for room elsewhere, as far as it takes to find others. */
+  async function admitBehind(keys: readonly string[], full: readonly string[]): Promise<void> {
+    const blocked = new Set(full)
+    for (let times = 0; times < MOST_TRIES && !closed; times += 1) {
+      const before = blocked.size
+      const [lanes, , more] = await database.transaction((tx) => admitIn(tx, keys, [...blocked]))
+      for (const lane of lanes) onReady(lane)
+      for (const key of more) blocked.add(key)
+      if (blocked.size === before) return
+    }
+  }
+
   /** Admits under one key until there is no room or nobody in line. */
   async function admitAllUnder(key: string): Promise<void> {
     for (let tries = 0; tries < MOST_TRIES && !closed; tries += 1) {
@@ -62,34 +74,38 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
 
   /** Tells of what was admitted, and returns the keys that are not done with. */
   async function admitSome(keys: readonly string[]): Promise<readonly string[]> {
-    const [lanes, rest] = await database.transaction((tx) => admitIn(tx, keys))
+    const [lanes, rest, full] = await database.transaction((tx) => admitIn(tx, keys, []))
     for (const lane of lanes) onReady(lane)
+    if (full.length > 0) await admitBehind(keys, full)
     return rest
   }
 
   async function admitIn(
     tx: Transaction,
     wantedKeys: readonly string[],
-  ): Promise<readonly [lanes: readonly ReadyLane[], rest: readonly string[]]> {
-    const first = lineOf(await tx.run(nextInLine, { keys: wantedKeys, limit: MOST_RUNS }))
+    full: readonly string[],
+  ): Promise<Admitted> {
+    const next = { keys: wantedKeys, full, limit: MOST_RUNS }
+    const first = lineOf(await tx.run(nextInLine, next))
     const keys = [...new Set(first.flatMap((run) => run.keys))].sort()
-    if (keys.length === 0) return [[], []]
+    if (keys.length === 0) return [[], [], []]
     const [lock] = await tx.run(tryLockLimits, { schema: database.schema, keys })
-    if (!lock?.taken) return [[], wantedKeys]
+    if (!lock?.taken) return [[], wantedKeys, []]
     // Read again under the lock: what was seen before may have been admitted since.
-    const line = lineOf(await tx.run(nextInLine, { keys: wantedKeys, limit: MOST_RUNS })).filter((run) =>
+    const line = lineOf(await tx.run(nextInLine, next)).filter((run) =>
       run.keys.every((each) => keys.includes(each)),
     )
-    const room = await tx.run(roomUnderLimits, { keys })
-    const admitted = admit(line, new Map(room.map((row) => [row.key, row.room])))
-    if (admitted.length === 0) return [[], []]
+    const room = new Map((await tx.run(roomUnderLimits, { keys })).map((row) => [row.key, row.room]))
+    const admitted = admit(line, room)
+    const inTheWay = blockersOf(line, wantedKeys, roomAfter(line, room, admitted))
+    if (admitted.length === 0) return [[], [], inTheWay]
     await runtime.crashPoint("admit.counted")
     const lanes = await tx.run(admitRuns, { ids: admitted })
     const chosen = new Set(admitted)
     const given = wantedKeys.filter(
       (key) => line.filter(({ run, keys: its }) => chosen.has(run) && its.includes(key)).length >= MOST_RUNS,
     )
-    return [lanes, given]
+    return [lanes, given, inTheWay]
   }
 
   async function work(): Promise<void> {
@@ -127,6 +143,35 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
       await working
     },
   }
+}
+
+/** What was admitted; the keys that are not done with; those that are full and keep a line from being seen to its end. */
+type Admitted = readonly [lanes: readonly ReadyLane[], rest: readonly string[], full: readonly string[]]
+
+function roomAfter(
+  line: readonly InLine[],
+  room: ReadonlyMap<string, number>,
+  admitted: readonly string[],
+): Map<string, number> {
+  const left = new Map(room)
+  const chosen = new Set(admitted)
+  for (const { run, keys } of new Map(line.map((each) => [each.run, each])).values())
+    if (chosen.has(run)) for (const key of keys) left.set(key, (left.get(key) ?? 0) - 1)
+  return left
+}
+
+/** The keys without room that runs wait for which fill the head of a line with room. */
+function blockersOf(
+  line: readonly InLine[],
+  wanted: readonly string[],
+  room: ReadonlyMap<string, number>,
+): string[] {
+  const isFull = (key: string) => (room.get(key) ?? 0) <= 0
+  const stuck = wanted.filter(
+    (key) => !isFull(key) && line.filter((run) => run.keys.includes(key)).length >= MOST_RUNS,
+  )
+  const behind = line.filter((run) => run.keys.some((key) => stuck.includes(key)))
+  return [...new Set(behind.flatMap((run) => run.keys.filter(isFull)))]
 }
 
 function lineOf(rows: readonly { readonly run: string; readonly keys: string }[]): InLine[] {

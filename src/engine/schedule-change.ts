@@ -2,7 +2,6 @@
 import { CarillonError } from "../errors.ts"
 import { readPolicy } from "../job/schedule-policy.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { withinBounds } from "../schedule/bounds.ts"
 import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { recordAudit } from "../store/audit/record.ts"
@@ -116,7 +115,7 @@ export function resumed(row: StoredSchedule, misfire?: "latest" | "all"): Change
   const now = Math.floor(row.now_ms)
   const settled = settleBeforeResume(row, misfire)
   // One that was set aside goes on where it was: what it missed meanwhile obeys its policy.
-  const cursor = settled ? Math.max(settled.cursor, now) : row.cursor
+  const cursor = settled ? cursorAfter(scheduledOf(row), settled.cursor, now) : row.cursor
   const next = nextOf(row, cursor)
   const state = next ? "active" : "completed"
   return {
@@ -125,6 +124,12 @@ export function resumed(row: StoredSchedule, misfire?: "latest" | "all"): Change
     next,
     decided: settled?.decided ?? [],
   }
+}
+
+/** Where it goes on: from now, or from before an occurrence that is planned already, and whose jitter is not over. */
+function cursorAfter({ recurrence, afterMs }: Scheduled, settled: InstantMs, now: InstantMs): InstantMs {
+  const undecided = afterMs === null ? recurrence.next(settled) : undefined
+  return undecided !== undefined && undecided <= now ? settled : Math.max(settled, now)
 }
 
 function settleBeforeResume(row: StoredSchedule, misfire: "latest" | "all" | undefined): Settled | undefined {
@@ -160,13 +165,17 @@ export interface Settled {
 }
 
 /** Decides what is due by now under the definition that the schedule has. All of it: what comes after has another. */
-export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledOf(row)): Settled {
+export function settleDue(
+  row: StoredSchedule,
+  scheduled: Scheduled = scheduledOf(row),
+  until: InstantMs = Number.POSITIVE_INFINITY,
+): Settled {
   const now = Math.floor(row.now_ms)
   const decided: Decided<StoredSchedule>[] = []
   const { retrying, ended_at: endedAt } = row
   let [cursor, live, fired] = [row.cursor, row.live, Number(row.fired)]
   for (let chunks = 0; chunks < MOST_CHUNKS; chunks += 1) {
-    const decision = decide(scheduled, { now, cursor, live, retrying, fired, endedAt })
+    const decision = decide(scheduled, { now, cursor, live, retrying, fired, endedAt, until })
     if (decision.isHeld) break
     if (decision.fires.length === 0 && decision.passed.length === 0) return { cursor, decided }
     decided.push({ row, decision, scheduled })
@@ -181,15 +190,15 @@ export function settleDue(row: StoredSchedule, scheduled: Scheduled = scheduledO
   )
 }
 
-/** What was due before the pause obeys the policy; what came during it is skipped. */
+/** What was planned before the pause obeys the policy once it is due; what came during it is skipped. */
 export function settlePaused(
   row: StoredSchedule,
   pausedAt: InstantMs,
   reason: "paused" | "retired" = "paused",
+  scheduled: Scheduled = scheduledOf(row),
 ): Settled {
-  const scheduled = scheduledOf(row)
   const { recurrence } = scheduled
-  const before = settleDue(row, { ...scheduled, recurrence: withinBounds(recurrence, undefined, pausedAt) })
+  const before = settleDue(row, scheduled, pausedAt)
   const now = Math.floor(row.now_ms)
   const first = recurrence.next(Math.max(before.cursor, pausedAt - 1))
   const last = recurrence.previous(now + 1)

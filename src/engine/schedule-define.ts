@@ -6,6 +6,7 @@ import type { Transaction } from "../store/database.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { insertSchedule } from "../store/schedules/insert.ts"
 import { MINUTE_MS } from "../time/civil.ts"
+import { scheduledOf } from "./decided.ts"
 import { type MadeNow, makeRunNow } from "./run-by-hand.ts"
 import {
   audit,
@@ -79,8 +80,14 @@ export function edited(row: StoredSchedule, definition: ScheduleDefinition): Cha
   return { row: { ...changed, state, cause }, cursor, next, isEdit: true, decided: settled.decided }
 }
 
-/** What was due by the old definition is decided by it; one that was set aside cannot be asked. */
+/**
+ * What was planned by the old definition is decided by it; one that was set aside cannot be asked. An occurrence whose
+ * jitter is not over is due now: there is nobody left to wait for it.
+ */
 function settleBefore(row: StoredSchedule): Settled {
-  if (row.state === "active") return settleDue(row)
-  return row.paused_at === null ? { cursor: row.cursor, decided: [] } : settlePaused(row, row.paused_at)
+  if (row.state !== "active" && row.paused_at === null) return { cursor: row.cursor, decided: [] }
+  const scheduled = { ...scheduledOf(row), delays: { jitterMs: 0, spreadMs: 0 } }
+  return row.paused_at === null
+    ? settleDue(row, scheduled)
+    : settlePaused(row, row.paused_at, "paused", scheduled)
 }

@@ -3,7 +3,6 @@
  * stored, so that an edit, a pause or a clock that moves leaves nothing behind that is wrong.
  */
 import type { InstantMs } from "../time/instant.ts"
-import { withinBounds } from "./bounds.ts"
 import { decide, dueAt, type Planned, type Scheduled, type Standing } from "./decide.ts"
 
 /** What a schedule is like now. */
@@ -54,8 +53,7 @@ function startOf(scheduled: Scheduled, present: Present): Start | undefined {
   }
   if (state !== "paused" || resumeAt === null) return undefined
   // What was due before the pause is decided when it ends.
-  const before = withinBounds(scheduled.recurrence, undefined, pausedAt ?? now)
-  const { fires } = decide({ ...scheduled, recurrence: before }, present)
+  const { fires } = decide(scheduled, { ...present, until: pausedAt ?? now })
   return {
     cursor: Math.max(present.cursor, resumeAt, now),
     left: leftOf(scheduled, present, fires.length),

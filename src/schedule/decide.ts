@@ -44,6 +44,8 @@ export interface Standing {
   readonly retrying: number
   /** Runs made so far. */
   readonly fired: number
+  /** Only what is planned before this is decided; everything, if it is not given. */
+  readonly until?: InstantMs
   /** When the run of the occurrence at the cursor ended, for a schedule that goes by that. */
   readonly endedAt: InstantMs | null
 }
@@ -95,7 +97,7 @@ export function decide(scheduled: Scheduled, standing: Standing): Decision {
   const { maxRuns } = scheduled
   if (maxRuns !== null && standing.fired >= maxRuns) return ended(standing.cursor, "completed")
   if (scheduled.afterMs !== null) return decideAfter(scheduled, standing, scheduled.afterMs)
-  const last = lastDue(scheduled, standing.now)
+  const last = lastDue(scheduled, standing)
   const first = scheduled.recurrence.next(standing.cursor)
   if (first === undefined) return ended(standing.cursor, "completed")
   if (last === undefined || last < first) return nothingDue(scheduled, standing.cursor, first)
@@ -107,12 +109,12 @@ export function decide(scheduled: Scheduled, standing: Standing): Decision {
 
 /** One run after the other: nothing can be missed, and nothing overlaps. */
 function decideAfter(scheduled: Scheduled, standing: Standing, afterMs: number): Decision {
-  const { now, cursor, live, endedAt } = standing
+  const { now, cursor, live, endedAt, until = Number.POSITIVE_INFINITY } = standing
   const lookAgain: Planned = { occurrence: now + afterMs, due: now + lookAfterMs(afterMs) }
   if (live > 0) return { ...nothingDue(scheduled, cursor, cursor), next: lookAgain }
   const next = scheduled.recurrence.next(Math.max(endedAt ?? cursor, cursor))
   if (next === undefined) return ended(cursor, "completed")
-  if (next > now) return nothingDue(scheduled, cursor, next)
+  if (next > now || next >= until) return nothingDue(scheduled, cursor, next)
   const fires = [{ occurrence: next, due: next, missed: undefined }]
   const made = goOn(scheduled, standing, { fires, passed: [], cursor: next })
   return made.state === "active" ? { ...made, next: lookAgain } : made
@@ -124,8 +126,11 @@ function lookAfterMs(afterMs: number): number {
 }
 
 /** The last occurrence that is due. Each is due before the next one is planned, so only the last may not be. */
-function lastDue(scheduled: Scheduled, now: InstantMs): InstantMs | undefined {
-  const planned = scheduled.recurrence.previous(now + 1)
+function lastDue(
+  scheduled: Scheduled,
+  { now, until = Number.POSITIVE_INFINITY }: Standing,
+): InstantMs | undefined {
+  const planned = scheduled.recurrence.previous(Math.min(now + 1, until))
   if (planned === undefined || dueAt(scheduled, planned) <= now) return planned
   return scheduled.recurrence.previous(planned)
 }

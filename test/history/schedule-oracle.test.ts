@@ -64,7 +64,8 @@ describe("the oracle of occurrences", () => {
   it("leaves one out that comes while a run is unfinished", () => {
     expect(tell({ overlap: "skip" }, [tick(60), tick(180), settle, tick(240)]).lines).toEqual([
       "1-1 1 fired",
-      "2-3 2 skipped overlap",
+      "2-2 1 coalesced latest",
+      "3-3 1 skipped overlap",
       "4-4 1 fired",
     ])
   })

@@ -190,6 +190,28 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(said).toEqual(["09:10 began", "09:15 began", "09:15 began"])
   })
 
+  it("and those behind it do not hold up what has room, however many they are", async () => {
+    const ran: string[] = []
+    const job = defineJob({
+      name: "narrow",
+      concurrency: 2,
+      retry: { attempts: 5, delay: "1h" },
+      run: async (input: string | undefined, ctx) => {
+        ran.push(input ?? ctx.occurrence?.toISOString().slice(11, 16) ?? "")
+        if (!input) throw new Error("not yet")
+      },
+    })
+    await using app = await kit.app({ jobs: [job], at: "2026-03-02T09:00Z", lease: "1d" })
+    const line = { name: "s", job, every: "1m", misfire: "all", overlap: "queue" } as const
+    await app.schedules.create(line)
+    await app.clock.set("2026-03-02T14:00Z")
+    await app.drain()
+    await app.enqueue(job, "has room")
+    await app.drain()
+    expect((await app.schedules.get("s"))?.live).toBe(300)
+    expect(ran).toEqual(["09:01", "has room"])
+  })
+
   it("obeys what its job prefers, and what it says itself, and tells which that is", async () => {
     await using app = await kit.app({ at: "2026-03-02T09:00Z" })
     const job = defineJob({ name: "picky", overlap: "collapse", misfire: "skip", run: async () => {} })

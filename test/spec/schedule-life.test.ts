@@ -1,7 +1,7 @@
 /** What schedules remember of their runs, and what that makes them do; and how they are changed without losing a change. */
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { classic, defineJob, type ScheduleOptions } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const brief = (date: Date | undefined) => date?.toISOString().slice(11, 16)
@@ -130,6 +130,58 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     expect(await fires()).toEqual(["09:10 fired", "09:20 fired", "09:30 fired"])
     expect(seen).toHaveLength(3)
     expect(brief((await app.schedules.get("s"))?.next?.occurrence)).toBe("09:40")
+    await app.close()
+  })
+
+  it.each([
+    [
+      "paused and resumed",
+      async (app: TestApp) => {
+        await app.schedules.pause("s", by)
+        await app.clock.advance("2m")
+        await app.schedules.resume("s", by)
+      },
+    ],
+    [
+      "edited in its priority",
+      async (app: TestApp) => {
+        await app.schedules.patch("s", { priority: 3 }, { ...by, version: 1 })
+      },
+    ],
+    [
+      "edited in its times",
+      async (app: TestApp) => {
+        await app.schedules.patch("s", { offset: "30m" }, { ...by, version: 1 })
+      },
+    ],
+  ] as const)(
+    "keeps an occurrence that is planned and whose jitter is not over, when it is %s",
+    async (_, change) => {
+      const { app, create } = await stage()
+      await create({ jitter: "50m", overlap: "allow" }, { every: "1h" })
+      await app.clock.advance("62m")
+      expect((await app.schedules.fires("s")).fires).toEqual([])
+      await change(app)
+      await app.clock.advance("2h")
+      const { fires } = await app.schedules.fires("s")
+      expect(fires.map(({ occurrence }) => brief(occurrence))).toContain("10:00")
+      await app.close()
+    },
+  )
+
+  it("stays paused when it is paused anew after its pause is over and before anybody has ended that", async () => {
+    const { app, seen, create } = await stage()
+    await create()
+    await app.schedules.pause("s", { ...by, until: new Date("2026-03-02T09:15Z") })
+    await app.clock.set("2026-03-02T09:30Z")
+    expect(await app.schedules.pause("s", by)).toBe(true)
+    expect(await app.schedules.pause("s", by)).toBe(false)
+    await app.clock.advance("1h")
+    expect(seen).toEqual([])
+    expect(await app.schedules.get("s")).toMatchObject({
+      state: "paused",
+      pausedAt: new Date("2026-03-02T09:00Z"),
+    })
     await app.close()
   })
 

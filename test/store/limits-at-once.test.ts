@@ -15,7 +15,7 @@ describeEngines("a limit under which many admit at once", (engine) => {
     async () => {
       const { database } = await withStoppedClock(engine)
       await insert(database, { limits: ONE }, { limits: ONE })
-      const [first] = await database.run(nextInLine, { keys: ["k"], limit: 1 })
+      const [first] = await database.run(nextInLine, { keys: ["k"], full: [], limit: 1 })
       const keys = { schema: database.schema, keys: ["k"] }
       const admitting = await hold(database, async (tx) => {
         expect(await tx.run(tryLockLimits, keys)).toEqual([{ taken: true }])

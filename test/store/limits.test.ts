@@ -90,7 +90,10 @@ describeEngines("a limit", (engine) => {
         { limits: { a: "x" }, delayMs: 1 },
       )
       const line = async (limit: number, ...keys: string[]) =>
-        (await database.run(nextInLine, { keys, limit })).map(({ run, keys: all }) => [run, JSON.parse(all)])
+        (await database.run(nextInLine, { keys, full: [], limit })).map(({ run, keys: all }) => [
+          run,
+          JSON.parse(all),
+        ])
       expect(await line(9, "a")).toEqual([
         [ids[1], ["a"]],
         [ids[0], ["a", "b"]],
@@ -99,6 +102,9 @@ describeEngines("a limit", (engine) => {
         [ids[1], ["a"]],
         [ids[0], ["a", "b"]],
       ])
+      const behind = await database.run(nextInLine, { keys: ["a"], full: ["b", "c"], limit: 1 })
+      expect(behind.map(({ run }) => run)).toEqual([ids[1]])
+      expect(await database.run(nextInLine, { keys: ["b"], full: ["b"], limit: 9 })).toEqual([])
     })
 
     it("goes by the limit of the first in line, because a key belongs to one limit", async () => {

@@ -138,7 +138,9 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
     ["run_limits_admitted", "run_limits_parked"],
     5 * BATCH,
   ),
-  "next-in-line": hot(nextInLine, () => ({ keys: ["big"], limit: BATCH }), ["run_limits_parked"]),
+  "next-in-line": hot(nextInLine, () => ({ keys: ["big"], full: ["other"], limit: BATCH }), [
+    "run_limits_parked",
+  ]),
   // Of each key it counts those that were admitted.
   "with-room": hot(
     limitsWithRoom,

@@ -2,13 +2,14 @@ import { int, json, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The first runs in line for a key, each with all the keys it needs room under: not those that it holds already.
+ * The first runs in line for a key, each with all the keys it needs room under: not those that it holds already. Runs that
+ * need one of `full` are left out: they may be many, and all of them ahead of one that has room.
  *
  * Index: run_limits_parked (key, priority desc, rank) where not admitted; the primary keys of run_limits and runs.
  */
 export const nextInLine = statement({
   name: "limits/next-in-line",
-  params: { keys: list(text), limit: int },
+  params: { keys: list(text), full: list(text), limit: int },
   returns: { run: uuid, keys: json },
   plan: "index",
   sql: `
@@ -22,6 +23,12 @@ export const nextInLine = statement({
     select entry.run
     from {run_limits} as entry
     where entry.key = wanted.key and not entry.admitted
+      and (cardinality(@full) = 0 or (
+        select true
+        from {run_limits} as other
+        where other.run = entry.run and other.key = any (@full) and other.admitted is not true
+        limit 1
+      ) is null)
     order by entry.priority desc, entry.rank
     limit @limit
   ) as first

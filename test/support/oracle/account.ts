@@ -63,22 +63,20 @@ export function accountOf(told: Told, happenings: readonly Happening[]): Account
   let live = 0
   let fired = 0
 
+  /** The last of these stands for the others. */
+  function coalesce(count: number, decidedAt: number): Stretch | undefined {
+    if (count === 1) return undefined
+    const into = occurrences[decided + count - 1] as number
+    const missed = stretch(count - 1)
+    entries.push({ ...missed, outcome: "coalesced", reason: "latest", into, decidedAt, missed: undefined })
+    decided += count - 1
+    return missed
+  }
+
   function fire(count: number, decidedAt: number): void {
-    const last = occurrences[decided + count - 1] as number
-    const missed = count > 1 ? stretch(count - 1) : undefined
-    if (missed) {
-      entries.push({
-        ...missed,
-        outcome: "coalesced",
-        reason: "latest",
-        into: last,
-        decidedAt,
-        missed: undefined,
-      })
-    }
-    const alone = { first: last, last, count: 1 }
-    entries.push({ ...alone, outcome: "fired", reason: undefined, into: undefined, decidedAt, missed })
-    decided += count
+    const missed = coalesce(count, decidedAt)
+    entries.push({ ...stretch(1), outcome: "fired", reason: undefined, into: undefined, decidedAt, missed })
+    decided += 1
     live += 1
     fired += 1
   }
@@ -118,8 +116,10 @@ export function accountOf(told: Told, happenings: readonly Happening[]): Account
     if (misfire === "skip" && lateMs > FORGIVEN_MS) {
       skip(due, "misfire", at)
       if (told.isOnce) state = "missed"
-    } else if (overlap === "skip" && live > 0) skip(due, "overlap", at)
-    else if (overlap !== "queue" || live < maxQueued) fire(due, at)
+    } else if (overlap === "skip" && live > 0) {
+      coalesce(due, at)
+      skip(1, "overlap", at)
+    } else if (overlap !== "queue" || live < maxQueued) fire(due, at)
   }
 
   function resume(at: number): void {
