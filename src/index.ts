@@ -31,7 +31,7 @@ export type {
   Schedules,
 } from "./api/schedule-calls.ts"
 export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedule-options.ts"
-export type { FireRecord, ScheduleRecord, ScheduleState } from "./api/schedule-record.ts"
+export type { FireRecord, ScheduleRecord } from "./api/schedule-record.ts"
 export {
   AttemptAborted,
   CarillonError,
@@ -76,6 +76,7 @@ export {
 } from "./schedule/crontab.ts"
 export type { PreviewOptions, SchedulePreview } from "./schedule/preview.ts"
 export type { ScheduleChange } from "./schedule/reconcile.ts"
+export type { ScheduleState } from "./schedule/schedule-state.ts"
 export type {
   AfterCompletionSpec,
   CivilInterval,

@@ -1,12 +1,13 @@
 /** What can be asked of schedules, and what is answered. */
 
+import type { ScheduleState } from "../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import type { DateValue } from "../time/instant.ts"
 import type { ByWhom } from "./actor.ts"
 import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
 import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
 import type { ScheduleOptions, ScheduleSettingsOptions } from "./schedule-options.ts"
-import type { ScheduleRecord, ScheduleState } from "./schedule-record.ts"
+import type { ScheduleRecord } from "./schedule-record.ts"
 
 /** Which schedule of several tenants. */
 export interface OfTenant {

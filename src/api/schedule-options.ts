@@ -79,6 +79,8 @@ export interface ScheduleSettingsOptions {
   readonly tags?: readonly string[]
   /** Overrides the timeout of the job. */
   readonly timeout?: Duration
+  /** How many attempts its runs have; the same as `retry.attempts`. */
+  readonly maxAttempts?: number
   /** Overrides the retry policy of the job, as a whole. */
   readonly retry?: RunRetryOptions
   /** A run that is not started within this time after it is due expires instead of being started late. */
@@ -129,6 +131,7 @@ const settingsShape = {
   tags: optional(tagsCheck),
   timeout: optional(timeoutCheck),
   retry: optional(runRetryCheck),
+  maxAttempts: optional(integer({ min: 1, max: 1_000 })),
   startWithin: optional(duration()),
   notes: optional(shortText(NOTES_LENGTH)),
   job: satisfies("a job, made by `defineJob`", (value) => typeof value === "object" && value !== null),
@@ -229,6 +232,9 @@ function assertSchedule(options: object): void {
     const ofJob = (options as { job: { misfire?: MisfireOption | null } }).job.misfire
     faults.push(...policyFaults(given.misfire ?? ofJob ?? DEFAULTS.misfire, given.overlap))
   }
+  if (given.maxAttempts !== undefined && given.retry?.attempts !== undefined) {
+    faults.push({ path: "maxAttempts", message: "is the same as `retry.attempts`: give one of them" })
+  }
   if (faults.length > 0) throw new OptionsError("schedule", faults)
 }
 
@@ -272,7 +278,7 @@ export interface StoredSettings extends ScheduleSettings {
 function settingsOf(options: ScheduleSettingsOptions, facts: JobFacts | undefined): StoredSettings {
   const { misfire, overlap, maxQueued, key, onNewOccurrence, pool, priority, tags, retry, notes } = options
   const [timeoutMs, startWithinMs] = [parseDuration(options.timeout), parseDuration(options.startWithin)]
-  const { pauseAfterFailures } = options
+  const { pauseAfterFailures, maxAttempts } = options
   const replaceGraceMs = parseDuration(options.replaceGrace)
   return {
     ...(misfire !== undefined && { misfire }),
@@ -288,7 +294,9 @@ function settingsOf(options: ScheduleSettingsOptions, facts: JobFacts | undefine
     ...(priority !== undefined && { priority }),
     ...(tags !== undefined && { tags }),
     ...(timeoutMs !== undefined && { timeoutMs }),
-    ...(retry !== undefined && { retry }),
+    ...((retry ?? maxAttempts) !== undefined && {
+      retry: { ...retry, ...(maxAttempts !== undefined && { attempts: maxAttempts }) },
+    }),
     ...(startWithinMs !== undefined && { startWithinMs }),
     ...(notes !== undefined && { notes }),
     ...(facts !== undefined && { job: facts }),

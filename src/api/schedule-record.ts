@@ -3,14 +3,13 @@ import type { StoredSchedule } from "../engine/schedule-change.ts"
 import { decodePayload } from "../job/payload.ts"
 import { readSettings } from "../job/reconcile.ts"
 import { readPolicy, type SourcedPolicy } from "../job/schedule-policy.ts"
+import type { ScheduleState } from "../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import { jobFactsOf } from "../schedule/stored.ts"
 import type { listFires } from "../store/fires/list.ts"
 import type { Statement } from "../store/statement.ts"
 import { type DateValue, toDate } from "../time/instant.ts"
 import type { StoredSettings } from "./schedule-options.ts"
-
-export type ScheduleState = "active" | "paused" | "completed" | "missed" | "retired" | "error" | "cancelled"
 
 /** A schedule as it is now. */
 export interface ScheduleRecord {

@@ -2,6 +2,7 @@
 import { scheduledOf } from "../engine/decided.ts"
 import { type MadeNow, makeRunNow } from "../engine/run-by-hand.ts"
 import {
+  assertCan,
   audit,
   change,
   nextOf,
@@ -9,7 +10,6 @@ import {
   passing,
   paused,
   resumed,
-  wrongState,
 } from "../engine/schedule-change.ts"
 import { date, oneOf, optional } from "../options/check.ts"
 import type { Stretch } from "../schedule/decide.ts"
@@ -29,11 +29,11 @@ export function pauseSchedule(
 ): Promise<boolean> {
   assertNamed("schedules.pause", name, { tenant, until, ...by }, { ...byWhomShape, until: optional(date) })
   return change(partsOf(opened), { name, tenant, by, action: "schedule.pause" }, (row) => {
+    assertCan(row, "pause", "pause")
     const resumeAt = until?.getTime() ?? null
     // The latest word counts, also about a pause that is over and that nobody has ended yet.
     if (row.state === "paused")
       return row.resume_at === resumeAt ? undefined : paused(row, row.paused_at ?? row.cursor, resumeAt, by)
-    if (row.state !== "active") throw wrongState(row, "pause", "Only an active schedule can be paused.")
     return paused(row, Math.floor(row.now_ms), resumeAt, by)
   })
 }
@@ -47,12 +47,8 @@ export function resumeSchedule(
   assertNamed("schedules.resume", name, { tenant, misfire, ...by }, shape)
   return change(partsOf(opened), { name, tenant, by, action: "schedule.resume" }, (row) => {
     if (row.state === "active") return undefined
-    if (row.state === "paused" || row.state === "error") return resumed(row, misfire)
-    if (row.state === "retired") {
-      const hint = "The code does not declare it any more: declare it again, or delete it."
-      throw wrongState(row, "resume", hint)
-    }
-    throw wrongState(row, "resume", "Only one that is paused or set aside can be resumed.")
+    assertCan(row, "resume", "resume")
+    return resumed(row, misfire)
   })
 }
 
@@ -127,8 +123,7 @@ export async function skipNext(
   assertNamed("schedules.skipNext", name, { tenant, ...by }, byWhomShape)
   let left: InstantMs | undefined
   await change(partsOf(opened), { name, tenant, by, action: "schedule.skipNext" }, (row) => {
-    if (row.state !== "active")
-      throw wrongState(row, "skipNext", "Only an active schedule has a next occurrence.")
+    assertCan(row, "skip", "skipNext")
     if (row.next_occurrence === null) return undefined
     left = row.next_occurrence
     const stretch: Stretch = {

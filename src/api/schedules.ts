@@ -1,5 +1,5 @@
 /** What can be done with schedules. Whatever changes one asks who does it and why, and keeps that. */
-import { change, notFound, type StoredSchedule, wrongState } from "../engine/schedule-change.ts"
+import { assertCan, change, notFound, type StoredSchedule } from "../engine/schedule-change.ts"
 import { edited, insertDefinition } from "../engine/schedule-define.ts"
 import { CarillonError } from "../errors.ts"
 import { assertOptions, integer, object, oneOf, optional, satisfies } from "../options/check.ts"
@@ -66,8 +66,7 @@ export async function putSchedule<Input>(
   await change(partsOf(opened), { name, tenant, by, action: "schedule.put" }, (row) => {
     assertOwn("put", row)
     if (isSame(row, definition)) return undefined
-    if (row.state === "cancelled")
-      throw wrongState(row, "put", "It was cancelled: delete it first, or use another name.")
+    assertCan(row, "edit", "put")
     isChanged = true
     return edited(row, definition)
   })
@@ -96,8 +95,7 @@ export async function patchSchedule(
   await change(partsOf(opened), { name, tenant, by, action: "schedule.patch" }, (row) => {
     if (row.id !== there.id || row.version !== version) throw changedMeanwhile(row, version)
     if (isSame(row, definition)) return undefined
-    if (row.state === "cancelled")
-      throw wrongState(row, "patch", "It was cancelled: there is nothing to change.")
+    assertCan(row, "edit", "patch")
     return edited(row, definition)
   })
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })

@@ -3,6 +3,7 @@ import { CarillonError } from "../errors.ts"
 import { readPolicy } from "../job/schedule-policy.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../schedule/decide.ts"
+import { canSchedule, type ScheduleEvent, type ScheduleState } from "../schedule/schedule-state.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { recordAudit } from "../store/audit/record.ts"
 import type { Transaction } from "../store/database.ts"
@@ -252,6 +253,23 @@ export async function audit(
 
 export function notFound(name: string): CarillonError {
   return new CarillonError("SCHEDULE_NOT_FOUND", `There is no schedule named ${JSON.stringify(name)}.`)
+}
+
+/** Throws, with what can be done instead, where the life of a schedule has no such event in its state. */
+export function assertCan(row: StoredSchedule, event: ScheduleEvent, call: string): void {
+  // The table's constraint allows these words and no others.
+  const state = row.state as ScheduleState
+  if (!canSchedule(state, event)) throw wrongState(row, call, INSTEAD[state])
+}
+
+const INSTEAD: Readonly<Record<ScheduleState, string>> = {
+  active: "It goes on by itself.",
+  paused: "Resume it first.",
+  completed: "It has no occurrence left: give it other times.",
+  missed: "Its time is over: give it another.",
+  retired: "The code does not declare it any more: declare it again, or delete it.",
+  error: "It is set aside: edit it or resume it first.",
+  cancelled: "It was cancelled: delete it first, or use another name.",
 }
 
 export function wrongState({ name, state }: StoredSchedule, call: string, hint: string): CarillonError {

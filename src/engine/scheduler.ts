@@ -51,6 +51,8 @@ const TAKEN_REST_MS = 50
 const CROWDED_REST_MS = 5
 /** Among how many batches each process chooses when several work off what is due. */
 const PLACES = 8
+/** What somebody else holds in an open transaction of theirs is not waited for longer than this. */
+const LOCK_WITHIN_MS = 500
 /** A process that freezes in the middle holds others up for no longer than this. */
 const WRITE_WITHIN_MS = 5_000
 const MOST_REMEMBERED = 10_000
@@ -72,6 +74,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const remembered = new Map<string, Omit<Scheduled, "id">>()
   /** Others take from the same end: each draws anew where it begins, until what is left is less than a batch. */
   let isCrowded = false
+  /** Those that a passing fault kept from being written: each goes alone, after the others, until it is through. */
+  const apart = new Set<string>()
   /** Schedules whose runs have died since the last tick. */
   const failing = new Set<string>()
   const bell = createBell(runtime)
@@ -95,7 +99,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         await setAside(row, error)
       }
     }
-    const written = (await write(decided)) + spent.size
+    const written = (await writeAll(decided)) + spent.size
     const isFull = found.length === BATCH
     isCrowded = isFull && (isCrowded || written < BATCH)
     if (isFull && written === 0) return CROWDED_REST_MS
@@ -183,6 +187,18 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return scheduled
   }
 
+  /** Those that were in trouble before do not take the others with them again. */
+  async function writeAll(decided: readonly Decided<DueRow>[]): Promise<number> {
+    const alone = decided.filter(({ row }) => apart.has(row.id))
+    let written = await write(decided.filter((each) => !alone.includes(each)))
+    for (const one of alone) {
+      apart.delete(one.row.id)
+      // It has said so before, and is tried again at the next tick.
+      written += await write([one]).catch(() => 0)
+    }
+    return written
+  }
+
   /** Says how many schedules were moved on, by us. */
   async function write(decided: readonly Decided<DueRow>[]): Promise<number> {
     const [first] = decided
@@ -196,6 +212,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       })
     } catch (error) {
       if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided)
+      if (decided.length === 1 && mayBeOfOne(error) && apart.size < MOST_REMEMBERED) apart.add(first.row.id)
       if (!isItsOwnFault(error)) throw error
       await setAside(first.row, error)
       return 1
@@ -239,7 +256,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         await runtime.crashPoint("schedule.fired")
         return [made, ours, gone] as const
       },
-      { deadlineMs: WRITE_WITHIN_MS },
+      { deadlineMs: WRITE_WITHIN_MS, locksWithinMs: LOCK_WITHIN_MS },
     )
     await runtime.crashPoint("schedule.committed")
     for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)

@@ -61,6 +61,8 @@ export interface Listener {
 export interface CallOptions {
   /** How long the whole call may take, waiting for a connection included. @default DEFAULTS.deadlineMs */
   readonly deadlineMs?: number
+  /** How long a transaction waits for each lock that others hold. @default as long as the call may take */
+  readonly locksWithinMs?: number
   /**
    * `"vital"` has connections of its own, for what must not wait behind anything else: renewing the
    * lease and settling. `"handler"` is for transactions that handlers hold open, so that they take nothing away from

@@ -5,18 +5,21 @@ import { defineJob } from "../../src/index.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
+import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import type { Duration } from "../../src/time/duration.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { addSchedule, ledgerOf, type NewSchedule } from "../support/schedules.ts"
-import { execute, rowsOf } from "../support/sql.ts"
+import { execute, hold, rowsOf } from "../support/sql.ts"
 import { busy, outOfReach, watchDatabase } from "../support/watched-database.ts"
 
 const NEVER = new AbortController().signal
 const every = (interval: Duration) => ({ every: interval })
 
 describeEngines("the scheduler", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
   async function stage() {
     const runtime = await engine.migrated()
     const clock = await takeClock(runtime.database, "2026-03-02T09:00Z")
@@ -251,6 +254,31 @@ describeEngines("the scheduler", (engine) => {
     await at("09:10")
     for (const id of ids) expect(await runs(id)).toHaveLength(1)
   })
+
+  itWithConnections(
+    "is not held up by an open transaction that holds the key of one occurrence",
+    async () => {
+      const { add, at, runs, runtime, database } = await stage()
+      const ids = await Promise.all(Array.from({ length: 9 }, () => add({ spec: every("10m") })))
+      const blocked = ids[4] as string
+      await makeFirePartitions(runtime.database)
+      const theirs = await hold(
+        runtime.database,
+        `insert into {fires} (schedule, occurrence, outcome, reason, decided_at, last)
+        values ('${blocked}', '2026-03-02T09:10Z', 'skipped', 'request', now(), '2026-03-02T09:10Z')`,
+      )
+      await at("09:10")
+      const made = await Promise.all(ids.map(async (id) => (await runs(id)).length))
+      expect(made).toEqual([1, 1, 1, 1, 0, 1, 1, 1, 1])
+      // From now on it is tried alone, and the others as one.
+      const before = database.count("schedules/take")
+      await at("09:20")
+      expect(database.count("schedules/take") - before).toBe(2)
+      await theirs.release()
+      await at("09:20")
+      expect(await runs(blocked)).toHaveLength(1)
+    },
+  )
 
   it("does not try each of a batch when the database is away", async () => {
     const { add, at, database } = await stage()

@@ -76,7 +76,12 @@ export function openServer(host: Host, options: ServerOptions): Database {
     const deadlineMs = call.deadlineMs ?? DEFAULTS.deadlineMs
     const deadlineAtMs = host.monotonicMs() + deadlineMs
     return lend(call, deadlineAtMs, (connection) => {
-      const session = openTransaction({ connection, deadlineMs, deadlineAtMs })
+      const session = openTransaction({
+        connection,
+        deadlineMs,
+        deadlineAtMs,
+        locksWithinMs: call.locksWithinMs,
+      })
       const onLate = () => {
         connection.destroy()
         return deadlineError(session.doing())

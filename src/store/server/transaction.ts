@@ -24,6 +24,7 @@ export interface SessionParts {
   readonly connection: Connection
   readonly deadlineMs: number
   readonly deadlineAtMs: number
+  readonly locksWithinMs?: number | undefined
 }
 
 export const COMMIT: Command = { label: "commit", text: "commit" }
@@ -42,9 +43,12 @@ function endedByStatement(): CarillonError {
   )
 }
 
-export function openTransaction({ connection, deadlineMs, deadlineAtMs }: SessionParts): Session {
+export function openTransaction(parts: SessionParts): Session {
+  const { connection, deadlineMs, deadlineAtMs, locksWithinMs } = parts
+  const idle = `set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`
+  const locks = locksWithinMs === undefined ? "" : `; set local lock_timeout = ${Math.ceil(locksWithinMs)}`
   // Sent together with the first command: opening a transaction costs no round trip.
-  let prefix = [begin(`set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`)]
+  let prefix = [begin(`${idle}${locks}`)]
   let failed = false
   let hasEnded = false
   const unplanned = connection.plan === "free" ? "" : PLANNED[connection.plan]
