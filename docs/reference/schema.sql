@@ -250,7 +250,7 @@ CREATE TABLE carillon.schedules (
   CONSTRAINT schedules_next CHECK ((((next_at IS NULL) = (next_occurrence IS NULL)) AND ((state = 'active'::text) OR (next_at IS NULL)))),
   CONSTRAINT schedules_paused CHECK ((((state = 'paused'::text) = (paused_at IS NOT NULL)) AND ((resume_at IS NULL) OR (state = 'paused'::text)))),
   CONSTRAINT schedules_state CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'completed'::text, 'missed'::text, 'retired'::text, 'error'::text, 'cancelled'::text])))
-) WITH (fillfactor=70);
+) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX schedules_declared ON carillon.schedules USING btree (declared_by) WHERE (declared_by IS NOT NULL);
 CREATE INDEX schedules_due ON carillon.schedules USING btree (next_at) WHERE (next_at IS NOT NULL);
 CREATE UNIQUE INDEX schedules_name ON carillon.schedules USING btree (tenant, name);

@@ -82,10 +82,10 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
 
   async function tick(): Promise<number> {
     await pauseSpent([...failing])
-    const inMs = await nextInMs()
-    if (inMs > 0) return Math.min(DEFAULTS.tickMs, inMs)
-    await endPauses()
-    await endOverdue()
+    const next = await lookAhead()
+    if (next.inMs > 0) return Math.min(DEFAULTS.tickMs, next.inMs)
+    if (next.hasPause) await endPauses()
+    if (next.hasReplaced) await endOverdue()
     const skip = isCrowded ? BATCH * Math.floor(runtime.random() * PLACES) : 0
     const found = await database.run(dueSchedules, { skip, limit: BATCH, mostLive: MOST_LIVE })
     await runtime.crashPoint("schedule.read")
@@ -105,7 +105,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     if (isFull && written === 0) return CROWDED_REST_MS
     // What was left out may still be there.
     if (isFull || skip > 0) return 0
-    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, await nextInMs()))
+    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, (await lookAhead()).inMs))
     return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
   }
 
@@ -131,9 +131,13 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** How long it is until something is due: one question, which is all that an idle process asks. */
-  async function nextInMs(): Promise<number> {
+  async function lookAhead() {
     const [next] = await database.run(nextDueSchedule, {})
-    return next?.in_ms ?? Number.POSITIVE_INFINITY
+    return {
+      inMs: next?.in_ms ?? Number.POSITIVE_INFINITY,
+      hasPause: next?.has_pause ?? false,
+      hasReplaced: next?.has_replaced ?? false,
+    }
   }
 
   /** Pauses that were to end by now. One that somebody else ends at the same moment is not ended twice. */

@@ -35,7 +35,7 @@ create table {schedules} (
     and (state = 'active' or next_at is null)),
   constraint schedules_paused check ((state = 'paused') = (paused_at is not null)
     and (resume_at is null or state = 'paused'))
-) with (fillfactor = 70);
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 create unique index schedules_name on {schedules} (tenant, name);
 create index schedules_due on {schedules} (next_at) where next_at is not null;
