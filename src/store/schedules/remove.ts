@@ -2,14 +2,22 @@ import { uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Deletes a schedule. Its runs and what the ledger says of it stay.
+ * Deletes a schedule. Its runs and what the ledger says of it stay, what it remembered of its runs does not.
  *
  * Locks: its row.
- * Index: the primary key of schedules.
+ * Index: the primary keys of schedules and schedule_ends.
  */
 export const removeSchedule = statement({
   name: "schedules/remove",
   params: { id: uuid },
   returns: {},
-  sql: `delete from {schedules} where id = @id`,
+  sql: `
+  with gone as (
+    delete from {schedules}
+    where id = @id
+    returning id
+  )
+  delete from {schedule_ends}
+  where schedule = any (array(select id::text from gone))
+`,
 })
