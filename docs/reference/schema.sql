@@ -218,6 +218,7 @@ CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (state = '
 
 CREATE TABLE carillon.schedule_ends (
   schedule text NOT NULL,
+  ended_at timestamp with time zone NOT NULL,
   result json,
   succeeded_at timestamp with time zone,
   error json,

@@ -191,6 +191,14 @@ export async function patchedSchedule(
   job: AnyJob | undefined,
 ): Promise<Definition> {
   const settings = JSON.parse(row.settings) as StoredSettings
+  const fixed = FIXED.filter((key) => key in changes)
+  if (fixed.length > 0) {
+    const message = "cannot be changed: make another schedule"
+    throw new OptionsError(
+      "schedules.patch",
+      fixed.map((path) => ({ path, message })),
+    )
+  }
   const options = patchedOptions(row, settings, changes)
   assertSchedule({ ...options, job: job ?? {} })
   const given = changes as { input?: unknown }
@@ -203,12 +211,16 @@ export async function patchedSchedule(
   return definitionOf(options, { job: row.job, facts: job ? factsOf(job) : settings.job, input })
 }
 
+/** What a schedule is known by, and what it makes runs of. */
+const FIXED: readonly string[] = ["name", "tenant", "job"]
+
 type StoredDefinition = Pick<Definition, "tenant" | "name" | "job" | "spec" | "input" | "settings">
 type GivenOptions = ScheduleSpec & ScheduleSettingsOptions
 
 /** What it says, as it would be written today, with the changes. Of the ways to say when, the one that is new counts. */
 function patchedOptions(row: StoredDefinition, settings: StoredSettings, changes: object): GivenOptions {
-  const { timeoutMs, startWithinMs, replaceGraceMs, job: _, ...same } = settings
+  const { timeoutMs, startWithinMs, replaceGraceMs, job: _, retry: kept, ...same } = settings
+  const { attempts, ...waits } = (kept ?? {}) as RunRetryOptions
   const spec = JSON.parse(row.spec) as Readonly<Record<string, unknown>>
   const isNewKind = KINDS.some((kind) => kind in changes && !(kind in spec))
   const before: Readonly<Record<string, unknown>> = {
@@ -216,12 +228,17 @@ function patchedOptions(row: StoredDefinition, settings: StoredSettings, changes
     ...(row.tenant !== "" && { tenant: row.tenant }),
     ...(isNewKind ? Object.fromEntries(Object.entries(spec).filter(([key]) => !KINDS.includes(key))) : spec),
     ...same,
+    // Said as both ways say it, so that either can be changed alone.
+    ...(Object.keys(waits).length > 0 && { retry: waits }),
+    ...(!("retry" in changes) && { maxAttempts: attempts }),
     timeout: timeoutMs,
     startWithin: startWithinMs,
     replaceGrace: replaceGraceMs,
   }
-  const { input: _input, ...others } = changes as { input?: unknown }
-  const merged = Object.entries({ ...before, ...others }).filter(([, value]) => value != null)
+  const said = Object.entries(changes).filter(([key, value]) => key !== "input" && value !== undefined)
+  const merged = Object.entries({ ...before, ...Object.fromEntries(said) }).filter(
+    ([, value]) => value != null,
+  )
   return Object.fromEntries(merged) as unknown as GivenOptions
 }
 
@@ -231,6 +248,9 @@ function assertSchedule(options: object): void {
   if (faults.length === 0) {
     const ofJob = (options as { job: { misfire?: MisfireOption | null } }).job.misfire
     faults.push(...policyFaults(given.misfire ?? ofJob ?? DEFAULTS.misfire, given.overlap))
+  }
+  if (given.key !== undefined && given.overlap === "allow") {
+    faults.push({ path: "key", message: 'has no effect with overlap "allow"' })
   }
   if (given.maxAttempts !== undefined && given.retry?.attempts !== undefined) {
     faults.push({ path: "maxAttempts", message: "is the same as `retry.attempts`: give one of them" })

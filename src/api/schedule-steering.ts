@@ -5,29 +5,40 @@ import {
   assertCan,
   audit,
   change,
+  lockedSchedule,
   nextOf,
   notFound,
   passing,
   paused,
   resumed,
 } from "../engine/schedule-change.ts"
-import { date, oneOf, optional } from "../options/check.ts"
+import { oneOf, optional, satisfies } from "../options/check.ts"
 import type { Stretch } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
-import { lockSchedule } from "../store/schedules/lock.ts"
 import { removeSchedule } from "../store/schedules/remove.ts"
-import { type DateValue, type InstantMs, toDate } from "../time/instant.ts"
+import { type DateValue, type InstantMs, isDate, toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
+import { LAST_INSTANT_MS } from "./enqueue-options.ts"
 import type { OfTenant, RunNow } from "./schedule-calls.ts"
 import { assertNamed, partsOf } from "./schedule-target.ts"
+
+const untilCheck = satisfies(
+  "a Date before the year 10000",
+  (value) => isDate(value) && Math.abs(value.getTime()) < LAST_INSTANT_MS,
+)
 
 export function pauseSchedule(
   opened: Opened,
   name: string,
   { until, tenant = "", ...by }: ByWhom & OfTenant & { readonly until?: DateValue },
 ): Promise<boolean> {
-  assertNamed("schedules.pause", name, { tenant, until, ...by }, { ...byWhomShape, until: optional(date) })
+  assertNamed(
+    "schedules.pause",
+    name,
+    { tenant, until, ...by },
+    { ...byWhomShape, until: optional(untilCheck) },
+  )
   return change(partsOf(opened), { name, tenant, by, action: "schedule.pause" }, (row) => {
     assertCan(row, "pause", "pause")
     const resumeAt = until?.getTime() ?? null
@@ -78,7 +89,7 @@ export async function deleteSchedule(
 ): Promise<boolean> {
   assertNamed("schedules.delete", name, { tenant, ...by }, byWhomShape)
   return runtime.database.transaction(async (tx) => {
-    const [row] = await tx.run(lockSchedule, { tenant, name })
+    const row = await lockedSchedule(tx, tenant, name)
     if (!row) return false
     await tx.run(removeSchedule, { id: row.id })
     await audit(tx, "schedule.delete", row, by)
@@ -97,7 +108,7 @@ export async function runNow(
   const run = newId()
   const made = await withPartitions(database, () =>
     database.transaction(async (tx) => {
-      const [row] = await tx.run(lockSchedule, { tenant, name })
+      const row = await lockedSchedule(tx, tenant, name)
       if (!row) throw notFound(name)
       const now = await makeRunNow(tx, row, run, overlap)
       if (now) await audit(tx, "schedule.runNow", row, by)

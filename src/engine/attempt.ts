@@ -144,16 +144,19 @@ class Attempt implements RunningAttempt, ContextSource {
 
   /** Once told to end, what a handler says is up to the reason: most throw because of it. */
   abort(reason: AttemptAborted): void {
-    if (this.#isOver || this.#abortedBy) return
-    // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
-    this.#timer?.cancel()
+    const isAsked = this.#abortedBy !== undefined
+    // One that is to be replaced has been asked to end; whatever else comes does not ask.
+    if (this.#isOver || (isAsked && this.#abortedBy?.code !== "RUN_REPLACED")) return
+    if (isAsked && reason.code === "RUN_REPLACED") return
     this.#abortedBy = reason
     this.#controller?.abort(reason)
+    // The next one waits for its handler to end; the database knows for how long.
+    if (reason.code === "RUN_REPLACED") return
+    // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
+    this.#timer?.cancel()
     if (reason.code === "ATTEMPT_TIMEOUT") this.#decide({ kind: "timed_out", error: recordError(reason) })
     else if (reason.code === "LEASE_LOST") this.#decide({ kind: "lost" })
     else if (reason.code === "RUN_CANCELLED") this.#decide({ kind: "cancelled", error: recordError(reason) })
-    // The next one waits for its handler to end; the database knows for how long.
-    else if (reason.code === "RUN_REPLACED") return
     else this.#lastWords = this.#parts.host.after(LAST_WORDS_MS, () => this.#decide({ kind: "released" }))
   }
 

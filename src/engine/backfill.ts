@@ -27,11 +27,10 @@ import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts
 import { readFires } from "../store/fires/read-span.ts"
 import { declareLimit } from "../store/limits/declare.ts"
 import { findSchedule } from "../store/schedules/find.ts"
-import { lockSchedule } from "../store/schedules/lock.ts"
 import { DAY_MS } from "../time/civil.ts"
 import { formatInstant, type InstantMs } from "../time/instant.ts"
 import { overlapKeyOf, runSettingsOf, scheduledOf } from "./decided.ts"
-import { audit, notFound, type StoredSchedule, wrongState } from "./schedule-change.ts"
+import { audit, lockedSchedule, notFound, type StoredSchedule, wrongState } from "./schedule-change.ts"
 
 export interface BackfillParts {
   readonly runtime: Runtime
@@ -84,7 +83,13 @@ export async function backfill(parts: BackfillParts, request: BackfillRequest): 
 }
 
 /** Refuses what is not there, what lies in the future, and what is likely a mistake. */
-function refuse(row: StoredSchedule, { from, to, reprocess, isForced }: BackfillRequest): void {
+function refuse(row: StoredSchedule, request: BackfillRequest): void {
+  const { from, to, reprocess, isForced, sharesOverlap } = request
+  const { overlap } = scheduledOf(row).policy
+  if (sharesOverlap && (overlap === "collapse" || overlap === "replace")) {
+    const message = `with overlap "${overlap}" the next occurrence would take the places of all that wait`
+    throw new OptionsError("schedules.backfill", [{ path: "shareOverlap", message }])
+  }
   if (row.state === "cancelled")
     throw wrongState(row, "backfill", "It was cancelled, and makes no more runs.")
   if ("afterCompletion" in (JSON.parse(row.spec) as object)) {
@@ -198,7 +203,7 @@ async function findForChunk(tx: Transaction, request: BackfillRequest): Promise<
   const found = await find(tx, request)
   if (found.state !== "paused") return found
   const { name, tenant } = request
-  const [locked] = await tx.run(lockSchedule, { tenant, name })
+  const locked = await lockedSchedule(tx, tenant, name)
   if (!locked) throw notFound(name)
   return locked
 }

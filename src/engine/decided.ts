@@ -34,7 +34,7 @@ export function overlapKeyOf(
   tenant: string,
 ): string | null {
   if (policy.overlap === "allow") return null
-  return key === null ? `schedule:${id}` : `overlap:${tenant}:${key}`
+  return key === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, key])}`
 }
 
 /** What is said of it and of its job. Throws what is wrong with it. */

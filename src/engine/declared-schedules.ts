@@ -13,10 +13,9 @@ import { enterApplication } from "../store/applications/enter.ts"
 import { lockApplication } from "../store/applications/lock.ts"
 import type { Transaction } from "../store/database.ts"
 import { declaredSchedules } from "../store/schedules/declared.ts"
-import { lockSchedule } from "../store/schedules/lock.ts"
 import { removeSchedule } from "../store/schedules/remove.ts"
 import type { Statement } from "../store/statement.ts"
-import { audit, type ChangeParts, change, type StoredSchedule } from "./schedule-change.ts"
+import { audit, type ChangeParts, change, lockedSchedule, type StoredSchedule } from "./schedule-change.ts"
 import { edited, insertDefinition } from "./schedule-define.ts"
 import { retired, revived } from "./schedule-retire.ts"
 
@@ -142,7 +141,7 @@ export async function reconcileSchedules(parts: DeclareParts, declared: Declared
   async function remove({ id, tenant, name }: StoredRow): Promise<void> {
     const isRemoved = await database.transaction(async (tx) => {
       if (!(await isCurrent(tx))) return false
-      const [row] = await tx.run(lockSchedule, { tenant, name })
+      const row = await lockedSchedule(tx, tenant, name)
       if (row?.id !== id) return false
       await tx.run(removeSchedule, { id })
       await audit(tx, "schedule.delete", row, by)

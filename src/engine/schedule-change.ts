@@ -6,9 +6,10 @@ import { type Decision, decide, type Planned, type Scheduled, type Stretch } fro
 import { canSchedule, type ScheduleEvent, type ScheduleState } from "../schedule/schedule-state.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { recordAudit } from "../store/audit/record.ts"
-import type { Transaction } from "../store/database.ts"
+import type { CallOptions, Transaction } from "../store/database.ts"
 import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
 import { changeSchedule } from "../store/schedules/change.ts"
+import { findSchedule } from "../store/schedules/find.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
 import { forgetFailures } from "../store/schedules/forget-failures.ts"
 import { lockSchedule } from "../store/schedules/lock.ts"
@@ -17,7 +18,7 @@ import type { InstantMs } from "../time/instant.ts"
 import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
 import { type Displaced, displace } from "./displace.ts"
 
-export type StoredSchedule = typeof lockSchedule extends Statement<infer _, infer R> ? R : never
+export type StoredSchedule = typeof findSchedule extends Statement<infer _, infer R> ? R : never
 
 /** Who changes something, and why. */
 export interface ByWhom {
@@ -33,6 +34,8 @@ export interface ChangeParts {
   readonly onDisplaced: (displaced: readonly Displaced[]) => void
   /** Something may be due earlier than it was. */
   readonly onChanged: () => void
+  /** How long it may take, where others wait for it. */
+  readonly call?: CallOptions
 }
 
 /** How often an operation that settles what was due writes a chunk of it, before it leaves the rest to the tick. */
@@ -50,7 +53,7 @@ export interface Changed {
 
 /** Changes one schedule as `how` says, under its lock, with the audit. Whether there was anything to change. */
 export async function change(
-  { runtime, onParked, onDisplaced, onChanged }: ChangeParts,
+  { runtime, onParked, onDisplaced, onChanged, call }: ChangeParts,
   what: {
     readonly name: string
     readonly tenant: string
@@ -68,7 +71,7 @@ export async function change(
   const write = () =>
     database.transaction(async (tx) => {
       if (what.first && !(await what.first(tx))) return false
-      const [row] = await tx.run(lockSchedule, { tenant, name })
+      const row = await lockedSchedule(tx, tenant, name)
       if (!row) throw notFound(name)
       const changed = how(row)
       if (!changed) return false
@@ -84,7 +87,7 @@ export async function change(
       }
       await audit(tx, action, row, by)
       return true
-    })
+    }, call)
   const isChanged = await write().catch(async (error: unknown) => {
     if (!isMissingMonth(error)) throw error
     await makeFirePartitions(database, decided.flatMap(instantsOf))
@@ -95,6 +98,18 @@ export async function change(
   onDisplaced(displaced)
   if (isChanged) onChanged()
   return isChanged
+}
+
+/** Read after it is locked, so that what others did while we waited for it is seen. */
+export async function lockedSchedule(
+  tx: Transaction,
+  tenant: string,
+  name: string,
+): Promise<StoredSchedule | undefined> {
+  const [locked] = await tx.run(lockSchedule, { tenant, name })
+  if (!locked) return undefined
+  const [row] = await tx.run(findSchedule, { tenant, name })
+  return row
 }
 
 function awake(row: StoredSchedule): Changed {
@@ -223,10 +238,11 @@ export function passing(stretch: Stretch): Decision {
 }
 
 export function nextOf(
-  row: Pick<StoredSchedule, "id" | "spec" | "settings" | "job_settings">,
+  row: Pick<StoredSchedule, "id" | "spec" | "settings" | "job_settings"> & { readonly fired?: bigint },
   cursor: InstantMs,
 ): Planned | undefined {
-  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired: 0, endedAt: null }).next
+  const fired = Number(row.fired ?? 0n)
+  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired, endedAt: null }).next
 }
 
 export async function audit(

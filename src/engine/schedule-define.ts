@@ -68,7 +68,7 @@ export async function insertDefinition(
 export function edited(row: StoredSchedule, definition: ScheduleDefinition): Changed {
   const { state: before, cursor: at, next_occurrence: occurrence, next_at: due } = row
   const changed = { ...row, ...definition }
-  if (row.spec === definition.spec && (before === "active" || before === "paused")) {
+  if (row.spec === definition.spec && before !== "error") {
     const next = occurrence === null || due === null ? undefined : { occurrence, due }
     return { row: changed, cursor: at, next, isEdit: true }
   }

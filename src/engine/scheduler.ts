@@ -6,26 +6,26 @@
  * tick; one that is the schedule's own sets it aside, and the others go on.
  */
 import { DEFAULTS } from "../defaults.ts"
-import { CarillonError, DatabaseError } from "../errors.ts"
+import { CarillonError } from "../errors.ts"
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { decide, type Scheduled } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
+import type { Transaction } from "../store/database.ts"
 import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
-import { endOverdueRuns } from "../store/runs/end-overdue.ts"
 import { dueSchedules } from "../store/schedules/due.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
+import { liveRunsOf } from "../store/schedules/live.ts"
+import { namesOfSchedules } from "../store/schedules/names.ts"
 import { nextDueSchedule } from "../store/schedules/next-due.ts"
-import { overduePauses } from "../store/schedules/overdue-pauses.ts"
 import { setAsideSchedule } from "../store/schedules/set-aside.ts"
-import { spentSchedules } from "../store/schedules/spent.ts"
 import { takeSchedules } from "../store/schedules/take.ts"
 import type { Statement } from "../store/statement.ts"
 import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
-import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
+import { type Displaced, displace } from "./displace.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
-import { change, paused, resumed } from "./schedule-change.ts"
+import { createScheduleCare, isItsOwnFault, isSpent } from "./schedule-care.ts"
 
 export interface SchedulerParts {
   readonly runtime: Runtime
@@ -56,10 +56,6 @@ const LOCK_WITHIN_MS = 500
 /** A process that freezes in the middle holds others up for no longer than this. */
 const WRITE_WITHIN_MS = 5_000
 const MOST_REMEMBERED = 10_000
-const MOST_PAUSES = 100
-const OVERDUE = "A newer occurrence of its schedule takes its place, and it did not end in its time"
-/** Who ends a pause that has an end. */
-const BY_ITSELF = { actor: "carillon", reason: "the pause was over" }
 
 export interface Scheduler extends Loop {
   /** A run of this schedule has died here. */
@@ -79,27 +75,29 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   /** Schedules whose runs have died since the last tick. */
   const failing = new Set<string>()
   const bell = createBell(runtime)
+  const care = createScheduleCare({ ...parts, setAside })
 
   async function tick(): Promise<number> {
-    await pauseSpent([...failing])
+    await pauseFailing()
     const next = await lookAhead()
     if (next.inMs > 0) return Math.min(DEFAULTS.tickMs, next.inMs)
-    if (next.hasPause) await endPauses()
-    if (next.hasReplaced) await endOverdue()
+    if (next.hasPause) await care.endPauses()
+    if (next.hasReplaced) await care.endOverdueRuns()
     const skip = isCrowded ? BATCH * Math.floor(runtime.random() * PLACES) : 0
     const found = await database.run(dueSchedules, { skip, limit: BATCH, mostLive: MOST_LIVE })
     await runtime.crashPoint("schedule.read")
-    const spent = await pauseSpent(found.flatMap(({ id, failures }) => (failures > 0 ? [id] : [])))
-    const rows = found.filter(({ id }) => !spent.has(id))
     const decided: Decided<DueRow>[] = []
-    for (const row of rows) {
+    let paused = 0
+    for (const row of found) {
       try {
-        decided.push(decideOn(row))
+        const one = decideOn(row)
+        if (!isSpent(one.scheduled, row.failures)) decided.push(one)
+        else if (await care.pauseSpent(row)) paused += 1
       } catch (error) {
         await setAside(row, error)
       }
     }
-    const written = (await writeAll(decided)) + spent.size
+    const written = (await writeAll(decided)) + paused
     const isFull = found.length === BATCH
     isCrowded = isFull && (isCrowded || written < BATCH)
     if (isFull && written === 0) return CROWDED_REST_MS
@@ -109,25 +107,12 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
   }
 
-  /** Pauses those of them whose runs have died too often in a row: as of then, so that nothing counts as missed. */
-  async function pauseSpent(ids: readonly string[]): Promise<ReadonlySet<string>> {
-    const spent = new Set<string>()
-    if (ids.length === 0) return spent
-    for (const { id, tenant, name, failures, failed_at } of await database.run(spentSchedules, { ids })) {
-      const by = { actor: BY_ITSELF.actor, reason: `${failures} of its runs died in a row` }
-      await change(
-        { ...parts, onChanged: () => {} },
-        { tenant, name, by, action: "schedule.pause" },
-        (row) =>
-          row.id === id && row.state === "active"
-            ? paused(row, Math.max(failed_at, row.cursor), null, by)
-            : undefined,
-      )
-      events.emit({ type: "schedule.paused", schedule: id, name, failures })
-      spent.add(id)
-    }
+  /** Those whose runs have just died here need not wait until they are due. */
+  async function pauseFailing(): Promise<void> {
+    if (failing.size === 0) return
+    const ids = [...failing]
+    for (const schedule of await database.run(namesOfSchedules, { ids })) await care.pauseSpent(schedule)
     for (const id of ids) failing.delete(id)
-    return spent
   }
 
   /** How long it is until something is due: one question, which is all that an idle process asks. */
@@ -138,37 +123,6 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       hasPause: next?.has_pause ?? false,
       hasReplaced: next?.has_replaced ?? false,
     }
-  }
-
-  /** Pauses that were to end by now. One that somebody else ends at the same moment is not ended twice. */
-  async function endPauses(): Promise<void> {
-    for (const paused of await database.run(overduePauses, { limit: MOST_PAUSES })) {
-      const { tenant, name } = paused
-      const what = { tenant, name, by: BY_ITSELF, action: "schedule.resume" }
-      await change({ runtime, onParked, onDisplaced, onChanged: () => {} }, what, (row) => {
-        const isOver = row.resume_at !== null && row.resume_at <= row.now_ms
-        return row.state === "paused" && isOver ? resumed(row) : undefined
-      }).catch(async (error: unknown) => {
-        if (!isItsOwnFault(error)) throw error
-        // One that was deleted meanwhile is not set aside: there is nothing to change.
-        await setAside(paused, error)
-      })
-    }
-  }
-
-  /** Runs that were replaced and did not end in their time. Whoever executes one finds that it is not theirs any more. */
-  async function endOverdue(): Promise<void> {
-    const ended = await withPartitions(database, () =>
-      database.run(endOverdueRuns, { code: DISPLACED_CODE, message: OVERDUE, limit: BATCH }),
-    )
-    onDisplaced(
-      ended.map(({ id, limit_keys }) => ({
-        run: id,
-        isRunning: false,
-        message: OVERDUE,
-        keys: limit_keys === null ? [] : (JSON.parse(limit_keys) as string[]),
-      })),
-    )
   }
 
   function decideOn(row: DueRow): Decided<DueRow> {
@@ -253,7 +207,10 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
           versions: rows.map(({ version }) => version),
         })
         const ids = new Set(free.map(({ id }) => id))
-        const ours = decided.filter(({ row }) => ids.has(row.id))
+        const ours = await withoutOvertaken(
+          tx,
+          decided.filter(({ row }) => ids.has(row.id)),
+        )
         if (ours.length === 0) return [[], ours, []] as const
         const made = await tx.run(fireSchedules, fireParams(ours))
         const gone = await displace(tx, ours.flatMap(newRunsOf))
@@ -269,6 +226,17 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     onDisplaced(displaced)
     for (const each of taken) tell(each)
     return taken.length
+  }
+
+  /** Without those that are to be alone, and that somebody has made a run of by hand since: they are decided anew. */
+  async function withoutOvertaken(tx: Transaction, ours: readonly Decided<DueRow>[]) {
+    const alone = ours.filter(
+      ({ decision, scheduled }) => scheduled.policy.overlap === "skip" && decision.fires.length > 0,
+    )
+    if (alone.length === 0) return ours
+    const counts = await tx.run(liveRunsOf, { schedules: alone.map(({ row }) => row.id) })
+    const now = new Map(counts.map(({ schedule, live }) => [schedule, live]))
+    return ours.filter((each) => !alone.includes(each) || (now.get(each.row.id) ?? 0) <= each.row.live)
   }
 
   async function setAside({ id, name, cursor, version }: AsRead, error: unknown): Promise<void> {
@@ -304,10 +272,4 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
 function mayBeOfOne(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
   return isItsOwnFault(error) || code === "DATABASE_BUSY" || code === "DATABASE_DEADLINE"
-}
-
-/** Not what the database suffers from at the moment. */
-function isItsOwnFault(error: unknown): boolean {
-  if (!(error instanceof DatabaseError)) return error instanceof CarillonError
-  return error.code === "DATABASE_REFUSED_VALUE" || error.code === "DATABASE_FAULT"
 }

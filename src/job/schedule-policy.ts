@@ -96,7 +96,7 @@ const ALIASES = {
   /** graphile-worker. */
   fill: (value: unknown) => ({ mode: "all", within: value as Duration }) as const,
   /** systemd. */
-  Persistent: () => "latest" as const,
+  Persistent: (value: unknown) => (value === false ? ("skip" as const) : ("latest" as const)),
 } satisfies Readonly<Record<string, (value: unknown) => MisfireOption>>
 
 export const misfireCheck: Check = (value, path) => {
@@ -104,7 +104,12 @@ export const misfireCheck: Check = (value, path) => {
   if (typeof option === "string") return []
   if (!isPlainObject(option))
     return [expected('"latest", "skip", "all" or { mode, within, max }', value, path)]
-  return limitsCheck(option, path)
+  const hasVainMax = option["mode"] === "latest" && option["max"] !== undefined
+  const vain = {
+    path: path === "" ? "max" : `${path}.max`,
+    message: 'is for mode "all": "latest" is one run',
+  }
+  return [...limitsCheck(option, path), ...(hasVainMax ? [vain] : [])]
 }
 
 const limitsCheck = object({

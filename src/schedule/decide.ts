@@ -46,7 +46,7 @@ export interface Standing {
   readonly fired: number
   /** Only what is planned before this is decided; everything, if it is not given. */
   readonly until?: InstantMs
-  /** When the run of the occurrence at the cursor ended, for a schedule that goes by that. */
+  /** When its last run ended; null if none has. */
   readonly endedAt: InstantMs | null
 }
 

@@ -46,12 +46,18 @@ const limits = {
   endAt: optional(instant),
   maxRuns: optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
 }
+/** PostgreSQL can say nothing about a document that has the others in it. */
+const plainText = satisfies(
+  "a text without NUL or lone surrogates",
+  (value) => typeof value === "string" && value !== "" && value.isWellFormed() && !value.includes("\0"),
+)
+
 const exclusions = {
   exclude: optional(
     array(
       either(
         [
-          { is: isText, check: text },
+          { is: isText, check: plainText },
           { is: isPlainObject, check: dateRange },
         ],
         "a date, a range of dates, a cron expression or the name of a calendar",
@@ -60,7 +66,7 @@ const exclusions = {
   ),
   calendars: optional(
     record(
-      text,
+      plainText,
       array(
         either(
           [

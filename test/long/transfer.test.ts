@@ -312,7 +312,7 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   workers: "insert into {workers} values (gen_random_uuid(), 'here', 1, '{}', now(), now())",
   runs: `insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input)
     values (gen_random_uuid(), 'greet', 'default', 0, 1, 'ready', now(), now(), '1')`,
-  schedule_ends: "insert into {schedule_ends} values ('some', '1', now(), null, null, 0)",
+  schedule_ends: "insert into {schedule_ends} values ('some', now(), '1', now(), null, null, 0)",
   run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'some', null, 0, 1)",
   keys: "insert into {keys} values ('', 'greet', 'key', gen_random_uuid(), null)",
   dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)

@@ -106,7 +106,9 @@ describeEngines("a run that someone cancels", (engine) => {
       ...before,
       run: { ...before.run, cancelling: true },
     })
-    expect(await database.run(findCancelled, { lease: one.lease })).toEqual([{ id: one.id }])
+    expect(await database.run(findCancelled, { lease: one.lease })).toEqual([
+      { id: one.id, is_replaced: false },
+    ])
     expect(await database.run(findCancelled, { lease: other.lease })).toEqual([])
     expect(await cancel(database, one.id)).toMatchObject([{ state: "running", was_cancelling: true }])
     await finish(database, one)

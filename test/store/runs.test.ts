@@ -92,7 +92,14 @@ describeEngines("runs that are claimed", (engine) => {
     const [row] = await database.run(claimRuns, params)
     expect(row?.id).toBe(id)
     expect(JSON.parse(row?.extra ?? "null")).toEqual({
-      ...{ tags: ["x"], timeoutMs: 5, retry: { attempts: 2 }, lastError: { message: "no" }, missed: null },
+      ...{
+        tags: ["x"],
+        timeoutMs: 5,
+        retry: { attempts: 2 },
+        lastError: { message: "no" },
+        missed: null,
+        last: null,
+      },
       ...{ cause: "failed", schedule: "s", occurrence: "2026-03-01T09:00:00+00:00" },
       ...{ tenant: "ada", attempt: 0, generation: 1, fence: 1, recordedStart: false, late: false },
     })

@@ -90,6 +90,8 @@ create index runs_by_schedule on {runs} (schedule, backfill, occurrence) where s
 -- schedule, so that settling a run never waits for a tick.
 create table {schedule_ends} (
   schedule text primary key,
+  -- When the last one ended, however it did.
+  ended_at timestamptz not null,
   result json,
   succeeded_at timestamptz,
   error json,

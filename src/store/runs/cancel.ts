@@ -1,5 +1,6 @@
 import { boolean, int, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { CANCELLED } from "./schedule-ends.ts"
 
 /**
  * Cancels a run: one that is not running ends at once, a running one is marked, so that however its attempt ends, the
@@ -38,7 +39,7 @@ export const cancelRun = statement({
   gone as (
     delete from {runs}
     where id = any (array(select id from held where state <> 'running'))
-    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence
+    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence, backfill
   ),
   recorded as (
     insert into {attempts} (
@@ -50,6 +51,7 @@ export const cancelRun = statement({
     from gone
     join held using (id)
   ),
+  ${CANCELLED},
   freed as (
     delete from {keys} as entry
     using gone

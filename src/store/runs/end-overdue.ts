@@ -1,6 +1,7 @@
 import { int, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
+import { CANCELLED } from "./schedule-ends.ts"
 
 /**
  * Ends runs that were to make room for others and have not ended in the time that they had. They are taken from their
@@ -28,7 +29,7 @@ export const endOverdueRuns = statement({
     delete from {runs}
     where id = any (array(select id from held))
     returning id, claim, lease, attempt, job, pool, enqueued_at, input, key, limited, tenant, generation, history,
-      schedule, occurrence
+      schedule, occurrence, backfill
   ),
   recorded as (
     insert into {attempts} (
@@ -40,6 +41,7 @@ export const endOverdueRuns = statement({
     from gone
     join held using (id)
   ),
+  ${CANCELLED},
   ${LEAVING}
   select id, (select json_agg(key) from left_line where run = gone.id) as limit_keys
   from gone

@@ -1,7 +1,7 @@
 import { bigint, boolean, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
-import { DIED } from "./schedule-ends.ts"
+import { ENDED } from "./schedule-ends.ts"
 
 /**
  * Takes back up to `limit` runs of dead leases: each is ready again, and history says that it was lost.
@@ -99,13 +99,13 @@ export const reapRuns = statement({
     join lost using (id)
     where next = 'dead'
   ),
-  died as (
-    select schedule, backfill, 'LEASE_LOST' as error_code, 'Its worker was lost after it had started.' as error_message
+  ended as (
+    select schedule, backfill, next = 'dead' as is_dead, 'LEASE_LOST' as error_code,
+      'Its worker was lost after it had started.' as error_message
     from gone
     join lost using (id)
-    where next = 'dead'
   ),
-  ${DIED},
+  ${ENDED},
   ${LEAVING}
   select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, true as solo,
     coalesce(gone.priority, moved.priority) as priority, next as state, coalesce(moved.rank, 0) as rank,

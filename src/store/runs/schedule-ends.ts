@@ -1,35 +1,62 @@
 /**
  * What is kept of the ends of a schedule's runs, in the words of every statement that ends them.
  *
- * A backfill is about the past: how that went says nothing about the schedule now.
- * Of a schedule that was deleted nothing is kept. Asked one by one: a join would read all schedules there are.
+ * A backfill is about the past: how that went says nothing about the schedule now. Of a schedule that was deleted nothing is
+ * kept; asked one by one, because a join would read all schedules there are.
  * Locks: one row per schedule, in the order of their ids, so that two batches never wait for each other.
  * Index: the primary keys of schedule_ends and schedules.
  */
 
-/** After `gone`, which has schedule, occurrence, result `cancelling` and `backfill` of runs that succeeded. */
+/** What is no id of a schedule is not looked for, so that one odd row does not keep a whole batch from being settled. */
+function isThere(row: string): string {
+  return `(
+        select true
+        from {schedules}
+        where id = (
+          case when length(${row}.schedule) = 36 and ${row}.schedule !~ '[^0-9a-f-]' then ${row}.schedule end
+        )::uuid
+        limit 1
+      )`
+}
+
+/** After `gone`, which has schedule, occurrence, result, `cancelling` and `backfill` of runs that succeeded or were cancelled. */
 export const SUCCEEDED = `
-  kept_success as (
-    insert into {schedule_ends} as entry (schedule, result, succeeded_at)
-    select distinct on (schedule) schedule, result, {now}
+  kept_end as (
+    insert into {schedule_ends} as entry (schedule, ended_at, result, succeeded_at)
+    select distinct on (schedule) schedule, {now}, case when not cancelling then result end,
+      case when not cancelling then {now} end
     from gone
-    where schedule is not null and not cancelling and not backfill
-      and (select true from {schedules} where id = gone.schedule::uuid limit 1)
-    order by schedule, occurrence desc nulls last
+    where schedule is not null and not backfill and ${isThere("gone")}
+    order by schedule, cancelling, occurrence desc nulls last
     on conflict (schedule) do update
-    set result = excluded.result, succeeded_at = excluded.succeeded_at, failures = 0
+    set ended_at = excluded.ended_at,
+      result = case when excluded.succeeded_at is null then entry.result else excluded.result end,
+      succeeded_at = coalesce(excluded.succeeded_at, entry.succeeded_at),
+      failures = case when excluded.succeeded_at is null then entry.failures else 0 end
   )`
 
-/** After `died`, which has schedule, backfill, error_code and error_message of runs that are dead. */
-export const DIED = `
-  kept_failure as (
-    insert into {schedule_ends} as entry (schedule, error, failed_at, failures)
-    select schedule, (array_agg(json_build_object('code', error_code, 'message', error_message)))[1], {now}, count(*)
-    from died
-    where schedule is not null and not backfill
-      and (select true from {schedules} where id = died.schedule::uuid limit 1)
+/** After `ended`, which has schedule, backfill, is_dead, error_code and error_message of runs that ended otherwise. */
+export const ENDED = `
+  kept_end as (
+    insert into {schedule_ends} as entry (schedule, ended_at, error, failed_at, failures)
+    select schedule, {now},
+      (array_agg(json_build_object('code', error_code, 'message', error_message)) filter (where is_dead))[1],
+      case when bool_or(is_dead) then {now} end, count(*) filter (where is_dead)
+    from ended
+    where schedule is not null and not backfill and ${isThere("ended")}
     group by schedule
     order by schedule
     on conflict (schedule) do update
-    set error = excluded.error, failed_at = excluded.failed_at, failures = entry.failures + excluded.failures
+    set ended_at = excluded.ended_at,
+      error = case when excluded.failed_at is null then entry.error else excluded.error end,
+      failed_at = coalesce(excluded.failed_at, entry.failed_at),
+      failures = entry.failures + excluded.failures
   )`
+
+/** The same, after `gone`, for statements that end runs because nobody wants them any more. */
+export const CANCELLED = `
+  ended as (
+    select schedule, backfill, false as is_dead, null::text as error_code, null::text as error_message
+    from gone
+  ),
+  ${ENDED}`

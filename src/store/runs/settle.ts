@@ -1,7 +1,7 @@
 import { bigint, double, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
-import { DIED } from "./schedule-ends.ts"
+import { ENDED } from "./schedule-ends.ts"
 
 /**
  * Writes down how attempts ended: each goes into history, and its run ends (out of `runs`, the dead ones into the
@@ -135,13 +135,12 @@ export const settleRuns = statement({
     join mine using (id)
     where next = 'dead'
   ),
-  died as (
-    select schedule, backfill, error_code, error_message
+  ended as (
+    select schedule, backfill, next = 'dead' as is_dead, error_code, error_message
     from gone
     join mine using (id)
-    where next = 'dead'
   ),
-  ${DIED},
+  ${ENDED},
   ${LEAVING},
   stepped_out as (
     update {run_limits}

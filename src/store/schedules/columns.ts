@@ -26,6 +26,7 @@ export const SCHEDULE_COLUMNS = {
   live: int,
   retrying: int,
   failures: int,
+  failed_at: nullable(instant),
   ended_at: nullable(instant),
   now_ms: double,
 } as const
@@ -47,10 +48,6 @@ export const SELECT_SCHEDULE = `
     ) as retrying
   )::int as retrying,
   coalesce((select ends.failures from {schedule_ends} as ends where ends.schedule = schedule.id::text), 0) as failures,
-  case when schedule.spec ->> 'afterCompletion' is not null then (
-    select max(finished_at)
-    from {attempts} as attempt
-    where attempt.schedule = schedule.id::text and attempt.occurrence = schedule.cursor
-      and attempt.run_state is not null
-  ) end as ended_at,
+  (select ends.failed_at from {schedule_ends} as ends where ends.schedule = schedule.id::text) as failed_at,
+  (select ends.ended_at from {schedule_ends} as ends where ends.schedule = schedule.id::text) as ended_at,
   date_part('epoch', {now}) * 1000 as now_ms`

@@ -1,9 +1,10 @@
 import { boolean, double, instant, json, list, nullable, text, uuid } from "../codec.ts"
 import { LEAVING } from "../runs/leaving.ts"
+import { CANCELLED } from "../runs/schedule-ends.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Lets new runs of schedules take the place of others under the same key: those that nobody has started, those that wait
+ * Lets new runs of schedules take the place of others of the same schedule: those that nobody has started, those that wait
  * for another attempt, those that are running, as is asked for each. One that is not running ends at once; a running one
  * is cancelled, and has until `end_by` to end. An occurrence whose run was never started has not fired: the ledger says
  * what became of it instead. Returns what was displaced, and the keys whose lines may move on.
@@ -11,7 +12,7 @@ import { statement } from "../statement.ts"
  * Guarantee: run in the transaction that has written the new runs, so that there is never less than one. One that is
  * claimed at this moment counts as running: the row is judged as it is once it is locked.
  * Locks: the rows of the others, in the order of their ids.
- * Index: runs_by_schedule, run_limits_parked, run_limits_admitted, the primary keys of runs, run_limits, keys and fires.
+ * Index: runs_by_schedule, the primary keys of runs, run_limits, keys and fires.
  */
 export const displaceRuns = statement({
   name: "schedules/displace",
@@ -48,15 +49,7 @@ export const displaceRuns = statement({
       select run.id
       from {runs} as run
       join {run_limits} as entry on entry.run = run.id and entry.key = given.key
-      where run.schedule = given.schedule
-      union all
-      select entry.run
-      from {run_limits} as entry
-      where entry.key = given.key and not entry.admitted
-      union all
-      select entry.run
-      from {run_limits} as entry
-      where entry.key = given.key and entry.admitted
+      where run.schedule = given.schedule and not run.backfill
     ) as other
     where other.id <> all (@runs)
   ),
@@ -84,7 +77,8 @@ export const displaceRuns = statement({
   gone as (
     delete from {runs}
     where id = any (array(select id from verdict where state <> 'running'))
-    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence
+    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence,
+      backfill
   ),
   recorded as (
     insert into {attempts} (
@@ -104,6 +98,7 @@ export const displaceRuns = statement({
     where fire.schedule = gone.schedule::uuid and fire.occurrence = gone.occurrence and fire.run = gone.id
       and verdict.outcome is not null
   ),
+  ${CANCELLED},
   ${LEAVING}
   select verdict.id, verdict.state = 'running' as is_running, message,
     (select json_agg(key) from left_line where run = verdict.id) as limit_keys

@@ -7,8 +7,8 @@ import { statement } from "../statement.ts"
  * `skip` leaves out the first ones, for others to take.
  *
  * Locks: none. Whoever has decided takes the rows, if they are still as they were read (schedules/take).
- * Index: schedules_due (next_at) where next_at is not null, runs_by_schedule, attempts_by_occurrence, the primary keys of
- * jobs and schedule_ends.
+ * Index: schedules_due (next_at) where next_at is not null, runs_by_schedule, the primary keys of jobs and
+ * schedule_ends.
  */
 export const dueSchedules = statement({
   name: "schedules/due",
@@ -34,11 +34,7 @@ export const dueSchedules = statement({
   sql: `
   select due.id, tenant, due.name, job, spec, due.settings, jobs.settings as job_settings, due.version, cursor, fired,
     runs.live, runs.retrying, coalesce(ends.failures, 0) as failures,
-    case when due.spec ->> 'afterCompletion' is not null then (
-      select max(finished_at)
-      from {attempts} as attempt
-      where attempt.schedule = due.id::text and attempt.occurrence = due.cursor and attempt.run_state is not null
-    ) end as ended_at,
+    ends.ended_at,
     date_part('epoch', {now}) * 1000 as now_ms
   from (
     select id, tenant, name, job, spec, settings, version, cursor, fired, next_at

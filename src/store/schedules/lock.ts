@@ -1,19 +1,19 @@
-import { text } from "../codec.ts"
+import { text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { SCHEDULE_COLUMNS, SELECT_SCHEDULE } from "./columns.ts"
 
 /**
- * A schedule by its name, for whoever is about to change it.
+ * Takes a schedule, for whoever is about to change it.
  *
+ * Says nothing else about it: what a statement reads is older than the lock that it waited for (schedules/find comes after).
  * Locks: its row, until the end of the transaction; waits for a tick that is writing it.
- * Index: schedules_name (tenant, name), runs_by_schedule, the primary key of jobs.
+ * Index: schedules_name (tenant, name).
  */
 export const lockSchedule = statement({
   name: "schedules/lock",
   params: { tenant: text, name: text },
-  returns: SCHEDULE_COLUMNS,
+  returns: { id: uuid },
   sql: `
-  select ${SELECT_SCHEDULE}
+  select id
   from {schedules} as schedule
   where schedule.tenant = @tenant and schedule.name = @name
   for no key update of schedule

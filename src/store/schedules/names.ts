@@ -1,0 +1,19 @@
+import { list, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * What the active ones of these schedules are called.
+ *
+ * Index: the primary key of schedules.
+ */
+export const namesOfSchedules = statement({
+  name: "schedules/names",
+  params: { ids: list(uuid) },
+  returns: { id: uuid, tenant: text, name: text },
+  plan: "index",
+  sql: `
+  select id, tenant, name
+  from {schedules}
+  where id = any (@ids) and state = 'active'
+`,
+})
