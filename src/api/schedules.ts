@@ -10,6 +10,7 @@ import {
   settlePaused,
   wrongState,
 } from "../engine/schedule-change.ts"
+import { editionFor } from "../engine/zone-data.ts"
 import { CarillonError } from "../errors.ts"
 import { assertOptions, date, integer, object, oneOf, optional, satisfies } from "../options/check.ts"
 import { readClock } from "../store/clock/read.ts"
@@ -213,6 +214,7 @@ async function insert(
     const settings = JSON.parse(definition.settings) as StoredSettings
     const cursor = beginsAt(clock?.at ?? 0, settings)
     const next = nextOf({ id, job_settings: null, ...definition }, cursor)
+    const tzdb = editionFor({ id, job_settings: null, ...definition }, runtime)
     const written = await tx.run(insertSchedule, {
       id,
       ...definition,
@@ -221,6 +223,7 @@ async function insert(
       cursor,
       nextOccurrence: next?.occurrence ?? null,
       nextAt: next?.due ?? null,
+      tzdb,
     })
     if (written.length === 0) return undefined
     const [row] = await tx.run(findSchedule, { tenant: definition.tenant, name: definition.name })

@@ -15,17 +15,26 @@ import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts
 import { endOverdueRuns } from "../store/runs/end-overdue.ts"
 import { dueSchedules } from "../store/schedules/due.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
-import { nextDueSchedule } from "../store/schedules/next-due.ts"
+import { outdatedSchedules } from "../store/schedules/outdated.ts"
 import { overduePauses } from "../store/schedules/overdue-pauses.ts"
 import { setAsideSchedule } from "../store/schedules/set-aside.ts"
 import { spentSchedules } from "../store/schedules/spent.ts"
 import { takeSchedules } from "../store/schedules/take.ts"
 import type { Statement } from "../store/statement.ts"
-import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
+import {
+  type Decided,
+  fireParams,
+  instantsOf,
+  keysOf,
+  newRunsOf,
+  type ScheduleRow,
+  scheduledOf,
+} from "./decided.ts"
 import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
 import { change, paused, resumed } from "./schedule-change.ts"
+import { createOutlook, isZoneDataOutdated, replanned } from "./zone-data.ts"
 
 export interface SchedulerParts {
   readonly runtime: Runtime
@@ -41,6 +50,7 @@ type DueRow = typeof dueSchedules extends Statement<infer _, infer Row> ? Row : 
 
 /** By which a schedule is known to be still as it was read. */
 type AsRead = Pick<DueRow, "id" | "name" | "cursor" | "version">
+type Writable = ScheduleRow & AsRead
 
 /** A schedule as it was last read, and by what. */
 interface Remembered {
@@ -70,6 +80,8 @@ export interface Scheduler extends Loop {
 export function createScheduler(parts: SchedulerParts): Scheduler {
   const { runtime, events, onReady, onParked, onDisplaced } = parts
   const { database } = runtime
+  const { zoneData } = runtime.facts
+  const look = createOutlook(runtime, events)
   const held = new Set<string>()
   const remembered = new Map<string, Remembered>()
   /** Schedules whose runs have died since the last tick. */
@@ -78,25 +90,40 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
 
   async function tick(): Promise<number> {
     await pauseSpent([...failing])
-    const inMs = await nextInMs()
+    const { inMs, isToReplan } = await look()
     if (inMs > 0) return Math.min(DEFAULTS.tickMs, inMs)
+    const planned = isToReplan ? await replanOutdated() : 0
     await endPauses()
     await endOverdue()
-    const found = await database.run(dueSchedules, { limit: BATCH, mostLive: MOST_LIVE })
+    const found = await database.run(dueSchedules, { zoneData, limit: BATCH, mostLive: MOST_LIVE })
     const spent = await pauseSpent(found.flatMap(({ id, failures }) => (failures > 0 ? [id] : [])))
     const rows = found.filter(({ id }) => !spent.has(id))
-    const decided: Decided<DueRow>[] = []
+    const written = planned + spent.size + (await writeEach(rows, decideOn, false))
+    if (found.length === BATCH && written > 0) return 0
+    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, (await look()).inMs))
+    return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
+  }
+
+  /** Plans those by our zone data, which is the newest, that were planned by other. Says how many. */
+  async function replanOutdated(): Promise<number> {
+    return writeEach(await database.run(outdatedSchedules, { zoneData, limit: BATCH }), replanned, true)
+  }
+
+  /** Decides about each and writes that. What cannot be decided about is set aside. Says how many were moved on, by us. */
+  async function writeEach<Row extends Writable>(
+    rows: readonly Row[],
+    decideOne: (row: Row) => Decided<Row>,
+    plansAnew: boolean,
+  ): Promise<number> {
+    const decided: Decided<Row>[] = []
     for (const row of rows) {
       try {
-        decided.push(decideOn(row))
+        decided.push(decideOne(row))
       } catch (error) {
         await setAside(row, error)
       }
     }
-    const written = await write(decided)
-    if (found.length === BATCH && written + spent.size > 0) return 0
-    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, await nextInMs()))
-    return restMs === 0 && written + spent.size === 0 ? TAKEN_REST_MS : restMs
+    return write(decided, plansAnew)
   }
 
   /** Pauses those of them whose runs have died too often in a row: as of then, so that nothing counts as missed. */
@@ -120,21 +147,16 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return spent
   }
 
-  /** How long it is until something is due: one question, which is all that an idle process asks. */
-  async function nextInMs(): Promise<number> {
-    const [next] = await database.run(nextDueSchedule, {})
-    return next?.in_ms ?? Number.POSITIVE_INFINITY
-  }
-
   /** Pauses that were to end by now. One that somebody else ends at the same moment is not ended twice. */
   async function endPauses(): Promise<void> {
-    for (const paused of await database.run(overduePauses, { limit: MOST_PAUSES })) {
+    for (const paused of await database.run(overduePauses, { zoneData, limit: MOST_PAUSES })) {
       const { tenant, name } = paused
       const what = { tenant, name, by: BY_ITSELF, action: "schedule.resume" }
       await change({ runtime, onParked, onDisplaced, onChanged: () => {} }, what, (row) => {
         const isOver = row.resume_at !== null && row.resume_at <= row.now_ms
         return row.state === "paused" && isOver ? resumed(row) : undefined
       }).catch(async (error: unknown) => {
+        if (isZoneDataOutdated(error)) return
         if (!isItsOwnFault(error)) throw error
         // One that was deleted meanwhile is not set aside: there is nothing to change.
         await setAside(paused, error)
@@ -177,18 +199,18 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** Says how many schedules were moved on, by us. */
-  async function write(decided: readonly Decided<DueRow>[]): Promise<number> {
+  async function write(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
     const [first] = decided
     if (!first) return 0
     try {
-      return await writeOnce(decided).catch(async (error: unknown) => {
+      return await writeOnce(decided, plansAnew).catch(async (error: unknown) => {
         if (!isMissingMonth(error)) throw error
         await makeFirePartitions(database, decided.flatMap(instantsOf))
         // Runs that others take the place of go into history.
-        return withPartitions(database, () => writeOnce(decided))
+        return withPartitions(database, () => writeOnce(decided, plansAnew))
       })
     } catch (error) {
-      if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided)
+      if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided, plansAnew)
       if (!isItsOwnFault(error)) throw error
       await setAside(first.row, error)
       return 1
@@ -196,12 +218,12 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** Whatever is wrong with one half, the other is written; what passes is left for the next tick. */
-  async function writeHalves(decided: readonly Decided<DueRow>[]): Promise<number> {
+  async function writeHalves(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
     const half = Math.ceil(decided.length / 2)
     let written = 0
     let failure: unknown
     for (const part of [decided.slice(0, half), decided.slice(half)]) {
-      await write(part).then(
+      await write(part, plansAnew).then(
         (count) => {
           written += count
         },
@@ -214,7 +236,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return written
   }
 
-  async function writeOnce(decided: readonly Decided<DueRow>[]): Promise<number> {
+  async function writeOnce(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
     const [lanes, taken, displaced] = await database.transaction(
       async (tx) => {
         const rows = decided.map(({ row }) => row)
@@ -223,11 +245,13 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
           ids: rows.map(({ id }) => id),
           cursors: rows.map(({ cursor }) => cursor),
           versions: rows.map(({ version }) => version),
+          zoneData,
+          plansAnew,
         })
         const ids = new Set(free.map(({ id }) => id))
         const ours = decided.filter(({ row }) => ids.has(row.id))
         if (ours.length === 0) return [[], ours, []] as const
-        const made = await tx.run(fireSchedules, fireParams(ours))
+        const made = await tx.run(fireSchedules, fireParams(ours, runtime))
         const gone = await displace(tx, ours.flatMap(newRunsOf))
         await runtime.crashPoint("schedule.fired")
         return [made, ours, gone] as const
@@ -251,7 +275,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     if (set.length > 0) events.emit({ type: "schedule.failed", schedule: id, name, code, message })
   }
 
-  function tell({ row: { id, name }, decision }: Decided<DueRow>): void {
+  function tell({ row: { id, name }, decision }: Decided<Writable>): void {
     // Told once, until it has gone on: it is looked at every second.
     if (decision.isHeld && !held.has(id)) events.emit({ type: "schedule.held", schedule: id, name })
     if (decision.isHeld) held.add(id)

@@ -27,6 +27,10 @@ create table {schedules} (
   cause json,
   created_at timestamptz not null,
   changed_at timestamptz not null,
+  -- Of a schedule that goes by the clock of a zone: by which edition of the zone data its next occurrence was computed,
+  -- and what that clock read at the last occurrence that made a run. Editions are ordered as their bytes are.
+  tzdb text collate "C",
+  last_civil text,
   constraint schedules_state
     check (state in ('active', 'paused', 'completed', 'missed', 'retired', 'error', 'cancelled')),
   constraint schedules_next check ((next_at is null) = (next_occurrence is null)
@@ -36,8 +40,17 @@ create table {schedules} (
 ) with (fillfactor = 70);
 
 create unique index schedules_name on {schedules} (tenant, name);
-create index schedules_due on {schedules} (next_at) where next_at is not null;
+create index schedules_due on {schedules} (next_at) where next_at is not null and tzdb is null;
+create index schedules_due_by_zone on {schedules} (tzdb, next_at) where next_at is not null and tzdb is not null;
 create index schedules_resuming on {schedules} (resume_at) where resume_at is not null;
+
+-- The newest zone data that a process has come with: one row, once there has been one.
+create table {zone_data} (
+  one boolean primary key default true,
+  tzdb text collate "C" not null,
+  raised_at timestamptz not null,
+  constraint zone_data_one check (one)
+);
 
 -- The ledger of occurrences: one row for each that made a run, one for each stretch of those that made none. It outlives
 -- the runs, so that an occurrence has one even when that has long been settled.

@@ -21,6 +21,9 @@ export const SCHEDULE_COLUMNS = {
   cause: nullable(json),
   created_at: instant,
   changed_at: instant,
+  tzdb: nullable(text),
+  last_civil: nullable(text),
+  newest_tzdb: nullable(text),
   live: int,
   retrying: int,
   failures: int,
@@ -34,6 +37,7 @@ export const SELECT_SCHEDULE = `
   (select jobs.settings from {jobs} as jobs where jobs.name = schedule.job) as job_settings,
   schedule.state, schedule.version, schedule.cursor, schedule.next_occurrence, schedule.next_at, schedule.fired,
   schedule.paused_at, schedule.resume_at, schedule.cause, schedule.created_at, schedule.changed_at,
+  schedule.tzdb, schedule.last_civil, (select zones.tzdb from {zone_data} as zones) as newest_tzdb,
   (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text limit 10000) as live)::int as live,
   (
     select count(*) from (

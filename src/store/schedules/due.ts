@@ -5,13 +5,15 @@ import { statement } from "../statement.ts"
  * The schedules that are due, the longest first, as they are, with what has to be known to decide about them: how many
  * of their runs are not finished, how the last ones ended, and what is declared of their jobs.
  *
+ * Guarantee: those that go by a zone only for a process whose zone data is the newest there is, and only if they were
+ * planned by it.
  * Locks: none. Whoever has decided takes the rows, if they are still as they were read (schedules/take).
- * Index: schedules_due (next_at) where next_at is not null, runs_by_schedule, attempts_by_occurrence, the primary keys of
- * jobs and schedule_ends.
+ * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), runs_by_schedule, attempts_by_occurrence,
+ * the primary keys of jobs and schedule_ends.
  */
 export const dueSchedules = statement({
   name: "schedules/due",
-  params: { limit: int, mostLive: int },
+  params: { zoneData: text, limit: int, mostLive: int },
   returns: {
     id: uuid,
     tenant: text,
@@ -40,9 +42,24 @@ export const dueSchedules = statement({
     ) end as ended_at,
     date_part('epoch', {now}) * 1000 as now_ms
   from (
-    select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
-    from {schedules}
-    where next_at <= {now}
+    select *
+    from (
+      (
+        select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
+        from {schedules}
+        where next_at <= {now} and tzdb is null
+        order by next_at
+        limit @limit
+      )
+      union all
+      (
+        select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
+        from {schedules}
+        where next_at <= {now} and tzdb = (select tzdb from {zone_data} where tzdb = @zoneData)
+        order by next_at
+        limit @limit
+      )
+    ) as either
     order by next_at
     limit @limit
   ) as due

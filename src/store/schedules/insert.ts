@@ -21,14 +21,17 @@ export const insertSchedule = statement({
     cursor: instant,
     nextOccurrence: nullable(instant),
     nextAt: nullable(instant),
+    tzdb: nullable(text),
   },
   returns: { id: uuid },
   sql: `
   insert into {schedules} (
-    id, tenant, name, job, spec, input, settings, state, cursor, next_occurrence, next_at, created_at, changed_at
+    id, tenant, name, job, spec, input, settings, state, cursor, next_occurrence, next_at, created_at, changed_at,
+    tzdb
   )
   values (
-    @id, @tenant, @name, @job, @spec, @input, @settings, @state, @cursor, @nextOccurrence, @nextAt, {now}, {now}
+    @id, @tenant, @name, @job, @spec, @input, @settings, @state, @cursor, @nextOccurrence, @nextAt, {now}, {now},
+    @tzdb
   )
   on conflict (tenant, name) do nothing
   returning id

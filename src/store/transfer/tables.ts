@@ -18,4 +18,5 @@ export const TABLES = [
   "schedules",
   "fires",
   "schedule_ends",
+  "zone_data",
 ] as const
