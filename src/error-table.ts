@@ -250,6 +250,12 @@ export const ERROR_TABLE = {
     todo: 'Begin later, or say `reprocess: "all"` or `force: true` to run again what it does not know.',
     retryable: false,
   },
+  ZONE_DATA_OUTDATED: {
+    means:
+      "A schedule goes by the clock of a time zone, and this process has older rules for zones than another one of the same database.",
+    todo: "Update Node in this process (`process.versions.tz` says what it has), or make the change from one that is up to date.",
+    retryable: false,
+  },
   TIME_ZONE_UNKNOWN: {
     means: "A time zone is not in the IANA database of this Node.",
     todo: "Use a name such as `Europe/Oslo`. Offsets such as `+02:00` are not names.",

@@ -247,13 +247,16 @@ CREATE TABLE carillon.schedules (
   created_at timestamp with time zone NOT NULL,
   changed_at timestamp with time zone NOT NULL,
   declared_by text,
+  tzdb text,
+  last_civil text,
   CONSTRAINT schedules_pkey PRIMARY KEY (id),
   CONSTRAINT schedules_next CHECK ((((next_at IS NULL) = (next_occurrence IS NULL)) AND ((state = 'active'::text) OR (next_at IS NULL)))),
   CONSTRAINT schedules_paused CHECK ((((state = 'paused'::text) = (paused_at IS NOT NULL)) AND ((resume_at IS NULL) OR (state = 'paused'::text)))),
   CONSTRAINT schedules_state CHECK ((state = ANY (ARRAY['active'::text, 'paused'::text, 'completed'::text, 'missed'::text, 'retired'::text, 'error'::text, 'cancelled'::text])))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
 CREATE INDEX schedules_declared ON carillon.schedules USING btree (declared_by) WHERE (declared_by IS NOT NULL);
-CREATE INDEX schedules_due ON carillon.schedules USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX schedules_due ON carillon.schedules USING btree (next_at) WHERE ((next_at IS NOT NULL) AND (tzdb IS NULL));
+CREATE INDEX schedules_due_by_zone ON carillon.schedules USING btree (tzdb, next_at) WHERE ((next_at IS NOT NULL) AND (tzdb IS NOT NULL));
 CREATE UNIQUE INDEX schedules_name ON carillon.schedules USING btree (tenant, name);
 CREATE INDEX schedules_resuming ON carillon.schedules USING btree (resume_at) WHERE (resume_at IS NOT NULL);
 
@@ -269,3 +272,11 @@ CREATE TABLE carillon.workers (
   version text,
   CONSTRAINT workers_pkey PRIMARY KEY (lease)
 ) WITH (fillfactor=50);
+
+CREATE TABLE carillon.zone_data (
+  one boolean DEFAULT true NOT NULL,
+  tzdb text NOT NULL,
+  raised_at timestamp with time zone NOT NULL,
+  CONSTRAINT zone_data_pkey PRIMARY KEY (one),
+  CONSTRAINT zone_data_one CHECK (one)
+);

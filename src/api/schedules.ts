@@ -150,7 +150,7 @@ async function insert(
 ): Promise<ScheduleRecord | undefined> {
   const { database, newId } = opened.runtime
   const schedule = { id: newId(), definition, declaredBy: null, by, action: "schedule.create" }
-  const made = await database.transaction((tx) => insertDefinition(tx, schedule))
+  const made = await database.transaction((tx) => insertDefinition(tx, opened.runtime, schedule))
   if (!made) return undefined
   partsOf(opened).onChanged()
   if (made.first) tellRunNow(opened, made.first)

@@ -1,5 +1,6 @@
 /** Schedules with what was decided about them, in the form in which it is written. */
 import { readSettings } from "../job/reconcile.ts"
+import type { Host } from "../runtime/host.ts"
 import type { Decision, Missed, Scheduled } from "../schedule/decide.ts"
 import { occurrenceId } from "../schedule/occurrence-id.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
@@ -90,8 +91,8 @@ export function instantsOf({ decision }: Decided): number[] {
   return [...decision.fires.map(({ occurrence }) => occurrence), ...decision.passed.map(({ first }) => first)]
 }
 
-/** What `schedules/fire` writes. */
-export function fireParams(decided: readonly Decided[]) {
+/** What `schedules/fire` writes. What comes next was computed by the zone data of this process. */
+export function fireParams(decided: readonly Decided[], { facts }: Pick<Host, "facts">) {
   const fires = decided.flatMap(({ row, decision }) =>
     decision.fires.map((fire) => ({ id: row.id, ...fire })),
   )
@@ -107,6 +108,11 @@ export function fireParams(decided: readonly Decided[]) {
     nextAts: of(({ row, decision }) => lookAgainAt(row, decision)),
     states: of(({ decision }) => decision.state),
     fired: of(({ decision }) => decision.fires.length),
+    tzdbs: of(({ scheduled }) => (scheduled.isZoned ? facts.zoneData : null)),
+    lastCivils: of(({ decision, scheduled }) => {
+      const last = decision.fires.at(-1)
+      return last ? scheduled.civilOf(last.occurrence) : null
+    }),
     pools: made.map(({ pool }) => pool),
     priorities: made.map(({ priority }) => priority),
     histories: made.map(({ history }) => history),

@@ -18,6 +18,7 @@ import type { Statement } from "../store/statement.ts"
 import { audit, type ChangeParts, change, lockedSchedule, type StoredSchedule } from "./schedule-change.ts"
 import { edited, insertDefinition } from "./schedule-define.ts"
 import { retired, revived } from "./schedule-retire.ts"
+import { isZoneDataOutdated } from "./zone-data.ts"
 
 export interface DeclaredSchedules {
   /** Whose they are; empty where the application has no name. */
@@ -60,7 +61,8 @@ export async function reconcileSchedules(parts: DeclareParts, declared: Declared
   for (const piece of pieces) {
     if (isOvertaken()) break
     await piece().catch((error: unknown) => {
-      failure ??= error
+      // Whoever has the newer rules of zones declares it, too.
+      if (!isZoneDataOutdated(error)) failure ??= error
     })
   }
   if (isOvertaken() && pieces.length > 0) {
@@ -104,7 +106,7 @@ export async function reconcileSchedules(parts: DeclareParts, declared: Declared
   async function make(definition: ScheduleDefinition): Promise<void> {
     const made = { id: newId(), definition, declaredBy: application, by, action: "schedule.declare" }
     const schedule = await database.transaction(async (tx) =>
-      (await isCurrent(tx)) ? insertDefinition(tx, made) : undefined,
+      (await isCurrent(tx)) ? insertDefinition(tx, parts.runtime, made) : undefined,
     )
     // Another process was faster, which has told of it.
     if (!schedule) return

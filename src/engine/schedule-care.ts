@@ -14,6 +14,7 @@ import type { Statement } from "../store/statement.ts"
 import { scheduledOf } from "./decided.ts"
 import { DISPLACED_CODE } from "./displace.ts"
 import { type ChangeParts, change, paused, resumed, type StoredSchedule } from "./schedule-change.ts"
+import { isZoneDataOutdated } from "./zone-data.ts"
 
 type Paused = typeof overduePauses extends Statement<infer _, infer Row> ? Row : never
 
@@ -57,14 +58,18 @@ export function createScheduleCare(parts: ScheduleCareParts): ScheduleCare {
         await change(changing, { ...what, action: "schedule.wait" }, (row) =>
           isOver(row) ? paused(row, row.paused_at ?? row.cursor, row.now_ms + BEHIND_REST_MS, by) : undefined,
         )
-      } else if (isItsOwnFault(error)) await setAside(over, error)
+      } else if (isZoneDataOutdated(error)) return
+      else if (isItsOwnFault(error)) await setAside(over, error)
       else throw error
     }
   }
 
   return {
     endPauses: async () => {
-      for (const over of await database.run(overduePauses, { limit: MOST_AT_ONCE })) {
+      for (const over of await database.run(overduePauses, {
+        zoneData: runtime.facts.zoneData,
+        limit: MOST_AT_ONCE,
+      })) {
         // What passes is tried again at the next tick.
         await endPause(over).catch(() => {})
       }

@@ -17,6 +17,7 @@ import type { Statement } from "../store/statement.ts"
 import type { InstantMs } from "../time/instant.ts"
 import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
 import { type Displaced, displace } from "./displace.ts"
+import { awaitsReplan, editionFor, isBeyondUs, replanned, zoneDataOutdated } from "./zone-data.ts"
 
 export type StoredSchedule = typeof findSchedule extends Statement<infer _, infer R> ? R : never
 
@@ -71,17 +72,19 @@ export async function change(
   const write = () =>
     database.transaction(async (tx) => {
       if (what.first && !(await what.first(tx))) return false
-      const row = await lockedSchedule(tx, tenant, name)
-      if (!row) throw notFound(name)
+      const row = await lockPlanned(tx, runtime, { tenant, name })
       const changed = how(row)
       if (!changed) return false
       decided = changed.decided ?? []
+      const isPlanned = decided.length > 0 || !keepsPlan(row, changed)
+      if (isPlanned && isBeyondUs(row, runtime)) throw zoneDataOutdated(name, row.newest_tzdb, runtime)
       // What was due is written as of an active schedule, under the definition that it was due by.
       if (decided.length > 0 && row.state !== "active")
-        await tx.run(changeSchedule, paramsOf(row.id, awake(row)))
-      for (const each of decided) await tx.run(fireSchedules, fireParams([each]))
+        await tx.run(changeSchedule, paramsOf(row.id, awake(row), row.tzdb))
+      for (const each of decided) await tx.run(fireSchedules, fireParams([each], runtime))
       displaced = await displace(tx, decided.flatMap(newRunsOf))
-      await tx.run(changeSchedule, paramsOf(row.id, changed))
+      const tzdb = keepsPlan(row, changed) ? row.tzdb : editionFor(changed.row, runtime)
+      await tx.run(changeSchedule, paramsOf(row.id, changed, tzdb))
       if (row.state !== "active" && changed.row.state === "active") {
         await tx.run(forgetFailures, { schedule: row.id })
       }
@@ -110,6 +113,34 @@ export async function lockedSchedule(
   if (!locked) return undefined
   const [row] = await tx.run(findSchedule, { tenant, name })
   return row
+}
+
+/** Locks it. One that was planned by other zone data is planned by ours first, if that is the newest. */
+async function lockPlanned(
+  tx: Transaction,
+  runtime: Runtime,
+  which: { readonly tenant: string; readonly name: string },
+): Promise<StoredSchedule> {
+  const row = await lockedSchedule(tx, which.tenant, which.name)
+  if (!row) throw notFound(which.name)
+  const anew = awaitsReplan(row, runtime) ? planAnew(row) : undefined
+  if (!anew) return row
+  await tx.run(fireSchedules, fireParams([anew], runtime))
+  return lockPlanned(tx, runtime, which)
+}
+
+/** One that cannot be read can still be cancelled; a change that has to read it says what is wrong with it. */
+function planAnew(row: StoredSchedule): Decided<StoredSchedule> | undefined {
+  try {
+    return replanned(row)
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether its next time is the one that it had. */
+function keepsPlan(row: StoredSchedule, { row: changed, next }: Changed): boolean {
+  return changed.spec === row.spec && (next === undefined || next.occurrence === row.next_occurrence)
 }
 
 function awake(row: StoredSchedule): Changed {
@@ -157,7 +188,7 @@ function settleBeforeResume(row: StoredSchedule, misfire: "latest" | "all" | und
   return settleDue(row, { ...scheduled, policy })
 }
 
-function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed) {
+function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed, tzdb: string | null) {
   return {
     id,
     isEdit,
@@ -172,6 +203,7 @@ function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed) {
     pausedAt: row.paused_at,
     resumeAt: row.resume_at,
     cause: row.cause,
+    tzdb,
   }
 }
 

@@ -1,4 +1,5 @@
 /** What a definition makes of a schedule: a new one, or another one of what is there. */
+import type { Runtime } from "../runtime/runtime.ts"
 import type { ScheduleDefinition } from "../schedule/reconcile.ts"
 import type { ScheduleSettings } from "../schedule/stored.ts"
 import { readClock } from "../store/clock/read.ts"
@@ -19,6 +20,7 @@ import {
   settleDue,
   settlePaused,
 } from "./schedule-change.ts"
+import { editionFor } from "./zone-data.ts"
 
 export interface NewSchedule {
   readonly id: string
@@ -38,6 +40,7 @@ export interface MadeSchedule {
 /** Writes a schedule of which nothing happens before now. `undefined` where there is one of that name. */
 export async function insertDefinition(
   tx: Transaction,
+  runtime: Runtime,
   { id, definition, declaredBy, by, action }: NewSchedule,
 ): Promise<MadeSchedule | undefined> {
   const { tenant, name } = definition
@@ -55,6 +58,7 @@ export async function insertDefinition(
     nextOccurrence: next?.occurrence ?? null,
     nextAt: next?.due ?? null,
     declaredBy,
+    tzdb: editionFor({ id, job_settings: null, ...definition }, runtime),
   })
   if (written.length === 0) return undefined
   const [row] = await tx.run(findSchedule, { tenant, name })

@@ -17,15 +17,24 @@ import { dueSchedules } from "../store/schedules/due.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
 import { liveRunsOf } from "../store/schedules/live.ts"
 import { namesOfSchedules } from "../store/schedules/names.ts"
-import { nextDueSchedule } from "../store/schedules/next-due.ts"
+import { outdatedSchedules } from "../store/schedules/outdated.ts"
 import { setAsideSchedule } from "../store/schedules/set-aside.ts"
 import { takeSchedules } from "../store/schedules/take.ts"
 import type { Statement } from "../store/statement.ts"
-import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
+import {
+  type Decided,
+  fireParams,
+  instantsOf,
+  keysOf,
+  newRunsOf,
+  type ScheduleRow,
+  scheduledOf,
+} from "./decided.ts"
 import { type Displaced, displace } from "./displace.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
 import { createScheduleCare, isItsOwnFault, isSpent } from "./schedule-care.ts"
+import { createOutlook, replanned } from "./zone-data.ts"
 
 export interface SchedulerParts {
   readonly runtime: Runtime
@@ -41,6 +50,7 @@ type DueRow = typeof dueSchedules extends Statement<infer _, infer Row> ? Row : 
 
 /** By which a schedule is known to be still as it was read. */
 type AsRead = Pick<DueRow, "id" | "name" | "cursor" | "version">
+type Writable = ScheduleRow & AsRead & { readonly live?: number }
 
 const BATCH = 500
 /** More live runs than this need not be counted: the schedule waits anyway. */
@@ -75,16 +85,19 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   /** Schedules whose runs have died since the last tick. */
   const failing = new Set<string>()
   const bell = createBell(runtime)
+  const { zoneData } = runtime.facts
+  const look = createOutlook(runtime, events)
   const care = createScheduleCare({ ...parts, setAside })
 
   async function tick(): Promise<number> {
     await pauseFailing()
-    const next = await lookAhead()
+    const next = await look()
     if (next.inMs > 0) return Math.min(DEFAULTS.tickMs, next.inMs)
+    const planned = next.isToReplan ? await replanOutdated() : 0
     if (next.hasPause) await care.endPauses()
     if (next.hasReplaced) await care.endOverdueRuns()
     const skip = isCrowded ? BATCH * Math.floor(runtime.random() * PLACES) : 0
-    const found = await database.run(dueSchedules, { skip, limit: BATCH, mostLive: MOST_LIVE })
+    const found = await database.run(dueSchedules, { zoneData, skip, limit: BATCH, mostLive: MOST_LIVE })
     await runtime.crashPoint("schedule.read")
     const decided: Decided<DueRow>[] = []
     let paused = 0
@@ -97,13 +110,13 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         await setAside(row, error)
       }
     }
-    const written = (await writeAll(decided)) + paused
+    const written = (await writeAll(decided)) + paused + planned
     const isFull = found.length === BATCH
     isCrowded = isFull && (isCrowded || written < BATCH)
     if (isFull && written === 0) return CROWDED_REST_MS
     // What was left out may still be there.
     if (isFull || skip > 0) return 0
-    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, (await lookAhead()).inMs))
+    const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, (await look()).inMs))
     return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
   }
 
@@ -115,14 +128,17 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     for (const id of ids) failing.delete(id)
   }
 
-  /** How long it is until something is due: one question, which is all that an idle process asks. */
-  async function lookAhead() {
-    const [next] = await database.run(nextDueSchedule, {})
-    return {
-      inMs: next?.in_ms ?? Number.POSITIVE_INFINITY,
-      hasPause: next?.has_pause ?? false,
-      hasReplaced: next?.has_replaced ?? false,
+  /** Plans those by our zone data, which is the newest, that were planned by other. Says how many. */
+  async function replanOutdated(): Promise<number> {
+    const decided: Decided<Writable>[] = []
+    for (const row of await database.run(outdatedSchedules, { zoneData, limit: BATCH })) {
+      try {
+        decided.push(replanned(row))
+      } catch (error) {
+        await setAside(row, error)
+      }
     }
+    return write(decided, true)
   }
 
   function decideOn(row: DueRow): Decided<DueRow> {
@@ -148,28 +164,31 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   /** Those that were in trouble before do not take the others with them again. */
   async function writeAll(decided: readonly Decided<DueRow>[]): Promise<number> {
     const alone = decided.filter(({ row }) => apart.has(row.id))
-    let written = await write(decided.filter((each) => !alone.includes(each)))
+    let written = await write(
+      decided.filter((each) => !alone.includes(each)),
+      false,
+    )
     for (const one of alone) {
       apart.delete(one.row.id)
       // It has said so before, and is tried again at the next tick.
-      written += await write([one]).catch(() => 0)
+      written += await write([one], false).catch(() => 0)
     }
     return written
   }
 
   /** Says how many schedules were moved on, by us. */
-  async function write(decided: readonly Decided<DueRow>[]): Promise<number> {
+  async function write(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
     const [first] = decided
     if (!first) return 0
     try {
-      return await writeOnce(decided).catch(async (error: unknown) => {
+      return await writeOnce(decided, plansAnew).catch(async (error: unknown) => {
         if (!isMissingMonth(error)) throw error
         await makeFirePartitions(database, decided.flatMap(instantsOf))
         // Runs that others take the place of go into history.
-        return withPartitions(database, () => writeOnce(decided))
+        return withPartitions(database, () => writeOnce(decided, plansAnew))
       })
     } catch (error) {
-      if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided)
+      if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided, plansAnew)
       if (decided.length === 1 && mayBeOfOne(error) && apart.size < MOST_REMEMBERED) apart.add(first.row.id)
       if (!isItsOwnFault(error)) throw error
       await setAside(first.row, error)
@@ -178,12 +197,12 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** Whatever is wrong with one half, the other is written; what passes is left for the next tick. */
-  async function writeHalves(decided: readonly Decided<DueRow>[]): Promise<number> {
+  async function writeHalves(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
     const half = Math.ceil(decided.length / 2)
     let written = 0
     let failure: unknown
     for (const part of [decided.slice(0, half), decided.slice(half)]) {
-      await write(part).then(
+      await write(part, plansAnew).then(
         (count) => {
           written += count
         },
@@ -196,7 +215,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return written
   }
 
-  async function writeOnce(decided: readonly Decided<DueRow>[]): Promise<number> {
+  async function writeOnce(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
     const [lanes, taken, displaced] = await database.transaction(
       async (tx) => {
         const rows = decided.map(({ row }) => row)
@@ -205,6 +224,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
           ids: rows.map(({ id }) => id),
           cursors: rows.map(({ cursor }) => cursor),
           versions: rows.map(({ version }) => version),
+          zoneData,
+          plansAnew,
         })
         const ids = new Set(free.map(({ id }) => id))
         const ours = await withoutOvertaken(
@@ -212,7 +233,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
           decided.filter(({ row }) => ids.has(row.id)),
         )
         if (ours.length === 0) return [[], ours, []] as const
-        const made = await tx.run(fireSchedules, fireParams(ours))
+        const made = await tx.run(fireSchedules, fireParams(ours, runtime))
         const gone = await displace(tx, ours.flatMap(newRunsOf))
         await runtime.crashPoint("schedule.fired")
         return [made, ours, gone] as const
@@ -229,14 +250,14 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** Without those that are to be alone, and that somebody has made a run of by hand since: they are decided anew. */
-  async function withoutOvertaken(tx: Transaction, ours: readonly Decided<DueRow>[]) {
+  async function withoutOvertaken(tx: Transaction, ours: readonly Decided<Writable>[]) {
     const alone = ours.filter(
       ({ decision, scheduled }) => scheduled.policy.overlap === "skip" && decision.fires.length > 0,
     )
     if (alone.length === 0) return ours
     const counts = await tx.run(liveRunsOf, { schedules: alone.map(({ row }) => row.id) })
     const now = new Map(counts.map(({ schedule, live }) => [schedule, live]))
-    return ours.filter((each) => !alone.includes(each) || (now.get(each.row.id) ?? 0) <= each.row.live)
+    return ours.filter((each) => !alone.includes(each) || (now.get(each.row.id) ?? 0) <= (each.row.live ?? 0))
   }
 
   async function setAside({ id, name, cursor, version }: AsRead, error: unknown): Promise<void> {
@@ -247,7 +268,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     if (set.length > 0) events.emit({ type: "schedule.failed", schedule: id, name, code, message })
   }
 
-  function tell({ row: { id, name }, decision }: Decided<DueRow>): void {
+  function tell({ row: { id, name }, decision }: Decided<Writable>): void {
     // Told once, until it has gone on: it is looked at every second.
     if (decision.isHeld && !held.has(id)) events.emit({ type: "schedule.held", schedule: id, name })
     if (decision.isHeld) held.add(id)

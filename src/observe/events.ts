@@ -98,6 +98,11 @@ export type CarillonEvent =
       readonly name: string
       readonly state: "completed" | "missed"
     }
+  /**
+   * Another process has newer time zone data: this one leaves schedules that go by the clock of a zone to it. Told once,
+   * until there is still newer data.
+   */
+  | { readonly type: "zones.outdated"; readonly own: string; readonly newest: string }
   /** Runs are parked because no worker has a handler for them in their pool; counted up to 100,000 each. */
   | { readonly type: "runs.unhandled"; readonly jobs: readonly UnhandledJob[] }
   /** The event loop was blocked for longer than a lease; `renewed` says whether the lease was, all that time. */
@@ -168,6 +173,7 @@ export const EVENT_TYPES = [
   "schedule.held",
   "schedule.paused",
   "schedule.ended",
+  "zones.outdated",
   "runs.unhandled",
   "lease.lost",
   "lease.reaped",

@@ -161,6 +161,13 @@ function lineOf(event: CarillonEvent): Line {
         level: event.state === "missed" ? "warn" : "info",
         text: `schedule ${event.name} is ${event.state}`,
       }
+    case "zones.outdated":
+      return {
+        level: "warn",
+        text:
+          `schedules in time zones are left to other processes, because this one has older rules for zones ` +
+          `(${event.own || "unknown"}) than they have (${event.newest}); update Node here`,
+      }
     case "loop.failed":
       return {
         level: event.failures > 1 ? "error" : "warn",

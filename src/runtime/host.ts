@@ -77,6 +77,8 @@ export interface HostFacts {
   readonly platform: string
   readonly arch: string
   readonly nodeVersion: string
+  /** The edition of the time zone data that it knows, as in `2025c`; empty where the platform does not say. */
+  readonly zoneData: string
   /** The user this process runs as; absent where the platform has no user ids. */
   readonly uid: number | undefined
   readonly cwd: string

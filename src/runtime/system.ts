@@ -35,6 +35,7 @@ export function createSystemHost(): Host {
       platform: process.platform,
       arch: process.arch,
       nodeVersion: process.versions.node,
+      zoneData: process.versions["tz"] ?? "",
       uid: process.getuid?.(),
       cwd: process.cwd(),
       tempDir: tmpdir(),

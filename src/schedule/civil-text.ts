@@ -1,5 +1,6 @@
 /** Dates and times of the calendar as people write them, without a zone. */
 import { civilDate, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/civil.ts"
+import { formatInstant } from "../time/instant.ts"
 
 /** The day number of "2026-12-25"; `undefined` if it is not a date that exists. */
 export function parseCivilDate(value: unknown): number | undefined {
@@ -24,4 +25,9 @@ export function parseCivilDateTime(value: unknown): number | undefined {
   const day = parseCivilDate(value.slice(0, 10))
   const time = parseCivilTime(value.slice(11))
   return day === undefined || time === undefined ? undefined : day * DAY_MS + time
+}
+
+/** "2026-03-29T02:30:00" of a wall time. */
+export function formatCivil(wallMs: number): string {
+  return formatInstant(wallMs).slice(0, "2026-03-29T02:30:00".length)
 }

@@ -25,6 +25,8 @@ const PLAIN = {
   key: null,
   afterMs: null,
   pauseAfterFailures: null,
+  isZoned: false,
+  civilOf: () => null,
 }
 
 const OVERLAPS = ["skip", "queue", "collapse", "replace", "allow"] as const
@@ -77,6 +79,8 @@ const worlds: fc.Arbitrary<World> = fc
       key: null,
       afterMs: null,
       pauseAfterFailures: null,
+      isZoned: false,
+      civilOf: () => null,
     }
     return {
       instants,

@@ -32,6 +32,10 @@ export interface Scheduled {
   readonly pauseAfterFailures: number | null
   /** What its runs are alone under, with those of other schedules that say the same; by itself, if it says nothing. */
   readonly key: string | null
+  /** Its times depend on the rules of a zone, which may come to be others. */
+  readonly isZoned: boolean
+  /** What the clock of its zone reads at an instant; null for one that has no zone, or does not go by the clock there. */
+  readonly civilOf: (at: InstantMs) => string | null
 }
 
 export interface Standing {
@@ -83,7 +87,7 @@ export interface Missed {
 export interface Stretch extends Missed {
   readonly outcome: "coalesced" | "skipped"
   /** Why, or for `coalesced` into which occurrence. */
-  readonly reason: "misfire" | "overlap" | "limit" | "paused" | "retired" | "request" | "latest"
+  readonly reason: "misfire" | "overlap" | "limit" | "paused" | "retired" | "request" | "zone" | "latest"
   readonly into: InstantMs | undefined
 }
 

@@ -14,7 +14,7 @@ import { createInterval } from "../time/interval.ts"
 import { numberSet } from "../time/number-set.ts"
 import type { Recurrence } from "../time/recurrence.ts"
 import { createWallPattern, type WallPattern } from "../time/wall-pattern.ts"
-import type { Zone } from "../time/zone.ts"
+import { UTC, type Zone } from "../time/zone.ts"
 import { createZoned, type DstPolicy } from "../time/zoned.ts"
 import { once, withinBounds, withoutDays } from "./bounds.ts"
 import { readExclusions } from "./calendar.ts"
@@ -52,6 +52,15 @@ export function readSchedule(spec: ScheduleSpec): Schedule {
   const schedule = build(spec)
   if (!("afterCompletion" in spec) && schedule.next(EARLIEST_MS) === undefined) throw neverFires(spec)
   return schedule
+}
+
+/**
+ * Whether its times would be others if the rules of its zone were: not in UTC, and not for intervals and instants that
+ * look at no date.
+ */
+export function goesByZone({ spec, zone, wall }: Schedule): boolean {
+  const looksAtDates = "exclude" in spec && (spec.exclude ?? []).length > 0
+  return zone !== UTC && (wall !== undefined || looksAtDates)
 }
 
 /** Before everything: schedules begin in 1970. */

@@ -9,8 +9,9 @@ import {
   readPolicy,
 } from "../job/schedule-policy.ts"
 import { parseDuration } from "../time/duration.ts"
+import { formatCivil } from "./civil-text.ts"
 import type { Scheduled } from "./decide.ts"
-import { readSchedule } from "./schedule.ts"
+import { goesByZone, readSchedule } from "./schedule.ts"
 import type { ScheduleSpec } from "./spec.ts"
 
 /** How a schedule makes its runs. What is missing is as the job says, or as the defaults do. */
@@ -49,6 +50,8 @@ export function readStored(
   job: PolicyOptions = settings.job ?? {},
 ): Scheduled {
   const recurrence = readSchedule(spec)
+  const { zone, wall } = recurrence
+  const isZoned = goesByZone(recurrence)
   const { jitter, spread, maxRuns } = spec as { jitter?: string; spread?: string; maxRuns?: number }
   return {
     id,
@@ -63,6 +66,8 @@ export function readStored(
     key: settings.key ?? null,
     afterMs: "afterCompletion" in spec ? (parseDuration(spec.afterCompletion) ?? 0) : null,
     pauseAfterFailures: settings.pauseAfterFailures ?? null,
+    isZoned,
+    civilOf: (at) => (isZoned && wall !== undefined ? formatCivil(at + zone.offsetAt(at)) : null),
   }
 }
 

@@ -161,7 +161,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
   /** How long it is until a run or a schedule is due. */
   async function nextInMs(): Promise<number> {
     const [run] = await database.run(nextDue, { from: 0 })
-    const [schedule] = await database.run(nextDueSchedule, {})
+    const [schedule] = await database.run(nextDueSchedule, { zoneData: life.host.facts.zoneData })
     const never = Number.POSITIVE_INFINITY
     return Math.max(0, Math.min(run?.in_ms ?? never, schedule?.in_ms ?? never))
   }

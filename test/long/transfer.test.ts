@@ -313,6 +313,7 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   runs: `insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input)
     values (gen_random_uuid(), 'greet', 'default', 0, 1, 'ready', now(), now(), '1')`,
   schedule_ends: "insert into {schedule_ends} values ('some', now(), '1', now(), null, null, 0)",
+  zone_data: "insert into {zone_data} values (true, '2026a', now())",
   run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'some', null, 0, 1)",
   keys: "insert into {keys} values ('', 'greet', 'key', gen_random_uuid(), null)",
   dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)

@@ -19,7 +19,8 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
   const { spec, job = "work", name = `schedule ${runtime.newId()}`, ...settings } = schedule
   const id = runtime.newId()
   const now = await readNow(runtime.database)
-  const { next } = decide(readStored(id, spec, settings), {
+  const scheduled = readStored(id, spec, settings)
+  const { next } = decide(scheduled, {
     now,
     cursor: now,
     live: 0,
@@ -40,6 +41,7 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
     nextOccurrence: next?.occurrence ?? null,
     nextAt: next?.due ?? null,
     declaredBy: null,
+    tzdb: scheduled.isZoned ? runtime.facts.zoneData : null,
   })
   return id
 }

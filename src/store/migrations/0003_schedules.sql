@@ -29,6 +29,10 @@ create table {schedules} (
   changed_at timestamptz not null,
   -- The application whose code declares it; null for one that was made by a call.
   declared_by text,
+  -- Of a schedule that goes by the clock of a zone: by which edition of the zone data its next occurrence was computed,
+  -- and what that clock read at the last occurrence that made a run. Editions are ordered as their bytes are.
+  tzdb text collate "C",
+  last_civil text,
   constraint schedules_state
     check (state in ('active', 'paused', 'completed', 'missed', 'retired', 'error', 'cancelled')),
   constraint schedules_next check ((next_at is null) = (next_occurrence is null)
@@ -38,7 +42,8 @@ create table {schedules} (
 ) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
 
 create unique index schedules_name on {schedules} (tenant, name);
-create index schedules_due on {schedules} (next_at) where next_at is not null;
+create index schedules_due on {schedules} (next_at) where next_at is not null and tzdb is null;
+create index schedules_due_by_zone on {schedules} (tzdb, next_at) where next_at is not null and tzdb is not null;
 create index schedules_resuming on {schedules} (resume_at) where resume_at is not null;
 create index schedules_declared on {schedules} (declared_by) where declared_by is not null;
 
@@ -48,6 +53,14 @@ create table {applications} (
   name text primary key,
   version text,
   declared_at timestamptz not null
+);
+
+-- The newest zone data that a process has come with: one row, once there has been one.
+create table {zone_data} (
+  one boolean primary key default true,
+  tzdb text collate "C" not null,
+  raised_at timestamptz not null,
+  constraint zone_data_one check (one)
 );
 
 -- The ledger of occurrences: one row for each that made a run, one for each stretch of those that made none. It outlives

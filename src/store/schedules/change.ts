@@ -3,7 +3,7 @@ import { statement } from "../statement.ts"
 
 /**
  * Writes a schedule as it is to be from now on. `isEdit`: its definition is another one, so whoever has read the old one
- * finds that out.
+ * finds that out. Of other times, none has happened yet.
  *
  * Guarantee: run in the transaction that has locked it (schedules/lock).
  * Index: the primary key of schedules.
@@ -24,13 +24,15 @@ export const changeSchedule = statement({
     pausedAt: nullable(instant),
     resumeAt: nullable(instant),
     cause: nullable(json),
+    tzdb: nullable(text),
   },
   returns: {},
   sql: `
   update {schedules}
   set job = @job, spec = @spec, input = @input, settings = @settings, state = @state, cursor = @cursor,
     next_occurrence = @nextOccurrence, next_at = @nextAt, paused_at = @pausedAt, resume_at = @resumeAt,
-    cause = @cause, version = version + case when @isEdit then 1 else 0 end, changed_at = {now}
+    cause = @cause, tzdb = @tzdb, last_civil = case when spec::text = @spec::text then last_civil end,
+    version = version + case when @isEdit then 1 else 0 end, changed_at = {now}
   where id = @id
 `,
 })

@@ -23,6 +23,9 @@ export const SCHEDULE_COLUMNS = {
   changed_at: instant,
   declared_by: nullable(text),
   declared_version: nullable(text),
+  tzdb: nullable(text),
+  last_civil: nullable(text),
+  newest_tzdb: nullable(text),
   live: int,
   retrying: int,
   failures: int,
@@ -39,6 +42,7 @@ export const SELECT_SCHEDULE = `
   schedule.paused_at, schedule.resume_at, schedule.cause, schedule.created_at, schedule.changed_at,
   schedule.declared_by,
   (select version from {applications} as application where application.name = schedule.declared_by) as declared_version,
+  schedule.tzdb, schedule.last_civil, (select zones.tzdb from {zone_data} as zones) as newest_tzdb,
   (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text and not run.backfill limit 10000) as live)::int as live,
   (
     select count(*) from (

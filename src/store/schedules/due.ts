@@ -6,13 +6,15 @@ import { statement } from "../statement.ts"
  * of their runs are not finished, how the last ones ended, and what is declared of their jobs.
  * `skip` leaves out the first ones, for others to take.
  *
+ * Guarantee: those that go by a zone only for a process whose zone data is the newest there is, and only if they were
+ * planned by it.
  * Locks: none. Whoever has decided takes the rows, if they are still as they were read (schedules/take).
- * Index: schedules_due (next_at) where next_at is not null, runs_by_schedule, the primary keys of jobs and
+ * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), runs_by_schedule, the primary keys of jobs and
  * schedule_ends.
  */
 export const dueSchedules = statement({
   name: "schedules/due",
-  params: { skip: int, limit: int, mostLive: int },
+  params: { zoneData: text, skip: int, limit: int, mostLive: int },
   returns: {
     id: uuid,
     tenant: text,
@@ -37,9 +39,24 @@ export const dueSchedules = statement({
     ends.ended_at,
     date_part('epoch', {now}) * 1000 as now_ms
   from (
-    select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
-    from {schedules}
-    where next_at <= {now}
+    select *
+    from (
+      (
+        select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
+        from {schedules}
+        where next_at <= {now} and tzdb is null
+        order by next_at
+        limit @limit + @skip
+      )
+      union all
+      (
+        select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
+        from {schedules}
+        where next_at <= {now} and tzdb = (select tzdb from {zone_data} where tzdb = @zoneData)
+        order by next_at
+        limit @limit + @skip
+      )
+    ) as either
     order by next_at
     limit @limit offset @skip
   ) as due

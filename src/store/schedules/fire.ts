@@ -19,6 +19,10 @@ export const fireSchedules = statement({
     nextAts: list(nullable(instant)),
     states: list(text),
     fired: list(int),
+    /** By which edition of the zone data the next occurrence was computed; null for one that goes by no zone. */
+    tzdbs: list(nullable(text)),
+    /** What its clock read at the last occurrence that fires; null keeps what was there. */
+    lastCivils: list(nullable(text)),
     pools: list(text),
     priorities: list(int),
     histories: list(text),
@@ -49,17 +53,18 @@ export const fireSchedules = statement({
   with given as materialized (
     select *
     from unnest(
-      @ids, @cursors, @nextOccurrences, @nextAts, @states, @fired, @pools, @priorities, @histories,
-      @buryWhenLost, @startWithinsMs, @tags, @timeoutsMs, @retries, @overlapKeys, @jobLimits
+      @ids, @cursors, @nextOccurrences, @nextAts, @states, @fired, @tzdbs, @lastCivils, @pools,
+      @priorities, @histories, @buryWhenLost, @startWithinsMs, @tags, @timeoutsMs, @retries, @overlapKeys, @jobLimits
     ) as given (
-      id, cursor, next_occurrence, next_at, state, fired, pool, priority, history,
+      id, cursor, next_occurrence, next_at, state, fired, tzdb, last_civil, pool, priority, history,
       bury_when_lost, start_within_ms, tags, timeout_ms, retry, overlap_key, job_limit
     )
   ),
   advanced as (
     update {schedules} as schedule
     set cursor = given.cursor, next_occurrence = given.next_occurrence, next_at = given.next_at,
-      state = given.state, fired = schedule.fired + given.fired
+      state = given.state, fired = schedule.fired + given.fired, tzdb = given.tzdb,
+      last_civil = coalesce(given.last_civil, schedule.last_civil)
     from given
     where schedule.id = given.id and schedule.id = any (@ids)
     returning schedule.id, schedule.tenant, schedule.job, schedule.input

@@ -22,16 +22,17 @@ export const insertSchedule = statement({
     nextOccurrence: nullable(instant),
     nextAt: nullable(instant),
     declaredBy: nullable(text),
+    tzdb: nullable(text),
   },
   returns: { id: uuid },
   sql: `
   insert into {schedules} (
     id, tenant, name, job, spec, input, settings, state, cursor, next_occurrence, next_at, created_at, changed_at,
-    declared_by
+    declared_by, tzdb
   )
   values (
     @id, @tenant, @name, @job, @spec, @input, @settings, @state, @cursor, @nextOccurrence, @nextAt, {now}, {now},
-    @declaredBy
+    @declaredBy, @tzdb
   )
   on conflict (tenant, name) do nothing
   returning id

@@ -1,24 +1,51 @@
-import { boolean, double, nullable } from "../codec.ts"
+import { boolean, double, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How long it is until the next schedule is due, the next pause ends, or a run that was replaced has to have ended;
- * negative when that has been for a while, null when nothing will be. Says which of the latter two is there already.
+ * How long it is until there is something to do for a process with this zone data: until the next schedule is due, the
+ * next pause ends, or a run that was replaced has to have ended; negative when that has been for a while, null when
+ * nothing will be. Says too what the newest zone data is, and whether schedules wait to be planned anew by it, which is
+ * to be done now; and whether a pause is over, or the time of a replaced run.
  *
- * Index: schedules_due (next_at) where next_at is not null, schedules_resuming (resume_at) where resume_at is not null,
- * runs_ending (end_by) where end_by is not null.
+ * Guarantee: a process whose zone data is not the newest is told of nothing that it may not touch.
+ * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), schedules_resuming (resume_at), runs_ending
+ * (end_by).
  */
 export const nextDueSchedule = statement({
   name: "schedules/next-due",
-  params: {},
-  returns: { in_ms: nullable(double), has_pause: boolean, has_replaced: boolean },
+  params: { zoneData: text },
+  returns: {
+    in_ms: nullable(double),
+    has_pause: boolean,
+    has_replaced: boolean,
+    newest_tzdb: nullable(text),
+    is_to_replan: boolean,
+  },
   plan: "index",
   sql: `
-  select date_part('epoch', least(due, over, ending) - {now}) * 1000 as in_ms,
-    coalesce(over <= {now}, false) as has_pause, coalesce(ending <= {now}, false) as has_replaced
-  from (
-    select (select next_at from {schedules} where next_at is not null order by next_at limit 1) as due,
-      (select resume_at from {schedules} where resume_at is not null order by resume_at limit 1) as over,
+  select date_part('epoch', least(due, due_by_zone, over, ending, case when is_to_replan then {now} end) - {now}) * 1000
+      as in_ms,
+    coalesce(over <= {now}, false) as has_pause, coalesce(ending <= {now}, false) as has_replaced,
+    (select tzdb from {zone_data}) as newest_tzdb, is_to_replan
+  from (select (select tzdb from {zone_data} where tzdb = @zoneData) as tzdb) as mine
+  cross join lateral (
+    select exists (select from {schedules} where next_at is not null and tzdb < mine.tzdb)
+        or exists (select from {schedules} where next_at is not null and tzdb > mine.tzdb) as is_to_replan,
+      (select next_at from {schedules} where next_at is not null and tzdb is null order by next_at limit 1) as due,
+      (
+        select next_at
+        from {schedules}
+        where next_at is not null and tzdb = mine.tzdb
+        order by next_at
+        limit 1
+      ) as due_by_zone,
+      (
+        select resume_at
+        from {schedules} as schedule
+        where resume_at is not null and (schedule.tzdb is null or mine.tzdb is not null)
+        order by resume_at
+        limit 1
+      ) as over,
       (select end_by from {runs} where end_by is not null order by end_by limit 1) as ending
   ) as next
 `,

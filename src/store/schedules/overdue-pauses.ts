@@ -2,18 +2,19 @@ import { instant, int, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Schedules whose pauses have come to the end that was given with them, the longest over first.
+ * Schedules whose pauses have come to the end that was given with them, the longest over first: those that go by a zone
+ * only for a process whose zone data is the newest there is.
  *
  * Index: schedules_resuming (resume_at) where resume_at is not null.
  */
 export const overduePauses = statement({
   name: "schedules/overdue-pauses",
-  params: { limit: int },
+  params: { zoneData: text, limit: int },
   returns: { id: uuid, tenant: text, name: text, cursor: instant, version: int },
   sql: `
   select id, tenant, name, cursor, version
   from {schedules}
-  where resume_at <= {now}
+  where resume_at <= {now} and (tzdb is null or @zoneData = (select zones.tzdb from {zone_data} as zones))
   order by resume_at
   limit @limit
 `,

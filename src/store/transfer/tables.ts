@@ -19,4 +19,5 @@ export const TABLES = [
   "schedules",
   "fires",
   "schedule_ends",
+  "zone_data",
 ] as const

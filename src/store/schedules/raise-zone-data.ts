@@ -1,0 +1,21 @@
+import { text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Makes this zone data the newest, if it is.
+ *
+ * Guarantee: it is only ever raised, whoever comes first.
+ * Locks: its one row.
+ */
+export const raiseZoneData = statement({
+  name: "schedules/raise-zone-data",
+  params: { zoneData: text },
+  returns: {},
+  sql: `
+  insert into {zone_data} as newest (tzdb, raised_at)
+  values (@zoneData, {now})
+  on conflict (one) do update
+  set tzdb = excluded.tzdb, raised_at = excluded.raised_at
+  where newest.tzdb < excluded.tzdb
+`,
+})

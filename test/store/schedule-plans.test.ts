@@ -1,0 +1,120 @@
+/** How the statements of the scheduler find their rows among very many, whoever may touch which. */
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import type { Database } from "../../src/store/database.ts"
+import { migrate } from "../../src/store/migrate.ts"
+import { dueSchedules } from "../../src/store/schedules/due.ts"
+import { nextDueSchedule } from "../../src/store/schedules/next-due.ts"
+import { outdatedSchedules } from "../../src/store/schedules/outdated.ts"
+import { raiseZoneData } from "../../src/store/schedules/raise-zone-data.ts"
+import { takeSchedules } from "../../src/store/schedules/take.ts"
+import { openServer } from "../../src/store/server/server.ts"
+import type { Statement } from "../../src/store/statement.ts"
+import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
+import { executedPlan } from "../support/plan.ts"
+import { execute, rowsOf } from "../support/sql.ts"
+
+const host = createSystemHost()
+const BATCH = 100
+/** After five executions PostgreSQL may keep a plan for good. */
+const TIMES = 7
+const [OLD, NEW] = ["2025a", "2026b"]
+
+describeEngines(
+  "a statement of the scheduler that was prepared on an empty table, then met 60,000 schedules,",
+  (engine) => {
+    let database: Database
+    const due = (zoneData: string) => ({ zoneData, skip: 0, limit: BATCH, mostLive: BATCH })
+    const take = (ids: readonly string[]) => ({
+      ids,
+      cursors: ids.map(() => Date.parse("2026-01-01T00:00Z")),
+      versions: ids.map(() => 1),
+      zoneData: NEW,
+      plansAnew: false,
+    })
+
+    beforeAll(async () => {
+      database = openServer(host, { url: engine.url(), schema: newSchema(host), workConnections: 1 })
+      await migrate({ ...host, database })
+      await database.run(raiseZoneData, { zoneData: NEW })
+      await execute(database, "alter table {schedules} set (autovacuum_enabled = off)")
+      for (let time = 0; time < TIMES; time += 1) {
+        await database.run(nextDueSchedule, { zoneData: NEW })
+        await database.run(dueSchedules, due(NEW))
+        await database.run(outdatedSchedules, { zoneData: NEW, limit: BATCH })
+        await database.run(takeSchedules, take([host.newId()]))
+      }
+      // All of those in zones are due, by the newest data and by older; of the others one in a hundred is.
+      await execute(
+        database,
+        `insert into {schedules} (id, name, job, spec, input, settings, state, cursor, next_occurrence, next_at,
+            created_at, changed_at, tzdb)
+          select gen_random_uuid(), 'schedule ' || n || coalesce(tzdb, ''), 'greet', '{}', '1', '{}', 'active', '2026-01-01T00:00Z', due, due,
+            now(), now(), tzdb
+          from generate_series(1, 20000) as n
+          cross join lateral (values
+            ('${NEW}', now() - n * interval '1 s'),
+            ('${OLD}', now() - n * interval '1 s'),
+            (null, now() + (n - 200) * interval '1 s')
+          ) as kind (tzdb, due)`,
+      )
+    }, 120_000)
+
+    afterAll(() => database.close())
+
+    /** How many schedules it looks at, in all places. */
+    async function readsOf<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
+      const nodes = await executedPlan(database, statement, params)
+      const scans = nodes.filter(({ table, isExecuted }) => table === "schedules" && isExecuted)
+      expect(scans.length).toBeGreaterThan(0)
+      expect(scans.filter(({ type }) => /Seq Scan|Bitmap/.test(type))).toEqual([])
+      return scans.reduce((sum, { rows }) => sum + rows, 0)
+    }
+
+    async function editionsOf(found: readonly { readonly id: string }[]): Promise<unknown[]> {
+      const ids = found.map(({ id }) => `'${id}'`)
+      const rows = await rowsOf(database, `select distinct tzdb from {schedules} where id in (${ids})`)
+      return rows.map(({ tzdb }) => tzdb)
+    }
+
+    it.each([NEW, OLD, "2099a"])("looks at one of each kind to say what is next (%s)", async (zoneData) => {
+      expect(await readsOf(nextDueSchedule, { zoneData })).toBeLessThanOrEqual(4)
+    })
+
+    it.each([NEW, OLD])("looks at no more of each kind than it may take (%s)", async (zoneData) => {
+      expect(await readsOf(dueSchedules, due(zoneData))).toBeLessThanOrEqual(2 * BATCH)
+      const found = await database.run(dueSchedules, due(zoneData))
+      expect(found).toHaveLength(BATCH)
+      expect(await editionsOf(found)).toEqual([zoneData === NEW ? NEW : null])
+    })
+
+    it("looks at no more than it may plan anew", async () => {
+      expect(await readsOf(outdatedSchedules, { zoneData: NEW, limit: BATCH })).toBeLessThanOrEqual(BATCH)
+      expect(await database.run(outdatedSchedules, { zoneData: OLD, limit: BATCH })).toEqual([])
+    })
+
+    it("looks at those that it takes, and takes those that it may", async () => {
+      const some = async (which: string) =>
+        (await rowsOf(database, `select id from {schedules} where tzdb ${which} limit ${BATCH}`)).map(
+          ({ id }) => String(id),
+        )
+      const taken = async (which: string, over: object) =>
+        (await database.run(takeSchedules, { ...take(await some(which)), ...over })).length
+      expect(await readsOf(takeSchedules, take(await some(`= '${NEW}'`)))).toBeLessThanOrEqual(BATCH)
+      const [ours, others, none] = [`= '${NEW}'`, `= '${OLD}'`, "is null"]
+      for (const [which, due, anew] of [
+        [ours, BATCH, 0],
+        [others, 0, BATCH],
+        [none, BATCH, 0],
+      ] as const) {
+        expect(await taken(which, { plansAnew: false })).toBe(due)
+        expect(await taken(which, { plansAnew: true })).toBe(anew)
+        for (const zoneData of [OLD, "2099a"]) {
+          expect(await taken(which, { zoneData, plansAnew: true })).toBe(0)
+          expect(await taken(which, { zoneData, plansAnew: false })).toBe(which === none ? BATCH : 0)
+        }
+      }
+    })
+  },
+  SERVERS,
+)
