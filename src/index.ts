@@ -29,6 +29,8 @@ export type {
   SchedulePage,
   SchedulePatch,
   Schedules,
+  ToQueued,
+  WithQueued,
 } from "./api/schedule-calls.ts"
 export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedule-options.ts"
 export type { FireRecord, ScheduleRecord } from "./api/schedule-record.ts"

@@ -34,7 +34,7 @@ export interface Schedules {
    * Makes sure that there is this schedule: makes it, changes the one of that name, or does nothing if it is so. An edit
    * decides what was due by the old definition, and counts from now on; runs that were made stay as they are.
    */
-  readonly put: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<PutSchedule>
+  readonly put: <Input>(options: ScheduleOptions<Input>, by?: ByWhom & ToQueued) => Promise<PutSchedule>
   /**
    * Changes some of it, and only if it is still at the version that the change was made to: of two who change the same,
    * the second is told. `null` takes an option away. What counts from when is as with `put`.
@@ -56,9 +56,9 @@ export interface Schedules {
     by: ByWhom & OfTenant & { readonly misfire?: "latest" | "all" },
   ) => Promise<boolean>
   /** Ends it for good, and keeps it and its history. Runs that were made stay. Whether that made a difference. */
-  readonly cancel: (name: string, by: ByWhom & OfTenant) => Promise<boolean>
+  readonly cancel: (name: string, by: ByWhom & OfTenant & WithQueued) => Promise<boolean>
   /** Deletes it. Its runs and the record of its occurrences stay. Whether there was one. */
-  readonly delete: (name: string, by: ByWhom & OfTenant) => Promise<boolean>
+  readonly delete: (name: string, by: ByWhom & OfTenant & WithQueued) => Promise<boolean>
   /** Makes a run now, beside its occurrences. It obeys `overlap`, unless it is told to `allow` one. */
   readonly runNow: (name: string, by: ByWhom & OfTenant & { readonly overlap?: "allow" }) => Promise<RunNow>
   /** Leaves out its next occurrence, and says which that was. */
@@ -87,7 +87,18 @@ type AnyWhen = ScheduleSpec extends infer Spec ? (Spec extends unknown ? Optiona
 export type SchedulePatch = AnyWhen &
   Optional<Omit<ScheduleSettingsOptions, "name" | "tenant">> & { readonly input?: unknown }
 
-export type PatchBy = ByWhom & OfTenant & { readonly version: number }
+export type PatchBy = ByWhom & OfTenant & ToQueued & { readonly version: number }
+
+/** What happens to runs that were made and that nobody has started. */
+export interface WithQueued {
+  /** Cancels them, and those that wait for another attempt. @default false */
+  readonly cancelQueued?: boolean
+}
+
+export interface ToQueued {
+  /** Gives them the new input. @default false */
+  readonly applyToQueued?: boolean
+}
 
 export interface PutSchedule {
   readonly outcome: "created" | "changed" | "unchanged"

@@ -112,7 +112,7 @@ const MOST_QUEUED = 100_000
 export const scheduleNameCheck = shortText(NAME_LENGTH)
 export const scheduleTenantCheck = shortText(NAME_LENGTH)
 
-const yesOrNo = satisfies("true or false", (value) => typeof value === "boolean")
+export const yesOrNo = satisfies("true or false", (value) => typeof value === "boolean")
 
 const settingsShape = {
   name: scheduleNameCheck,

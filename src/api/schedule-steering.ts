@@ -4,6 +4,7 @@ import { type MadeNow, makeRunNow } from "../engine/run-by-hand.ts"
 import {
   assertCan,
   audit,
+  cancelQueued,
   change,
   lockedSchedule,
   nextOf,
@@ -20,8 +21,11 @@ import { type DateValue, type InstantMs, isDate, toDate } from "../time/instant.
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
 import { LAST_INSTANT_MS } from "./enqueue-options.ts"
-import type { OfTenant, RunNow } from "./schedule-calls.ts"
+import type { OfTenant, RunNow, WithQueued } from "./schedule-calls.ts"
+import { yesOrNo } from "./schedule-options.ts"
 import { assertNamed, partsOf } from "./schedule-target.ts"
+
+const withQueuedShape = { ...byWhomShape, cancelQueued: optional(yesOrNo) }
 
 const untilCheck = satisfies(
   "a Date before the year 10000",
@@ -66,9 +70,9 @@ export function resumeSchedule(
 export function cancelSchedule(
   opened: Opened,
   name: string,
-  { tenant = "", ...by }: ByWhom & OfTenant,
+  { tenant = "", cancelQueued: isCancelling = false, ...by }: ByWhom & OfTenant & WithQueued,
 ): Promise<boolean> {
-  assertNamed("schedules.cancel", name, { tenant, ...by }, byWhomShape)
+  assertNamed("schedules.cancel", name, { tenant, cancelQueued: isCancelling, ...by }, withQueuedShape)
   return change(partsOf(opened), { name, tenant, by, action: "schedule.cancel" }, (row) => {
     if (row.state === "cancelled") return undefined
     const cancelled = {
@@ -78,23 +82,30 @@ export function cancelSchedule(
       resume_at: null,
       cause: JSON.stringify(by),
     }
-    return { row: cancelled, cursor: row.cursor, next: undefined }
+    const queued = isCancelling ? { queued: "cancel" as const } : {}
+    return { row: cancelled, cursor: row.cursor, next: undefined, ...queued }
   })
 }
 
 export async function deleteSchedule(
-  { runtime }: Opened,
+  { runtime, engine }: Opened,
   name: string,
-  { tenant = "", ...by }: ByWhom & OfTenant,
+  { tenant = "", cancelQueued: isCancelling = false, ...by }: ByWhom & OfTenant & WithQueued,
 ): Promise<boolean> {
-  assertNamed("schedules.delete", name, { tenant, ...by }, byWhomShape)
-  return runtime.database.transaction(async (tx) => {
-    const row = await lockedSchedule(tx, tenant, name)
-    if (!row) return false
-    await tx.run(removeSchedule, { id: row.id })
-    await audit(tx, "schedule.delete", row, by)
-    return true
-  })
+  assertNamed("schedules.delete", name, { tenant, cancelQueued: isCancelling, ...by }, withQueuedShape)
+  const { database } = runtime
+  const gone = await withPartitions(database, () =>
+    database.transaction(async (tx) => {
+      const row = await lockedSchedule(tx, tenant, name)
+      if (!row) return undefined
+      const cancelled = isCancelling ? await cancelQueued(tx, row, by) : []
+      await tx.run(removeSchedule, { id: row.id })
+      await audit(tx, "schedule.delete", row, by)
+      return cancelled
+    }),
+  )
+  if (gone) engine.displaced(gone)
+  return gone !== undefined
 }
 
 export async function runNow(

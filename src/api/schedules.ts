@@ -14,6 +14,7 @@ import type {
   ScheduleListOptions,
   SchedulePage,
   SchedulePatch,
+  ToQueued,
 } from "./schedule-calls.ts"
 import {
   type Definition,
@@ -21,6 +22,7 @@ import {
   resolveSchedule,
   type ScheduleOptions,
   scheduleTenantCheck,
+  yesOrNo,
 } from "./schedule-options.ts"
 import { type ScheduleRecord, scheduleRecord } from "./schedule-record.ts"
 import { tellRunNow } from "./schedule-steering.ts"
@@ -28,6 +30,8 @@ import { assertNamed, partsOf } from "./schedule-target.ts"
 
 const LIMIT = 100
 const MOST = 1_000
+const toQueuedShape = { ...byWhomShape, applyToQueued: optional(yesOrNo) }
+const GIVE_INPUT = { queued: "give input" } as const
 /** Programs that put their schedules at each start need not say who they are. */
 const UNNAMED: ByWhom = { actor: "program", reason: "not given" }
 
@@ -51,10 +55,10 @@ export async function createSchedule<Input>(
 export async function putSchedule<Input>(
   opened: Opened,
   options: ScheduleOptions<Input>,
-  by: ByWhom = UNNAMED,
+  { applyToQueued = false, ...by }: ByWhom & ToQueued = UNNAMED,
 ): Promise<PutSchedule> {
   const definition = await resolveSchedule(options)
-  assertOptions("schedules.put", by, object(byWhomShape))
+  assertOptions("schedules.put", { applyToQueued, ...by }, object(toQueuedShape))
   const { name, tenant } = definition
   const [there] = await opened.runtime.database.run(findSchedule, { tenant, name })
   if (there) assertOwn("put", there)
@@ -68,7 +72,7 @@ export async function putSchedule<Input>(
     if (isSame(row, definition)) return undefined
     assertCan(row, "edit", "put")
     isChanged = true
-    return edited(row, definition)
+    return { ...edited(row, definition), ...(applyToQueued && GIVE_INPUT) }
   })
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)
@@ -79,14 +83,10 @@ export async function patchSchedule(
   opened: Opened,
   name: string,
   changes: SchedulePatch,
-  { tenant = "", version, ...by }: PatchBy,
+  { tenant = "", version, applyToQueued = false, ...by }: PatchBy,
 ): Promise<ScheduleRecord> {
-  assertNamed(
-    "schedules.patch",
-    name,
-    { tenant, version, ...by },
-    { ...byWhomShape, version: integer({ min: 1, max: 2 ** 31 - 1 }) },
-  )
+  const shape = { ...toQueuedShape, version: integer({ min: 1, max: 2 ** 31 - 1 }) }
+  assertNamed("schedules.patch", name, { tenant, version, applyToQueued, ...by }, shape)
   const [there] = await opened.runtime.database.run(findSchedule, { tenant, name })
   if (!there) throw notFound(name)
   assertOwn("patch", there)
@@ -96,7 +96,7 @@ export async function patchSchedule(
     if (row.id !== there.id || row.version !== version) throw changedMeanwhile(row, version)
     if (isSame(row, definition)) return undefined
     assertCan(row, "edit", "patch")
-    return edited(row, definition)
+    return { ...edited(row, definition), ...(applyToQueued && GIVE_INPUT) }
   })
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)

@@ -8,15 +8,17 @@ import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { recordAudit } from "../store/audit/record.ts"
 import type { CallOptions, Transaction } from "../store/database.ts"
 import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
+import { cancelQueuedRuns } from "../store/schedules/cancel-queued.ts"
 import { changeSchedule } from "../store/schedules/change.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
 import { forgetFailures } from "../store/schedules/forget-failures.ts"
+import { giveInputToQueued } from "../store/schedules/give-input.ts"
 import { lockSchedule } from "../store/schedules/lock.ts"
 import type { Statement } from "../store/statement.ts"
 import type { InstantMs } from "../time/instant.ts"
 import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
-import { type Displaced, displace } from "./displace.ts"
+import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
 import { awaitsReplan, editionFor, isBeyondUs, replanned, zoneDataOutdated } from "./zone-data.ts"
 
 export type StoredSchedule = typeof findSchedule extends Statement<infer _, infer R> ? R : never
@@ -48,6 +50,8 @@ export interface Changed {
   readonly next: Planned | undefined
   /** Its definition is another one. */
   readonly isEdit?: boolean
+  /** What becomes of its runs that nobody has started: nothing, unless that is asked for. */
+  readonly queued?: "cancel" | "give input"
   /** What was decided about occurrences on the way. */
   readonly decided?: readonly Decided<StoredSchedule>[]
 }
@@ -88,6 +92,9 @@ export async function change(
       if (row.state !== "active" && changed.row.state === "active") {
         await tx.run(forgetFailures, { schedule: row.id })
       }
+      if (changed.queued === "give input")
+        await tx.run(giveInputToQueued, { schedule: row.id, input: changed.row.input })
+      if (changed.queued === "cancel") displaced = [...displaced, ...(await cancelQueued(tx, row, by))]
       await audit(tx, action, row, by)
       return true
     }, call)
@@ -101,6 +108,22 @@ export async function change(
   onDisplaced(displaced)
   if (isChanged) onChanged()
   return isChanged
+}
+
+/** Ends the runs of a schedule that are not running. */
+export async function cancelQueued(
+  tx: Transaction,
+  row: StoredSchedule,
+  { actor, reason }: ByWhom,
+): Promise<readonly Displaced[]> {
+  const message = `Cancelled by ${actor}, with its schedule: ${reason}`
+  const gone = await tx.run(cancelQueuedRuns, { schedule: row.id, code: DISPLACED_CODE, message })
+  return gone.map(({ id, limit_keys: keys }) => ({
+    run: id,
+    isRunning: false,
+    message,
+    keys: keys === null ? [] : (JSON.parse(keys) as string[]),
+  }))
 }
 
 /** Read after it is locked, so that what others did while we waited for it is seen. */

@@ -164,6 +164,31 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
+  it("leave runs that were made alone, unless they are told to change or to end those in line", async () => {
+    const { app, job, create, now, gate } = await stage()
+    await create({ overlap: "queue", input: "waits" })
+    for (const time of ["09:10", "09:20"]) await now(time)
+    const inputs = async () =>
+      (await rowsOf(app.database, "select state, input from {runs} order by occurrence")).map(
+        ({ state, input }) => `${state} ${input}`,
+      )
+    await app.schedules.patch("s", { input: "a" }, { ...by, version: 1 })
+    expect(await inputs()).toEqual(["running waits", "parked waits"])
+    const put = { name: "s", job, cron: "*/10 * * * *", overlap: "queue", input: "b" } as const
+    await app.schedules.put(put, { ...by, applyToQueued: true })
+    expect(await inputs()).toEqual(["running waits", "parked b"])
+    const [, parked] = [...(await app.schedules.fires("s")).fires].reverse()
+    expect(await app.schedules.delete("s", { ...by, cancelQueued: true })).toBe(true)
+    expect(await inputs()).toEqual(["running waits"])
+    await expect(app.result(parked?.run ?? "")).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    gate.open()
+    await app.drain()
+    expect(await rowsOf(app.database, "select from {schedule_ends}")).toEqual([])
+    await create({ overlap: "queue" })
+    expect(await app.schedules.cancel("s", { ...by, cancelQueued: true })).toBe(true)
+    await app.close()
+  })
+
   it("that have had their runs stay completed, whatever is edited", async () => {
     const { app, create, now } = await stage()
     await create({ maxRuns: 1 })

@@ -1,0 +1,48 @@
+import { json, nullable, text, uuid } from "../codec.ts"
+import { LEAVING } from "../runs/leaving.ts"
+import { CANCELLED } from "../runs/schedule-ends.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Ends the runs of a schedule that are not running: those in line, and those that wait for another attempt. Returns them,
+ * with the keys whose lines may move on.
+ *
+ * Guarantee: one that is claimed at this moment counts as running: the row is judged as it is once it is locked.
+ * Locks: the rows, in the order of their ids.
+ * Index: runs_by_schedule, the primary keys of runs, run_limits and keys.
+ */
+export const cancelQueuedRuns = statement({
+  name: "schedules/cancel-queued",
+  params: { schedule: text, code: text, message: text },
+  returns: { id: uuid, limit_keys: nullable(json) },
+  plan: "index",
+  sql: `
+  with held as materialized (
+    select id, state, attempt, due_at, cause
+    from {runs}
+    where id = any (array(select id from {runs} where schedule = @schedule and state <> 'running'))
+    order by id
+    for update
+  ),
+  gone as (
+    delete from {runs}
+    where id = any (array(select id from held where state <> 'running'))
+    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence,
+      backfill
+  ),
+  recorded as (
+    insert into {attempts} (
+      run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, run_state, input,
+      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence
+    )
+    select id, attempt + 1, job, pool, enqueued_at, due_at, {now}, 'cancelled', 'cancelled', input,
+      @code, @message, history, tenant, generation, false, cause, schedule, occurrence
+    from gone
+    join held using (id)
+  ),
+  ${CANCELLED},
+  ${LEAVING}
+  select id, (select json_agg(key) from left_line where run = gone.id) as limit_keys
+  from gone
+`,
+})
