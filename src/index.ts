@@ -23,6 +23,7 @@ export type { Cancelled, RunRecord } from "./api/runs.ts"
 export type {
   OfTenant,
   PatchBy,
+  PauseBy,
   PutSchedule,
   RunNow,
   ScheduleListOptions,

@@ -205,7 +205,7 @@ CREATE TABLE carillon.runs (
   backfill boolean DEFAULT false NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
-  CONSTRAINT runs_parked_for CHECK ((((state = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text])))),
+  CONSTRAINT runs_parked_for CHECK ((((state = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text, 'hold'::text])))),
   CONSTRAINT runs_running_is_fenced CHECK (((state = 'running'::text) = ((lease IS NOT NULL) AND (claim IS NOT NULL)))),
   CONSTRAINT runs_state CHECK ((state = ANY (ARRAY['waiting'::text, 'parked'::text, 'ready'::text, 'running'::text])))
 ) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);

@@ -27,7 +27,7 @@ export interface RunRecord {
   readonly priority: number
   readonly state: "waiting" | "parked" | "ready" | "running"
   /** What a parked run waits for. */
-  readonly parkedFor?: "limit" | "pause" | "handler"
+  readonly parkedFor?: "limit" | "pause" | "handler" | "hold"
   /** Attempts that were charged so far. */
   readonly attempts: number
   readonly generation: number

@@ -46,7 +46,7 @@ export interface Schedules {
    * Makes no runs until it is resumed. What is paused is not missed: its occurrences are skipped. Whether that was not
    * so before.
    */
-  readonly pause: (name: string, by: ByWhom & OfTenant & { readonly until?: DateValue }) => Promise<boolean>
+  readonly pause: (name: string, by: PauseBy) => Promise<boolean>
   /**
    * Goes on with the first occurrence after now; also for one that was set aside. `misfire` says to make up for the pause.
    * Whether there was something to resume.
@@ -88,6 +88,14 @@ export type SchedulePatch = AnyWhen &
   Optional<Omit<ScheduleSettingsOptions, "name" | "tenant">> & { readonly input?: unknown }
 
 export type PatchBy = ByWhom & OfTenant & ToQueued & { readonly version: number }
+
+export type PauseBy = ByWhom &
+  OfTenant & {
+    /** It goes on by itself then. @default when somebody resumes it */
+    readonly until?: DateValue
+    /** Holds those of its runs, too, that nobody has taken yet. @default false */
+    readonly hold?: boolean
+  }
 
 /** What happens to runs that were made and that nobody has started. */
 export interface WithQueued {

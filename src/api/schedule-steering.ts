@@ -16,12 +16,13 @@ import {
 import { oneOf, optional, satisfies } from "../options/check.ts"
 import type { Stretch } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
+import { releaseHeldRuns } from "../store/schedules/release-held.ts"
 import { removeSchedule } from "../store/schedules/remove.ts"
 import { type DateValue, type InstantMs, isDate, toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
 import { LAST_INSTANT_MS } from "./enqueue-options.ts"
-import type { OfTenant, RunNow, WithQueued } from "./schedule-calls.ts"
+import type { OfTenant, PauseBy, RunNow, WithQueued } from "./schedule-calls.ts"
 import { yesOrNo } from "./schedule-options.ts"
 import { assertNamed, partsOf } from "./schedule-target.ts"
 
@@ -35,21 +36,18 @@ const untilCheck = satisfies(
 export function pauseSchedule(
   opened: Opened,
   name: string,
-  { until, tenant = "", ...by }: ByWhom & OfTenant & { readonly until?: DateValue },
+  { until, hold: isHolding = false, tenant = "", ...by }: PauseBy,
 ): Promise<boolean> {
-  assertNamed(
-    "schedules.pause",
-    name,
-    { tenant, until, ...by },
-    { ...byWhomShape, until: optional(untilCheck) },
-  )
+  const shape = { ...byWhomShape, until: optional(untilCheck), hold: optional(yesOrNo) }
+  assertNamed("schedules.pause", name, { tenant, until, hold: isHolding, ...by }, shape)
+  const queued = isHolding ? { queued: "hold" as const } : {}
   return change(partsOf(opened), { name, tenant, by, action: "schedule.pause" }, (row) => {
     assertCan(row, "pause", "pause")
     const resumeAt = until?.getTime() ?? null
     // The latest word counts, also about a pause that is over and that nobody has ended yet.
-    if (row.state === "paused")
-      return row.resume_at === resumeAt ? undefined : paused(row, row.paused_at ?? row.cursor, resumeAt, by)
-    return paused(row, Math.floor(row.now_ms), resumeAt, by)
+    if (row.state === "paused" && row.resume_at === resumeAt && !isHolding) return undefined
+    const at = row.state === "paused" ? (row.paused_at ?? row.cursor) : Math.floor(row.now_ms)
+    return { ...paused(row, at, resumeAt, by), ...queued }
   })
 }
 
@@ -99,13 +97,17 @@ export async function deleteSchedule(
       const row = await lockedSchedule(tx, tenant, name)
       if (!row) return undefined
       const cancelled = isCancelling ? await cancelQueued(tx, row, by) : []
+      const released = await tx.run(releaseHeldRuns, { schedule: row.id })
       await tx.run(removeSchedule, { id: row.id })
       await audit(tx, "schedule.delete", row, by)
-      return cancelled
+      return { cancelled, released }
     }),
   )
-  if (gone) engine.displaced(gone)
-  return gone !== undefined
+  if (!gone) return false
+  engine.displaced(gone.cancelled)
+  for (const { state, ...lane } of gone.released) if (state === "ready") engine.wakeups.ready(lane)
+  if (gone.released.length > 0) engine.admissions.bell.ring()
+  return true
 }
 
 export async function runNow(

@@ -11,7 +11,13 @@ export function partsOf({ runtime, engine }: Opened): ChangeParts {
     engine.scheduler.bell.ring()
     engine.wakeups.waiting()
   }
-  return { runtime, onParked: engine.admissions.admit, onDisplaced: engine.displaced, onChanged }
+  return {
+    runtime,
+    onReady: engine.wakeups.ready,
+    onParked: engine.admissions.admit,
+    onDisplaced: engine.displaced,
+    onChanged,
+  }
 }
 
 export function assertNamed(

@@ -175,6 +175,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     jobs: config.jobs,
     version: config.version,
     schedules: config.schedules,
+    onReady: wakeups.ready,
     onParked: admissions.admit,
     onDisplaced: displaced,
     onChanged: () => {

@@ -33,6 +33,7 @@ export interface ReconcilerParts {
   readonly version: string | undefined
   /** The schedules that it declares, where it declares any, or none of those it had. */
   readonly schedules?: DeclaredSchedules | undefined
+  readonly onReady?: DeclareParts["onReady"]
   readonly onParked?: DeclareParts["onParked"]
   readonly onDisplaced?: DeclareParts["onDisplaced"]
   readonly onChanged?: DeclareParts["onChanged"]
@@ -45,7 +46,7 @@ const DONE_REST_MS = 86_400_000
 
 export function createReconciler(parts: ReconcilerParts): Loop {
   const { runtime, events, jobs, version, schedules } = parts
-  const { onParked = () => {}, onDisplaced = () => {}, onChanged = () => {} } = parts
+  const { onReady = () => {}, onParked = () => {}, onDisplaced = () => {}, onChanged = () => {} } = parts
   const declared = [...jobs.values()].map((job) => ({
     name: job.name,
     settings: settingsOf(job),
@@ -64,7 +65,7 @@ export function createReconciler(parts: ReconcilerParts): Loop {
       }
       // After the jobs: their runs are made as these are declared.
       if (!hasSchedules && schedules !== undefined) {
-        await reconcileSchedules({ runtime, events, onParked, onDisplaced, onChanged }, schedules)
+        await reconcileSchedules({ runtime, events, onReady, onParked, onDisplaced, onChanged }, schedules)
         hasSchedules = true
       }
       return DONE_REST_MS

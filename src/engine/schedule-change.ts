@@ -14,11 +14,14 @@ import { findSchedule } from "../store/schedules/find.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
 import { forgetFailures } from "../store/schedules/forget-failures.ts"
 import { giveInputToQueued } from "../store/schedules/give-input.ts"
+import { holdQueuedRuns } from "../store/schedules/hold-queued.ts"
 import { lockSchedule } from "../store/schedules/lock.ts"
+import { releaseHeldRuns } from "../store/schedules/release-held.ts"
 import type { Statement } from "../store/statement.ts"
 import type { InstantMs } from "../time/instant.ts"
 import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
 import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
+import type { ReadyLane } from "./lane.ts"
 import { awaitsReplan, editionFor, isBeyondUs, replanned, zoneDataOutdated } from "./zone-data.ts"
 
 export type StoredSchedule = typeof findSchedule extends Statement<infer _, infer R> ? R : never
@@ -31,6 +34,7 @@ export interface ByWhom {
 
 export interface ChangeParts {
   readonly runtime: Runtime
+  readonly onReady: (lane: ReadyLane) => void
   /** Runs stand in line under these keys. */
   readonly onParked: (keys: readonly string[]) => void
   /** Others have taken their places. */
@@ -51,14 +55,14 @@ export interface Changed {
   /** Its definition is another one. */
   readonly isEdit?: boolean
   /** What becomes of its runs that nobody has started: nothing, unless that is asked for. */
-  readonly queued?: "cancel" | "give input"
+  readonly queued?: "cancel" | "give input" | "hold"
   /** What was decided about occurrences on the way. */
   readonly decided?: readonly Decided<StoredSchedule>[]
 }
 
 /** Changes one schedule as `how` says, under its lock, with the audit. Whether there was anything to change. */
 export async function change(
-  { runtime, onParked, onDisplaced, onChanged, call }: ChangeParts,
+  { runtime, onReady, onParked, onDisplaced, onChanged, call }: ChangeParts,
   what: {
     readonly name: string
     readonly tenant: string
@@ -73,6 +77,7 @@ export async function change(
   const { name, tenant, by, action } = what
   let decided: readonly Decided<StoredSchedule>[] = []
   let displaced: readonly Displaced[] = []
+  let [freed, released]: [readonly string[], readonly Released[]] = [[], []]
   const write = () =>
     database.transaction(async (tx) => {
       if (what.first && !(await what.first(tx))) return false
@@ -94,6 +99,9 @@ export async function change(
       }
       if (changed.queued === "give input")
         await tx.run(giveInputToQueued, { schedule: row.id, input: changed.row.input })
+      if (changed.queued === "hold") freed = keysIn(await tx.run(holdQueuedRuns, { schedule: row.id }))
+      if (row.state !== "active" && changed.row.state !== "paused")
+        released = await tx.run(releaseHeldRuns, { schedule: row.id })
       if (changed.queued === "cancel") displaced = [...displaced, ...(await cancelQueued(tx, row, by))]
       await audit(tx, action, row, by)
       return true
@@ -103,11 +111,18 @@ export async function change(
     await makeFirePartitions(database, decided.flatMap(instantsOf))
     return withPartitions(database, write)
   })
-  const keys = decided.flatMap(keysOf)
+  const keys = [...decided.flatMap(keysOf), ...freed, ...keysIn(released)]
   if (keys.length > 0) onParked(keys)
+  for (const { state, ...lane } of released) if (state === "ready") onReady(lane)
   onDisplaced(displaced)
   if (isChanged) onChanged()
   return isChanged
+}
+
+type Released = typeof releaseHeldRuns extends Statement<infer _, infer R> ? R : never
+
+function keysIn(rows: readonly { readonly limit_keys: string | null }[]): string[] {
+  return rows.flatMap(({ limit_keys: keys }) => (keys === null ? [] : (JSON.parse(keys) as string[])))
 }
 
 /** Ends the runs of a schedule that are not running. */

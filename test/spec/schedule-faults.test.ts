@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createGate } from "../support/gate.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
-import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
+import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const brief = (date: Date | undefined) => date?.toISOString().slice(11, 16)
@@ -186,6 +186,34 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     expect(await rowsOf(app.database, "select from {schedule_ends}")).toEqual([])
     await create({ overlap: "queue" })
     expect(await app.schedules.cancel("s", { ...by, cancelQueued: true })).toBe(true)
+    await app.close()
+  })
+
+  it.each([
+    ["resumed", (app: WatchedApp) => app.schedules.resume("s", by)],
+    ["deleted", (app: WatchedApp) => app.schedules.delete("s", by)],
+    ["cancelled", (app: WatchedApp) => app.schedules.cancel("s", by)],
+  ] as const)("that are paused with their runs hold those, until they are %s", async (_, end) => {
+    const { app, create, said, now, gate } = await stage()
+    await create({ overlap: "queue", input: "waits" })
+    await create({ name: "t", overlap: "allow" })
+    await app.pause({ job: "work" }, by)
+    for (const time of ["09:10", "09:20"]) await now(time)
+    await app.schedules.pause("s", { ...by, hold: true })
+    await app.schedules.pause("t", { ...by, hold: true })
+    await app.resume({ job: "work" }, by)
+    await now("09:25")
+    expect(said).toEqual([])
+    const held = "select parked_for from {runs} where parked_for = 'hold'"
+    expect(await rowsOf(app.database, held)).toHaveLength(4)
+    await end(app)
+    await app.schedules.resume("t", by)
+    await now("09:26")
+    expect(said.toSorted()).toEqual(["09:10", "09:10", "09:20"])
+    gate.open()
+    await app.drain()
+    expect(said.toSorted()).toEqual(["09:10", "09:10", "09:20", "09:20"])
+    expect(await rowsOf(app.database, "select from {run_limits}")).toEqual([])
     await app.close()
   })
 

@@ -95,6 +95,11 @@ alter table {runs}
   add column backfill boolean not null default false;
 -- A replay makes up for the same occurrences.
 alter table {dead_letters} add column missed json;
+-- Held together with its schedule, until that goes on.
+alter table {runs}
+  drop constraint runs_parked_for,
+  add constraint runs_parked_for
+    check ((state = 'parked') = (parked_for is not null) and parked_for in ('limit', 'pause', 'handler', 'hold'));
 create index runs_ending on {runs} (end_by) where end_by is not null;
 -- Live runs of a schedule are counted when it comes due.
 create index runs_by_schedule on {runs} (schedule, backfill, occurrence) where schedule is not null;

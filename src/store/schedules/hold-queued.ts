@@ -1,0 +1,41 @@
+import { json, nullable, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Holds the runs of a schedule that nobody has taken yet: those in line and those that are ready. Returns the keys under
+ * which they gave up their places.
+ *
+ * Guarantee: nothing of them is claimed from the moment that this is committed. One that waits for another attempt is at
+ * work, and is not held.
+ * Locks: the rows, in the order of their ids, and their places under limits.
+ * Index: runs_by_schedule, the primary keys of runs and run_limits.
+ */
+export const holdQueuedRuns = statement({
+  name: "schedules/hold-queued",
+  params: { schedule: text },
+  returns: { limit_keys: nullable(json) },
+  plan: "index",
+  sql: `
+  with held as materialized (
+    select id, state
+    from {runs}
+    where id = any (array(select id from {runs} where schedule = @schedule and not backfill))
+    order by id
+    for no key update
+  ),
+  moved as (
+    update {runs}
+    set state = 'parked', parked_for = 'hold'
+    where id = any (array(select id from held where state in ('ready', 'parked')))
+    returning id, limited
+  ),
+  given_up as (
+    update {run_limits}
+    set admitted = null
+    where run = any (array(select id from moved where limited))
+    returning key
+  )
+  select json_agg(distinct key) as limit_keys
+  from given_up
+`,
+})

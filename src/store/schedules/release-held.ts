@@ -1,0 +1,48 @@
+import { bigint, boolean, int, json, nullable, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Lets the runs of a schedule go on that were held with it: ready, or in line under their limits. Says into which lanes they
+ * went, and which keys have somebody in line.
+ *
+ * Locks: the rows, in the order of their ids, and their places under limits.
+ * Index: runs_by_schedule, the primary keys of runs and run_limits.
+ */
+export const releaseHeldRuns = statement({
+  name: "schedules/release-held",
+  params: { schedule: text },
+  returns: {
+    state: text,
+    pool: text,
+    solo: boolean,
+    priority: int,
+    rank: bigint,
+    limit_keys: nullable(json),
+  },
+  plan: "index",
+  sql: `
+  with held as materialized (
+    select id, parked_for
+    from {runs}
+    where id = any (array(select id from {runs} where schedule = @schedule and not backfill))
+    order by id
+    for no key update
+  ),
+  moved as (
+    update {runs}
+    set state = case when limited then 'parked' else 'ready' end, parked_for = case when limited then 'limit' end,
+      rank = (extract(epoch from {now}) * 1000000)::bigint
+    where id = any (array(select id from held where parked_for = 'hold'))
+    returning id, state, pool, solo, priority, rank, limited
+  ),
+  in_line as (
+    update {run_limits}
+    set admitted = false
+    where run = any (array(select id from moved where limited))
+    returning key
+  )
+  select state, pool, solo, priority, min(rank) as rank, (select json_agg(distinct key) from in_line) as limit_keys
+  from moved
+  group by state, pool, solo, priority
+`,
+})
