@@ -12,7 +12,7 @@ import { afterThisTest, BINARIES_14, cleanUp, newFolder, start } from "../suppor
 import { newSchema } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { runCommand } from "../support/run-command.ts"
-import { rowsOf, untilRows } from "../support/sql.ts"
+import { execute, rowsOf, untilRows } from "../support/sql.ts"
 
 const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
 const carillon = (...args: string[]) => runCommand(process.execPath, [CLI, ...args]).ended
@@ -21,6 +21,7 @@ const silent = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {
 const BY = { actor: "ada", reason: "to see\twhat \\ happens" }
 const ODD = { text: 'tab\t line\n back\\slash \\N "é" 漢字 😀 \u2028 \u0001', long: "x\\\n".repeat(100_000) }
 
+vi.setConfig({ testTimeout: 90_000 })
 afterEach(cleanUp)
 
 interface Place {
@@ -89,6 +90,12 @@ async function furnish(place: Place) {
   await app.schedules.create({ name: "yearly", job: jobs.halted, input: 4, cron: "0 0 1 1 *" })
   await app.schedules.skipNext("yearly", { actor: "ada", reason: "to have one" })
   const database = look(place)
+  await execute(
+    database,
+    `insert into {applications} values ('billing', '1.2.3', now());
+      insert into {schedule_ends} select id, now(), '{"odd": "\\u0000"}', now(), null, null, 0 from {schedules}`,
+  )
+  await untilRows(database, "select from {zone_data}")
   await untilRows(database, "select from {runs} where state = 'running' having count(*) = 2")
   await untilRows(database, "select from {runs} where state = 'parked' having count(*) = 2")
   return { app, ids, database }
@@ -113,7 +120,7 @@ describe("an export of a database at work", () => {
 
     expect(await carillon("db", "export", file, ...where(from))).toMatchObject({
       code: 0,
-      output: expect.stringMatching(/runs +5 rows\n[\s\S]*Exported 12 tables with \d+ rows, version \d+/),
+      output: expect.stringMatching(/runs +5 rows\n[\s\S]*Exported 15 tables with \d+ rows, version \d+/),
     })
     const imported = await carillon("db", "import", file, ...where(to))
     expect(imported).toMatchObject({ code: 0, output: expect.stringContaining("2 runs were being executed") })

@@ -36,7 +36,7 @@ export async function untilRows(database: Database, query: string): Promise<Row[
       const rows = await rowsOf(database, query)
       return rows.length > 0 && rows
     },
-    { timeout: 10_000, interval: 5 },
+    { timeout: 20_000, interval: 5 },
   )
 }
 
