@@ -7,9 +7,8 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { findSettledRuns } from "../store/attempts/by-run.ts"
 import { isUncertain } from "../store/database-error.ts"
 import { lendTransaction } from "../store/handler-transaction.ts"
-import { completeRuns } from "../store/runs/complete.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
-import { type Became, completeParams, type End, type WorkerIdentity } from "./settle-batch.ts"
+import { type Became, completeParams, completionOf, type End, type WorkerIdentity } from "./settle-batch.ts"
 
 /** The end of the run is committed. */
 export interface Completed {
@@ -68,7 +67,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             fate: { final: true, state: "succeeded" },
             logs: logs(),
           }
-          const [row] = await tx.run(completeRuns, completeParams(runtime, identity, [end]))
+          const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))
           if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
           const { limit_keys: keys } = row
           became = { state: "succeeded", rank: 0n, limitKeys: keys === null ? [] : JSON.parse(keys) }

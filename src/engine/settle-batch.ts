@@ -7,6 +7,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { findSettledRuns } from "../store/attempts/by-run.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { completeRuns } from "../store/runs/complete.ts"
+import { completeScheduledRuns } from "../store/runs/complete-scheduled.ts"
 import { settleRuns } from "../store/runs/settle.ts"
 
 /** Which process writes, and which version of the code it runs. */
@@ -17,7 +18,13 @@ export interface WorkerIdentity {
 
 /** One end to write down. */
 export interface End {
-  readonly run: { readonly id: string; readonly lease: string; readonly claim: bigint }
+  readonly run: {
+    readonly id: string
+    readonly lease: string
+    readonly claim: bigint
+    /** Says whether it comes from a schedule; one that was given back untried need not. */
+    readonly extra?: { readonly schedule?: string | null }
+  }
   /** Null when the handler never ran. */
   readonly startedAtMs: number | null
   readonly outcome: Outcome
@@ -141,6 +148,11 @@ async function write(
   return withPartitions(runtime.database, () => way(runtime, identity, ends))
 }
 
+/** What writes down the successes of these. */
+export function completionOf(ends: readonly Pick<End, "run">[]): typeof completeRuns {
+  return ends.some(({ run }) => run.extra?.schedule) ? completeScheduledRuns : completeRuns
+}
+
 const SUCCEEDED: Became = { state: "succeeded", rank: 0n, limitKeys: [] }
 
 async function writeSuccesses(
@@ -149,7 +161,7 @@ async function writeSuccesses(
   ends: readonly End[],
 ): Promise<Map<string, Became>> {
   const params = completeParams(runtime, identity, ends)
-  const [row] = await runtime.database.run(completeRuns, params, { lane: "vital" })
+  const [row] = await runtime.database.run(completionOf(ends), params, { lane: "vital" })
   const completed = row?.count === ends.length ? params.ids : (JSON.parse(row?.completed ?? "[]") as string[])
   const became = new Map(completed.map((id) => [id, SUCCEEDED]))
   const cancelled = row?.cancelled ? (JSON.parse(row.cancelled) as string[]) : []

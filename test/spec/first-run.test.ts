@@ -195,7 +195,7 @@ describe.each(places)("a run, on %s", (where) => {
     await app.clock.advance("400d")
     expect(await delayed.result()).toBe("hello later")
     expect((await app.attempts(delayed.id))[0]?.finishedAt).toEqual(new Date("2027-04-05T09:00Z"))
-  }, 60_000)
+  })
 
   it("goes first when its priority is higher, in the order of enqueueing when it is the same", async () => {
     const order: string[] = []

@@ -12,8 +12,8 @@ import { claim, killLease, settle, withStoppedClock } from "../support/runs.ts"
 import { rowsOf } from "../support/sql.ts"
 
 const ACTORS = 8
-const STEPS = 150
-const RUNS = 12
+const STEPS = 100
+const RUNS = 24
 /** Everything that anybody may do to a run, whoever holds it. */
 const ANYBODY = [
   "expedite",
@@ -108,7 +108,7 @@ describeEngines("everything at once", (engine) => {
     )
     const written = new Set(attempts.map(({ name }) => name))
     expect(told.filter((name) => !written.has(name))).toEqual([])
-    // It was worth the trouble, whoever came first.
-    expect(told.length).toBeGreaterThan(RUNS / 2)
+    // It was worth the trouble.
+    expect(told.length).toBeGreaterThan(RUNS)
   })
 })

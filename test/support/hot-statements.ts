@@ -10,6 +10,7 @@ import { limitsWithRoom } from "../../src/store/limits/with-room.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { completeRuns } from "../../src/store/runs/complete.ts"
+import { completeScheduledRuns } from "../../src/store/runs/complete-scheduled.ts"
 import { discardRun } from "../../src/store/runs/discard.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
 import { findRun } from "../../src/store/runs/find.ts"
@@ -104,6 +105,12 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
     ),
   ),
   complete: hot(completeRuns, ({ claimed: { lease, claim: number, ids } }) =>
+    completeParams(
+      lease,
+      ids.map((id) => ({ id, claim: number })),
+    ),
+  ),
+  "complete-scheduled": hot(completeScheduledRuns, ({ claimed: { lease, claim: number, ids } }) =>
     completeParams(
       lease,
       ids.map((id) => ({ id, claim: number })),

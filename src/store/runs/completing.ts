@@ -1,0 +1,56 @@
+/** Parts that the statements about attempts that succeeded have in common. */
+import { bigint, double, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { LEAVING } from "./leaving.ts"
+
+export const COMPLETE_PARAMS = {
+  lease: uuid,
+  worker: text,
+  version: nullable(text),
+  ids: list(uuid),
+  claims: list(bigint),
+  startedAgoMs: list(double),
+  results: list(nullable(json)),
+  logs: list(nullable(json)),
+} as const
+
+export const COMPLETE_COLUMNS = {
+  count: int,
+  completed: nullable(json),
+  cancelled: nullable(json),
+  limit_keys: nullable(json),
+} as const
+
+/** `also` stands after `gone`, which has what each run leaves behind. */
+export function completing(also = ""): string {
+  return `
+  with gone as (
+    delete from {runs} as run
+    using unnest(@ids, @claims, @startedAgoMs, @results, @logs) as ended (id, claim, started_ago_ms, result, log)
+    where run.id = any (@ids) and run.id = ended.id and run.claim = ended.claim
+      and run.lease = @lease
+      and exists (select from {workers} where lease = @lease and not dead)
+    returning run.id, run.claim, attempt, job, pool, enqueued_at, due_at, input, tenant, generation, history, cause,
+      schedule, occurrence, backfill, key, limited, cancelling, started_ago_ms,
+      case when cancelling then null else result end as result, log
+  ),
+  recorded as (
+    insert into {attempts} (
+      run, claim, attempt, job, pool, lease, enqueued_at, due_at, started_at, finished_at, outcome, run_state,
+      input, result, history, tenant, generation, charged, cause, worker, version, schedule, occurrence, logs
+    )
+    select id, claim, attempt + 1, job, pool, @lease, enqueued_at, due_at,
+      {now} - started_ago_ms * interval '1 millisecond', {now},
+      case when cancelling then 'cancelled' else 'succeeded' end,
+      case when cancelling then 'cancelled' else 'succeeded' end,
+      input, result, history, tenant, generation, not cancelling, cause, @worker, @version, schedule, occurrence, log
+    from gone
+  ),
+  ${also}
+  ${LEAVING}
+  select count(*)::int as count,
+    case when count(*) < cardinality(@ids) then coalesce(json_agg(id), '[]') end as completed,
+    json_agg(id) filter (where cancelling) as cancelled,
+    (select json_agg(distinct key) from left_line) as limit_keys
+  from gone
+`
+}
