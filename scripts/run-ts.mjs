@@ -1,0 +1,7 @@
+// Runs a TypeScript file as it is, on every Node we support: `node scripts/run-ts.mjs FILE ARGUMENTS`.
+import { resolve } from "node:path"
+import { runnerImport } from "vite"
+
+const [node, , file, ...rest] = process.argv
+process.argv = [node, file, ...rest]
+await runnerImport(resolve(file), { logLevel: "error", configFile: false })
