@@ -84,6 +84,7 @@ export function createQueue(nowUs: () => number) {
     attempts.push({
       ...{ run: run.run, job, claim, generation, lease, enqueuedAtUs, dueAtUs, cause: causeBefore },
       attempt: run.attempt + 1,
+      pool: "default",
       ...how,
       runState: isOver ? (next as FinalState) : null,
       finishedAtUs,
