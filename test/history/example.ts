@@ -12,6 +12,7 @@ export const HOUR_US = 3_600_000_000
 export const FIRST: AttemptRow = {
   run: "a",
   job: "work",
+  pool: "default",
   claim: "1",
   attempt: 1,
   generation: 1,

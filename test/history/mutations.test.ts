@@ -11,17 +11,8 @@ import type { Mutation, Scene } from "./mutations/edit.ts"
 import { MISCOUNTS, UNEXPLAINED } from "./mutations/of-attempts.ts"
 import { AFTERLIVES, LATE_WORDS } from "./mutations/of-ends.ts"
 import { DOUBLE_OWNERS } from "./mutations/of-owners.ts"
-import {
-  LEFT_BEHIND,
-  LYING_READS,
-  MISCOUNTED,
-  RUDE_STOPS,
-  SHARED_KEYS,
-  TORN_FINISHES,
-  TORN_TRANSACTIONS,
-  UNBOUNDED,
-  UNFOLDABLE,
-} from "./mutations/of-promises.ts"
+import { SHARED_KEYS, TORN_FINISHES, TORN_TRANSACTIONS, UNFOLDABLE } from "./mutations/of-promises.ts"
+import { LEFT_BEHIND, LYING_READS, MISCOUNTED, RUDE_STOPS, UNBOUNDED } from "./mutations/of-rest.ts"
 import { LOSSES, PHANTOMS, REPETITIONS } from "./mutations/of-runs.ts"
 import { RESTLESS, SETBACKS, WRONG_OCCURRENCES } from "./mutations/of-schedules.ts"
 import {

@@ -273,6 +273,20 @@ describe("of counts and readers it says", () => {
     ])
   })
 
+  it("what had been settled before a reader began, and nothing of what came later", () => {
+    const pass = [{ op: "reader_from" }, { op: "reader_done" }] as const
+    const [early, late] = [
+      later(2, pass).map((entry) => ({ ...entry, ns: entry.ns - 995_500_000n })),
+      later(3, pass),
+    ]
+    const never = "has read to the end and was never given claim"
+    expect(saidOf([...HISTORY, ...early])).toEqual([`Reader 2 ${never} 1 of run a.`])
+    expect(saidOf([...HISTORY, ...late])).toEqual([
+      `Reader 3 ${never} 1 of run a.`,
+      `Reader 3 ${never} 2 of run a.`,
+    ])
+  })
+
   it("what a live run should be by its history", () => {
     const attempts = [FIRST]
     const live = { ...readyRun("a"), state: "waiting", attempt: 1, claims: 1, cause: "failed" } as const

@@ -92,8 +92,9 @@ describe("processes whose clocks are an hour off", () => {
     const ends = await first?.call<string[]>("ends", { runs: all.flat() })
     expect(new Set(ends)).toEqual(new Set(["succeeded"]))
     await Promise.all(workers.map((worker) => worker.call("stop")))
-    const { statistics } = await world.judge()
+    const { statistics, judged } = await world.judge()
     expect(statistics.duplicates).toBe(180)
+    expect(judged.I28).toBeGreaterThan(0)
   })
 })
 

@@ -34,7 +34,7 @@ describeEngines("the final read", (engine) => {
     expect(await readFinal(database)).toMatchObject({
       nowUs: NOON_US,
       runs: [{ run: live, state: "parked", parkedFor: "limit", key: "k", priority: 3, dueAtUs: NOON_US }],
-      attempts: [{ run, finishedAtUs: NOON_US }],
+      attempts: [{ run, pool: "default", finishedAtUs: NOON_US }],
       audit: [
         { action: "run.cancel", run, schedule: null, atUs: NOON_US },
         { action: "schedule.pause", run: null, schedule: SCHEDULE, before: { version: 1 } },

@@ -84,6 +84,7 @@ export function createQueue(nowUs: () => number) {
     attempts.push({
       ...{ run: run.run, job, claim, generation, lease, enqueuedAtUs, dueAtUs, cause: causeBefore },
       attempt: run.attempt + 1,
+      pool: "default",
       ...how,
       runState: isOver ? (next as FinalState) : null,
       finishedAtUs,
@@ -202,7 +203,8 @@ export function createQueue(nowUs: () => number) {
       deadLetters.delete(dead)
       recordAudit("run.replay", dead)
       const at = nowUs()
-      const again = { generation: run.generation + 1, cause: "replayed", key: null }
+      const { schedule, occurrenceUs, generation } = run
+      const again = { schedule, occurrenceUs, generation: generation + 1, cause: "replayed", key: null }
       runs.set(dead, { ...run, ...FRESH, ...again, enqueuedAtUs: at, dueAtUs: at, rankUs: at })
     },
     discard: (run: string): void => {

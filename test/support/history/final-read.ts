@@ -66,6 +66,7 @@ export interface LiveRun {
 export interface AttemptRow {
   readonly run: string
   readonly job: string
+  readonly pool: string
   /** Null for the end of a run that nobody had claimed. */
   readonly claim: string | null
   readonly attempt: number

@@ -1,12 +1,12 @@
 /**
- * I16: one worker starts the runs that were waiting for it in their order: the higher priority first, and of one
- * priority the one that was ready first.
+ * I16: one worker starts the runs of a pool that were waiting for it in their order: the higher priority first, and of
+ * one priority the one that was ready first.
  *
  * Judged where one process alone has started runs, under one lease, and for the first attempts of runs that were
  * acknowledged before it came and had nothing to wait for but a worker. Every sixteenth claim may begin with the lowest
  * priority. Runs that were enqueued at once are in no order.
  */
-import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
+import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
 import type { EntryOf } from "./operations.ts"
 
@@ -17,6 +17,7 @@ const APART_US = 2_000
 
 interface Queued {
   readonly run: string
+  readonly pool: string
   readonly claim: string
   readonly startedNs: bigint
   readonly askedNs: bigint
@@ -27,7 +28,9 @@ interface Queued {
 
 export function orderOfStarts(facts: Facts): Judgement {
   const queued = queuedRuns(facts)
-  return judgement("I16", queued.length, [...complaintsAboutTurns(queued), ...complaintsAboutClaims(queued)])
+  const pools = [...groupBy(queued, ({ pool }) => pool).values()]
+  const complaints = pools.flatMap((each) => [...complaintsAboutTurns(each), ...complaintsAboutClaims(each)])
+  return judgement("I16", queued.length, complaints)
 }
 
 /** What the one worker found when it came, in the order in which it started them. */
@@ -54,6 +57,7 @@ function queuedRun({ run, entries, rows, asked }: RunFacts, opened: EntryOf<"lea
   return [
     {
       run,
+      pool: row.pool,
       claim: start.claim,
       startedNs: start.ns,
       askedNs: invoke.ns,

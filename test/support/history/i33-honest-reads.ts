@@ -1,35 +1,67 @@
 /**
- * I33: whoever follows history from page to page is given every attempt once, however late it was committed.
+ * I33: whoever reads history from page to page is given every attempt that was committed before the first page, once,
+ * however late that was committed.
  *
- * Judged for readers that have read to the end after everything had ended.
+ * A reader that says when it began must have been given what had been told as settled by then; one that does not has
+ * begun when everything had ended, and must have been given everything. Judged for readers that came to the last page.
  */
-import { entriesOf, type Facts } from "./facts.ts"
+import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
+import type { EntryOf } from "./operations.ts"
+
+type Reading = EntryOf<"reader_from" | "seen" | "reader_done">
+
+/** From the first page to the last. */
+interface Pass {
+  readonly pid: number
+  readonly fromNs: bigint | undefined
+  /** How often each attempt was given. */
+  readonly seen: ReadonlyMap<string, number>
+}
 
 export function honestReads({ history, read }: Facts): Judgement {
-  const readers = new Set(entriesOf(history, "reader_done").map(({ pid }) => pid))
+  const readers = groupBy(entriesOf(history, "reader_from", "seen", "reader_done"), ({ pid }) => String(pid))
+  const passes = [...readers.values()].flatMap(passesOf)
+  if (passes.length === 0) return judgement("I33", 0)
   const written = new Map(read.attempts.map(({ run, claim }) => [nameOf({ run, claim }), run]))
-  const seen = new Map<number, Map<string, number>>([...readers].map((pid) => [pid, new Map()]))
-  for (const { pid, run, claim } of entriesOf(history, "seen")) {
-    const known = seen.get(pid)
-    const name = nameOf({ run, claim })
-    known?.set(name, (known.get(name) ?? 0) + 1)
+  const settled = entriesOf(history, "settled")
+  let judged = 0
+  const complaints = passes.flatMap((pass) => {
+    const { fromNs } = pass
+    const before = settled.filter(({ ns }) => fromNs !== undefined && ns < fromNs)
+    const wanted = fromNs === undefined ? written : new Map(before.map((each) => [nameOf(each), each.run]))
+    judged += wanted.size
+    return complaintsAbout(pass, wanted, written)
+  })
+  return judgement("I33", judged, complaints)
+}
+
+function passesOf(entries: readonly Reading[]): Pass[] {
+  const passes: Pass[] = []
+  let fromNs: bigint | undefined
+  let seen = new Map<string, number>()
+  for (const entry of entries) {
+    if (entry.op === "seen") seen.set(nameOf(entry), (seen.get(nameOf(entry)) ?? 0) + 1)
+    else {
+      if (entry.op === "reader_done") passes.push({ pid: entry.pid, fromNs, seen })
+      fromNs = entry.op === "reader_from" ? entry.ns : undefined
+      seen = new Map()
+    }
   }
-  const complaints = [...seen].flatMap(([pid, known]) => complaintsAbout(pid, known, written))
-  return judgement("I33", readers.size * written.size, complaints)
+  return passes
 }
 
 function complaintsAbout(
-  pid: number,
-  known: ReadonlyMap<string, number>,
+  { pid, seen }: Pass,
+  wanted: ReadonlyMap<string, string>,
   written: ReadonlyMap<string, string>,
 ): Complaint[] {
   const say = (subject: string, says: string) => ({ subject, says: `Reader ${pid} ${says}` })
   return [
-    ...[...written]
-      .filter(([name]) => !known.has(name))
+    ...[...wanted]
+      .filter(([name]) => !seen.has(name))
       .map(([name, run]) => say(run, `has read to the end and was never given ${name}.`)),
-    ...[...known].flatMap(([name, times]) => {
+    ...[...seen].flatMap(([name, times]) => {
       const run = written.get(name)
       if (run === undefined) return [say(name, `was given ${name}, which is not there.`)]
       return times > 1 ? [say(run, `was given ${name} ${times} times.`)] : []

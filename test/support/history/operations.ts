@@ -73,7 +73,9 @@ export type Operation =
   | { readonly op: "quiet_to"; readonly nowUs?: number }
   /** A reader that follows history was given this attempt; the claim is empty where nobody had claimed the run. */
   | ({ readonly op: "seen" } & Fence)
-  /** It has read to the end, after everything had ended. */
+  /** A reader begins with the first page. One that does not say so begins when everything has ended. */
+  | { readonly op: "reader_from" }
+  /** It has read the last page. */
   | { readonly op: "reader_done" }
   /** One snapshot: how many runs are in each state, live and final, and how many were ever made. */
   | {
@@ -200,6 +202,7 @@ export const REQUIRED_FIELDS = {
   quiet_from: {},
   quiet_to: {},
   seen: FENCE,
+  reader_from: {},
   reader_done: {},
   count: { states: "object", enqueued: "number" },
   sessions: { open: "number", idleInTransaction: "number", advisoryLocks: "number", most: "number" },

@@ -44,7 +44,7 @@ const RUNS = `id as run, job, tenant, state, parked_for as "parkedFor", priority
   claim::text as claim, cause, ${us("enqueued_at")} as "enqueuedAtUs", ${us("due_at")} as "dueAtUs", schedule,
   ${us("occurrence")} as "occurrenceUs"`
 
-const ATTEMPTS = `run, job, claim::text as claim, attempt, generation, charged, outcome, run_state as "runState", lease,
+const ATTEMPTS = `run, job, pool, claim::text as claim, attempt, generation, charged, outcome, run_state as "runState", lease,
   ${us("enqueued_at")} as "enqueuedAtUs", ${us("due_at")} as "dueAtUs", ${us("started_at")} as "startedAtUs",
   ${us("finished_at")} as "finishedAtUs", cause, schedule, ${us("occurrence")} as "occurrenceUs"`
 

@@ -21,6 +21,7 @@ const { defineJob } = await import("../../../dist/index.js")
 const { createSystemHost } = await import("../../../dist/runtime/system.js")
 
 const { record } = openRecorder(folder)
+if (clockOffMs !== 0) record("clock_off", { ms: clockOffMs })
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const system = createSystemHost()
 const host = {
