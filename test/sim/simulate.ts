@@ -123,7 +123,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       },
       skew: {
         wallMs: plan.skewed ? chance.between(-3_600_000, 3_600_000) : 0,
-        speed: plan.skewed ? 1 + (chance.next() - 0.5) / 100 : 1,
+        speed: plan.skewed ? 1 + (chance.next() - 0.5) / 10_000 : 1,
         bootMs: chance.between(0, 1_000_000),
       },
       options: {

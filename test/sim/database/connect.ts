@@ -32,12 +32,14 @@ export interface NetworkParts {
   readonly link: Link
 }
 
+type Span = readonly [low: number, high: number]
+
 /** How much later than its time something is done that was thought lost. */
-const LATE_US = [50_000, 12_000_000] as const
+const LATE_US: Span = [50_000, 12_000_000]
 /** The same for what holds up everything else. */
-const LATE_INSIDE_US = [10_000, 1_000_000] as const
-const SLOW_US = [20_000, 4_000_000] as const
-const SLOW_INSIDE_US = [5_000, 200_000] as const
+const LATE_INSIDE_US: Span = [10_000, 1_000_000]
+const SLOW_US: Span = [20_000, 4_000_000]
+const SLOW_INSIDE_US: Span = [5_000, 200_000]
 /** The server has ended the session, or has lost what was prepared in it. */
 const SPENT = /^(08|57P|25P0[34]|26000|42P05)/
 
@@ -114,9 +116,14 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
       const isLate = chance.happens(late)
       if (isLate) link.count("notification late")
       const us = isLate ? chance.skewed(...SLOW_US) : latencyUs(parts)
-      kernel.after(us, () => usable && notificationHandlers.forEach((tell) => tell(channel, payload)), owner)
+      kernel.after(us, () => hear(channel, payload), owner)
     }
   })
+
+  function hear(channel: string, payload: string): void {
+    if (!usable) return
+    for (const handler of notificationHandlers) handler(channel, payload)
+  }
 
   /** What is on its way to the server still gets there when the connection is gone. */
   let underWay = 0
@@ -129,7 +136,10 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
     if (!usable) return
     usable = false
     kernel.after(latencyUs(parts), endSession)
-    kernel.after(0, () => endHandlers.forEach((handler) => handler()), owner)
+    const tellAll = () => {
+      for (const handler of endHandlers) handler()
+    }
+    kernel.after(0, tellAll, owner)
   }
 
   /** One round trip. Resolves with what the server said of each command. */

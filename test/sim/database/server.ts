@@ -61,15 +61,9 @@ export function createServer(parts: ServerParts): Server {
   const clockUs = () => kernel.nowUs() + offsetUs
 
   function send(command: Command): Reply {
-    const T = performance.now()
     try {
       return parts.trust(() => wire.send({ ...command, before: `set sim.now = '${formatUs(clockUs())}'` }))
     } finally {
-      const C = ((globalThis as any).counts ??= {})
-      const k = command.name ?? command.text.slice(0, 40)
-      C[k] ??= [0, 0]
-      C[k][0]++
-      C[k][1] += performance.now() - T
       for (const { channel, payload } of wire.takeNotifications()) {
         for (const { channels, tell } of listeners.values()) if (channels.has(channel)) tell(channel, payload)
       }
@@ -112,9 +106,12 @@ export function createServer(parts: ServerParts): Server {
     }
 
     function go(commands: readonly Command[], onDone: (outcomes: readonly Outcome[]) => void): void {
-      if (!isOpen) return onDone(commands.map(() => restartError()))
       // Its transaction was ended because it took too long.
-      if (isInside && holder !== session) return onDone(commands.map(() => timeoutError()))
+      const isLate = isInside && holder !== session
+      if (!isOpen || isLate) {
+        onDone(commands.map(() => (isOpen ? timeoutError() : restartError())))
+        return
+      }
       if (holder !== undefined && holder !== session) {
         waiting.push(() => go(commands, onDone))
         return
@@ -127,10 +124,7 @@ export function createServer(parts: ServerParts): Server {
     }
 
     const opened: Session = {
-      run: (commands, onDone) => {
-        if (isOpen) go(commands, onDone)
-        else onDone(commands.map(() => restartError()))
-      },
+      run: go,
       isInside: () => isInside,
       isOpen: () => isOpen,
       end: () => {

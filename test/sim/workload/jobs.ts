@@ -37,7 +37,8 @@ export interface JobParts {
 /** The jobs by what is special about them. */
 export function makeJobs({ life, plan, schema, enqueueIn }: JobParts): AnyJob[] {
   const retry = { attempts: plan.attempts, delay: life.chance.pick([20, 200]) }
-  const run = recordHandler(life.record, async (task: Task, ctx: JobContext) => {
+  const run = recordHandler(life.record, async (input, ctx: JobContext) => {
+    const task = input as Task
     await life.host.sleep(task.ms, task.stubborn ? undefined : ctx.signal)
     if (ctx.signal.aborted && !task.stubborn) throw ctx.signal.reason
     if (ctx.attempt <= (task.fails ?? 0)) throw new Error(`not before attempt ${(task.fails ?? 0) + 1}`)

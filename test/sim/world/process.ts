@@ -111,8 +111,11 @@ export function createProcess(parts: ProcessParts): SimProcess {
       database: openServer(host, { url: "simulated", schema: parts.schema, connect: dialer.connect }),
       url: undefined,
     }))
-    application.events.subscribe(recordEvents(record))
-    application.events.subscribe((event) => isAlive() && parts.onEvent(event))
+    const write = recordEvents(record)
+    application.events.subscribe((event) => write({ ...event }))
+    application.events.subscribe((event) => {
+      if (isAlive()) parts.onEvent(event)
+    })
     const carillon = publish(host, application)
     const begun: Life = {
       pid,
@@ -161,7 +164,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
       isStopping = true
       const { carillon, pid, record } = life
       kernel.note(`${name}/${pid} stops`)
-      record("stop_invoke", {})
+      record("stop_invoke", { graceMs })
       carillon.stop({ grace: graceMs }).then(
         () => {
           if (life?.pid !== pid || !alive) return

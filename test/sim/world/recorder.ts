@@ -1,12 +1,10 @@
 /** Keeps the history of a simulation in memory, as real processes write theirs into files. */
-import type { Entry, History, Operation } from "../../support/history/operations.ts"
+import type { Entry, History } from "../../support/history/operations.ts"
+import type { Recorder as RecordFile } from "../../support/history/record.mjs"
 import type { Kernel } from "../kernel/kernel.ts"
 
-type Unnamed<O> = O extends { readonly op: string } ? Omit<O, "op"> : never
-type FactsOf<Name extends Operation["op"]> = Unnamed<Extract<Operation, { readonly op: Name }>>
-
 /** Writes down one line of a process. */
-export type Pen = <Name extends Operation["op"]>(op: Name, facts: FactsOf<Name>) => void
+export type Pen = RecordFile["record"]
 
 export interface Recorder {
   readonly history: History
