@@ -57,7 +57,11 @@ export async function simulate(
     const world = createWorld({ ground, kernel, server, plan, seed, troubles })
     await world.run()
     ambient.restore()
-    const verdict = await judge(ground, world.history, { troubles: [...troubles, ...ambient.offences] })
+    const verdict = await judge(ground, {
+      history: world.history,
+      troubles: [...troubles, ...ambient.offences],
+      isClockSet: server.isClockSet(),
+    })
     return {
       ...verdict,
       seed,
@@ -222,6 +226,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       withinUs,
       () => `not everything ended: ${leftover()}`,
     )
+    nemesis.end()
     for (const process of processes) process.stop(1_000)
     await until(
       () => processes.every((process) => !process.isAlive()),

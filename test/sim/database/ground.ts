@@ -40,6 +40,7 @@ const INSTALL = `
     return pg_catalog.current_setting('sim.now')::timestamptz;
   create table {marks} (mark text primary key, run uuid);
   create table {finishes} (run uuid, claim text);
+  alter table {attempts} add column sim_us bigint default pg_catalog.current_setting('sim.us')::bigint;
 `
 
 export async function layGround(): Promise<Ground> {
@@ -48,7 +49,7 @@ export async function layGround(): Promise<Ground> {
   const database = await openPglite(host, { schema: SCHEMA, instance })
   await migrate({ ...host, database })
   await instance.exec(
-    `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set sim.now = '${formatUs(START_US)}'`,
+    `set timezone = 'UTC'; set datestyle = 'ISO, YMD'; set sim.now = '${formatUs(START_US)}'; set sim.us = '0'`,
   )
   await database.transaction((tx) => tx.script(INSTALL))
   await makePartitions(database)

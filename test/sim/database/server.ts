@@ -12,6 +12,8 @@ export interface Server {
   readonly clockUs: () => number
   /** Sets the clock forwards, or back. */
   readonly jump: (us: number) => void
+  /** Whether it ever was. */
+  readonly isClockSet: () => boolean
   /** Ends every session, as a restart does; who is told of it, and when, is up to the network. */
   readonly restart: () => void
   readonly connect: (onNotification: (channel: string, payload: string) => void) => Session
@@ -60,9 +62,11 @@ export function createServer(parts: ServerParts): Server {
 
   const clockUs = () => kernel.nowUs() + offsetUs
 
+  const clock = () => `set sim.now = '${formatUs(clockUs())}'; set sim.us = '${startUs + kernel.nowUs()}'`
+
   function send(command: Command): Reply {
     try {
-      return parts.trust(() => wire.send({ ...command, before: `set sim.now = '${formatUs(clockUs())}'` }))
+      return parts.trust(() => wire.send({ ...command, before: clock() }))
     } finally {
       for (const { channel, payload } of wire.takeNotifications()) {
         for (const { channels, tell } of listeners.values()) if (channels.has(channel)) tell(channel, payload)
@@ -146,6 +150,7 @@ export function createServer(parts: ServerParts): Server {
     restart: () => {
       for (const session of [...sessions]) session.end()
     },
+    isClockSet: () => offsetUs !== startUs,
     connect,
     isIdle: () => holder === undefined,
     ask: (command) => {

@@ -24,6 +24,8 @@ export interface Nemesis {
   readonly onCrashPoint: (process: SimProcess, point: CrashPoint) => void
   /** Ends every fault; the dead are started again. */
   readonly heal: () => void
+  /** Nothing is started again from now on. */
+  readonly end: () => void
   /** How far the database's clock was set back, in all. */
   readonly setBackUs: () => number
 }
@@ -33,11 +35,12 @@ export function createNemesis(parts: NemesisParts): Nemesis {
   const { nemesis, leaseMs, faultyUs } = plan
   const leaseUs = leaseMs * 1_000
   let isHealed = false
+  let isOver = false
   let setBackUs = 0
 
   function restartLater(process: SimProcess): void {
     kernel.after(chance.skewed(50_000, 3 * leaseUs), () => {
-      if (!process.isAlive()) process.start()
+      if (!isOver && !process.isAlive()) process.start()
     })
   }
 
@@ -119,6 +122,9 @@ export function createNemesis(parts: NemesisParts): Nemesis {
     heal: () => {
       isHealed = true
       for (const process of processes) if (!process.isAlive()) process.start()
+    },
+    end: () => {
+      isOver = true
     },
     setBackUs: () => setBackUs,
   }
