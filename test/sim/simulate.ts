@@ -14,6 +14,7 @@ import { type ClientParts, runClient } from "./workload/clients.ts"
 import { drawTask, makeJobs } from "./workload/jobs.ts"
 import { createNemesis } from "./workload/nemesis.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
+import { endSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
 import { createProcess, type Life, type SimProcess } from "./world/process.ts"
 import { createRecorder } from "./world/recorder.ts"
@@ -32,6 +33,8 @@ const SECOND_US = 1_000_000
 const LOOK_EVERY_US = 500_000
 /** A call that is never answered has its deadline of 30 s; then leases expire, and doubts are resolved. */
 const RECOVER_US = 150 * SECOND_US
+/** Time for schedules to make up for what they have missed. */
+const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
 
 const realImmediate = setImmediate
@@ -60,7 +63,7 @@ export async function simulate(
     const verdict = await judge(ground, {
       history: world.history,
       troubles: [...troubles, ...ambient.offences],
-      isClockSet: server.isClockSet(),
+      clockSet: server.clockSet(),
     })
     return {
       ...verdict,
@@ -94,6 +97,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   let network: Network = plan.network
   let isOver = false
   let pid = 0
+  // The observer: nobody's process.
+  const pen = recorder.penOf(0, () => true)
   const count = (fault: string) => {
     faults[fault] = (faults[fault] ?? 0) + 1
   }
@@ -167,8 +172,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   /** The run of a handler's own transaction: it exists only if that commits. */
   async function enqueueAnother(life: Life | undefined, tx: object): Promise<void> {
     if (!life) return
-    const call = calls.open(life, { attempts: plan.attempts })
-    const tasks = [{ ...drawTask(plan, life.chance), transaction: false, another: false }]
+    const call = calls.open(life, { job: "plain", attempts: plan.attempts, retry: { delayMs: plan.retryMs } })
+    const tasks = [drawTask(plan, life.chance)]
     await enqueueRecorded(life, call, { job: "plain", tasks, options: { tx: tx as never } })
   }
 
@@ -221,19 +226,44 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       () => "clients are still waiting for answers",
     )
     resumeAll()
+    pen("healed", {})
+    await settleSchedules(withinUs)
     await until(
       () => left() === 0,
       withinUs,
       () => `not everything ended: ${leftover()}`,
     )
     nemesis.end()
-    for (const process of processes) process.stop(1_000)
+    for (const process of processes) process.stop(1_000, { isJudged: true })
     await until(
       () => processes.every((process) => !process.isAlive()),
       STOP_US,
       () => "a process does not stop",
     )
     for (const process of processes) process.crash("the end")
+  }
+
+  /** Lets those that are due catch up for a while, and then makes an end of them. */
+  async function settleSchedules(withinUs: number): Promise<void> {
+    if (plan.schedules === 0) return
+    await kernel.run(isPast(CATCH_UP_US))
+    const life = processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    let isEnded = false
+    if (life)
+      void endSchedules(plan, life).then(
+        () => (isEnded = true),
+        (error: unknown) => onTrouble(`a schedule cannot be paused: ${describe(error)}`),
+      )
+    await until(
+      () => isEnded,
+      withinUs,
+      () => "schedules are not paused",
+    )
+  }
+
+  function isPast(us: number): () => boolean {
+    const untilUs = kernel.nowUs() + us
+    return () => kernel.nowUs() >= untilUs
   }
 
   /** A client that died between a pause and its resume has left it paused. */

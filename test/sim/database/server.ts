@@ -12,8 +12,8 @@ export interface Server {
   readonly clockUs: () => number
   /** Sets the clock forwards, or back. */
   readonly jump: (us: number) => void
-  /** Whether it ever was. */
-  readonly isClockSet: () => boolean
+  /** Whether it ever was, and how. */
+  readonly clockSet: () => ClockSet
   /** Ends every session, as a restart does; who is told of it, and when, is up to the network. */
   readonly restart: () => void
   readonly connect: (onNotification: (channel: string, payload: string) => void) => Session
@@ -36,6 +36,7 @@ export interface Session {
   readonly end: () => void
 }
 
+export type ClockSet = "never" | "forward" | "back"
 export type Outcome = Reply | ServerError
 
 /** How long a transaction may hold up everything else. */
@@ -57,6 +58,7 @@ export function createServer(parts: ServerParts): Server {
   const listeners = new Map<object, { channels: Set<string>; tell: (name: string, text: string) => void }>()
   let offsetUs = startUs
   let waiting: (() => void)[] = []
+  let clockSet: ClockSet = "never"
   let holder: object | undefined
   let holds = 0
 
@@ -146,11 +148,12 @@ export function createServer(parts: ServerParts): Server {
     clockUs,
     jump: (us) => {
       offsetUs += us
+      clockSet = us < 0 || clockSet === "back" ? "back" : "forward"
     },
     restart: () => {
       for (const session of [...sessions]) session.end()
     },
-    isClockSet: () => offsetUs !== startUs,
+    clockSet: () => clockSet,
     connect,
     isIdle: () => holder === undefined,
     ask: (command) => {

@@ -4,6 +4,7 @@ import type { EnqueueOptions } from "../../../src/api/enqueue-options.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import { isUncertain } from "../../../src/store/database-error.ts"
 import type { Command } from "../../../src/store/server/connection.ts"
+import type { Asked } from "../../support/history/operations.ts"
 import type { Life } from "../world/process.ts"
 import type { Pen } from "../world/recorder.ts"
 import type { Task } from "./jobs.ts"
@@ -13,7 +14,7 @@ export interface Call {
   readonly number: number
   /** The run that each item is asked for under; known when it is first sent. */
   readonly runs: Map<number, string>
-  readonly says: { readonly attempts: number; readonly mayExpire?: boolean }
+  readonly says: Asked
   readonly record: Pen
 }
 

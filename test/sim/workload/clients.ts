@@ -1,10 +1,12 @@
 /** The users of a simulation: they ask processes for this and that, as chance has it, until they are told to stop. */
 import type { EnqueueOptions } from "../../../src/api/enqueue-options.ts"
+import { limitKeyOf } from "../../../src/engine/new-run.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import type { Life } from "../world/process.ts"
 import { type Call, type Calls, enqueueRecorded, recordFailure } from "./calls.ts"
-import { drawTask } from "./jobs.ts"
+import { BOOKING, drawTask, TIMEOUT_MS } from "./jobs.ts"
 import type { Plan, Request, Trait } from "./plan.ts"
+import { askAboutSchedules } from "./schedules.ts"
 import { enqueueInTransaction, type UserConnections } from "./user-transaction.ts"
 
 export interface ClientParts {
@@ -34,6 +36,11 @@ const EXPECTED: ReadonlySet<string> = new Set([
   "RUN_EXPIRED",
   "RUN_NOT_DEAD",
   "RUN_NOT_FOUND",
+  "RUN_REPLACED",
+  "SCHEDULE_BEHIND",
+  "SCHEDULE_CHANGED",
+  "SCHEDULE_NOT_FOUND",
+  "SCHEDULE_STATE",
   "TRANSACTION_OVER",
 ])
 
@@ -71,6 +78,8 @@ async function ask(parts: ClientParts, life: Life, request: Request): Promise<vo
       return inTransaction(parts, life)
     case "pause and resume":
       return pauseForAWhile(life)
+    case "schedules":
+      return askAboutSchedules(parts.plan, life)
   }
   if (known.length === 0) return
   const run = known[chance.between(Math.max(0, known.length - 12), known.length - 1)] as string
@@ -110,6 +119,7 @@ function drawWanted({ plan }: ClientParts, { chance }: Life): { job: string; opt
     ...(has("other pool") ? ["side"] : []),
     ...(has("bury when lost") ? ["once"] : []),
     ...(has("settle now") ? ["now"] : []),
+    ...(has("own transaction") ? [BOOKING] : []),
   ]
   const job = jobs.length > 0 ? chance.pick(jobs) : "plain"
   const options: EnqueueOptions = {
@@ -122,9 +132,19 @@ function drawWanted({ plan }: ClientParts, { chance }: Life): { job: string; opt
   return { job, options }
 }
 
-function open({ plan, calls }: ClientParts, life: Life, options: EnqueueOptions): Call {
-  const mayExpire = options.startWithin !== undefined
-  return calls.open(life, { attempts: plan.attempts, ...(mayExpire && { mayExpire }) })
+/** Says of a call what it asks for. */
+function open({ plan, calls }: ClientParts, life: Life, job: string, options: EnqueueOptions): Call {
+  const { startWithin, key, keyFor, priority, concurrencyKey = null } = options
+  return calls.open(life, {
+    job,
+    attempts: plan.attempts,
+    retry: { delayMs: plan.retryMs },
+    ...(startWithin !== undefined && { mayExpire: true }),
+    ...(key !== undefined && keyFor === undefined && { key }),
+    ...(priority !== undefined && { priority }),
+    ...(job === "limited" && { limits: [{ key: limitKeyOf(job, { concurrencyKey }), cap: plan.cap }] }),
+    ...(job === "timed" && { timeoutMs: TIMEOUT_MS }),
+  })
 }
 
 async function enqueue(parts: ClientParts, life: Life, count: number): Promise<void> {
@@ -133,7 +153,7 @@ async function enqueue(parts: ClientParts, life: Life, count: number): Promise<v
   // Many with one key would be one.
   const wanted = count === 1 ? options : rest
   const tasks = Array.from({ length: count }, () => drawTask(parts.plan, life.chance))
-  const ids = await enqueueRecorded(life, open(parts, life, wanted), { job, tasks, options: wanted })
+  const ids = await enqueueRecorded(life, open(parts, life, job, wanted), { job, tasks, options: wanted })
   parts.known.push(...ids)
 }
 
@@ -141,7 +161,7 @@ async function inTransaction(parts: ClientParts, life: Life): Promise<void> {
   const { job, options: drawn } = drawWanted(parts, life)
   // One that is there already under its key would not be this transaction's.
   const { key, keyFor, ...options } = drawn
-  const call = open(parts, life, options)
+  const call = open(parts, life, job, options)
   const wanted = { job, tasks: [drawTask(parts.plan, life.chance)], options }
   const rollsBack = life.chance.happens(0.1)
   try {

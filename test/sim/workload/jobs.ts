@@ -20,9 +20,7 @@ export interface Task {
   readonly verdict?: "snooze" | "cancel" | "bury"
   /** Goes on whatever its signal says. */
   readonly stubborn?: boolean
-  /** Ends in a transaction of its own. */
-  readonly transaction?: boolean
-  /** Enqueues another one there. */
+  /** Enqueues another one, if it has a transaction to do that in. */
   readonly another?: boolean
 }
 
@@ -34,9 +32,13 @@ export interface JobParts {
   readonly enqueueIn: (tx: object) => Promise<void>
 }
 
+/** Its runs end in a transaction of their own. */
+export const BOOKING = "booking"
+export const TIMEOUT_MS = 300
+
 /** The jobs by what is special about them. */
 export function makeJobs({ life, plan, schema, enqueueIn }: JobParts): AnyJob[] {
-  const retry = { attempts: plan.attempts, delay: life.chance.pick([20, 200]) }
+  const retry = { attempts: plan.attempts, delay: plan.retryMs }
   const run = recordHandler(life.record, async (input, ctx: JobContext) => {
     const task = input as Task
     await life.host.sleep(task.ms, task.stubborn ? undefined : ctx.signal)
@@ -45,7 +47,7 @@ export function makeJobs({ life, plan, schema, enqueueIn }: JobParts): AnyJob[] 
     if (task.verdict === "snooze" && life.chance.happens(0.6)) return Snooze(life.chance.between(10, 800))
     if (task.verdict === "cancel") return Cancel("its handler says so")
     if (task.verdict === "bury") return Bury("its handler says so")
-    if (!task.transaction) return task.ms
+    if (ctx.job !== BOOKING) return task.ms
     return ctx.transaction(async (tx) => {
       const values = [ctx.runId, claimOf(ctx.attemptId)]
       await tx.query(`insert into "${schema}".finishes (run, claim) values ($1, $2)`, values)
@@ -57,10 +59,11 @@ export function makeJobs({ life, plan, schema, enqueueIn }: JobParts): AnyJob[] 
   return [
     job({ name: "plain" }),
     job({ name: "limited", concurrency: plan.cap }),
-    job({ name: "timed", timeout: 300 }),
+    job({ name: "timed", timeout: TIMEOUT_MS }),
     job({ name: "side", pool: "side" }),
     job({ name: "once", onLost: "bury" }),
     job({ name: "now", settle: "now" }),
+    job({ name: BOOKING }),
   ]
 }
 
@@ -71,7 +74,6 @@ export function drawTask(plan: Plan, chance: Chance): Task {
   const ms = chance.happens(0.2)
     ? 0
     : Math.round(chance.skewed(1, plan.handlerMs * (chance.happens(0.1) ? 5 : 1)))
-  const transaction = has("own transaction")
   return {
     ms,
     ...(has("fails") && { fails: chance.between(1, plan.attempts - 1) }),
@@ -79,7 +81,6 @@ export function drawTask(plan: Plan, chance: Chance): Task {
     ...(has("snoozes") && { verdict: "snooze" }),
     ...(has("cancels itself") && { verdict: chance.pick(["cancel", "bury"]) }),
     ...(has("stubborn") && { stubborn: true }),
-    ...(transaction && { transaction }),
-    ...(transaction && has("enqueues another") && { another: true }),
+    ...(has("enqueues another") && { another: true }),
   }
 }

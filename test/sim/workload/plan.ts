@@ -19,6 +19,7 @@ export const REQUESTS = [
   "discard",
   "wait for a result",
   "read",
+  "schedules",
 ] as const
 export type Request = (typeof REQUESTS)[number]
 
@@ -74,6 +75,8 @@ export interface Plan {
   readonly traits: ReadonlySet<Trait>
   readonly traitRate: number
   readonly attempts: number
+  /** How long a run waits after a failure. */
+  readonly retryMs: number
   /** The longest that a handler takes, mostly. */
   readonly handlerMs: number
   readonly restMs: number
@@ -85,6 +88,7 @@ export function drawPlan(chance: Chance): Plan {
   const some = <T>(items: readonly T[], rate: number) => items.filter(() => chance.happens(rate))
   const often = (rate: number, most: number) => (chance.happens(rate) ? chance.between(1, most) : 0)
   const requests = some(REQUESTS, 0.5).map((request) => [request, chance.between(1, 4)] as const)
+  const hasSchedules = requests.some(([request]) => request === "schedules")
   return {
     processes: chance.between(2, 4),
     leaseMs: chance.pick([2_000, 4_000, 6_000, 10_000]),
@@ -111,10 +115,11 @@ export function drawPlan(chance: Chance): Plan {
     traits: new Set(some(TRAITS, 0.4)),
     traitRate: chance.pick([0.2, 0.4, 0.7]),
     attempts: chance.between(2, 5),
+    retryMs: chance.pick([20, 200, 1_000]),
     handlerMs: chance.pick([5, 50, 400, 1_500]),
     restMs: chance.pick([400, 1_000, 2_000]),
     cap: chance.between(1, 2),
-    schedules: chance.happens(0.5) ? chance.between(1, 3) : 0,
+    schedules: hasSchedules ? chance.between(1, 3) : 0,
   }
 }
 

@@ -39,8 +39,8 @@ export interface SimProcess {
   readonly start: () => Life
   /** All that it was doing is dropped where it is. */
   readonly crash: (why: string) => void
-  /** Stops in order, and is then as dead as after a crash. */
-  readonly stop: (graceMs: number) => void
+  /** Stops in order, and is then as dead as after a crash. How long it takes is to be judged only in peace. */
+  readonly stop: (graceMs: number, how?: { readonly isJudged: boolean }) => void
   readonly isStopping: () => boolean
   /** Nothing of it happens for so long. */
   readonly pause: (us: number) => void
@@ -73,6 +73,7 @@ export interface ProcessParts {
 export function createProcess(parts: ProcessParts): SimProcess {
   const { kernel, server, recorder, name, link, skew } = parts
   let life: Life | undefined
+  let living: Owner | undefined
   let destroyAll = () => {}
   let alive = false
   let isStopping = false
@@ -87,6 +88,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
     const pid = parts.nextPid()
     const isAlive = () => mine && alive
     const owner: Owner = { isAlive, pausedUntilUs: () => pausedUntilUs }
+    living = owner
     const chance = kernel.chance.fork(`process ${pid}`)
     const record = recorder.penOf(pid, isAlive)
     const host = createSimHost({
@@ -159,20 +161,25 @@ export function createProcess(parts: ProcessParts): SimProcess {
     isAlive: () => alive,
     start,
     crash,
-    stop: (graceMs) => {
+    stop: (graceMs, how = { isJudged: false }) => {
       if (!alive || isStopping || !life) return
       isStopping = true
       const { carillon, pid, record } = life
-      kernel.note(`${name}/${pid} stops`)
-      record("stop_invoke", { graceMs })
-      carillon.stop({ grace: graceMs }).then(
-        () => {
-          if (life?.pid !== pid || !alive) return
-          record("stop_ok", {})
-          crash("stopped in order")
-        },
-        (error: unknown) => parts.onTrouble(`${name} could not stop: ${String(error)}`),
-      )
+      // One that is paused hears of it later.
+      kernel.after(0, stopNow, living)
+
+      function stopNow(): void {
+        kernel.note(`${name}/${pid} stops`)
+        record("stop_invoke", how.isJudged ? { graceMs } : {})
+        carillon.stop({ grace: graceMs }).then(
+          () => {
+            if (life?.pid !== pid || !alive) return
+            record("stop_ok", {})
+            crash("stopped in order")
+          },
+          (error: unknown) => parts.onTrouble(`${name} could not stop: ${String(error)}`),
+        )
+      }
     },
     isStopping: () => isStopping,
     pause: (us) => {
