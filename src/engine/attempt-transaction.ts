@@ -32,6 +32,8 @@ export interface CompletedAttempt {
 export interface Completion {
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
   readonly completed: () => Completed | undefined
+  /** While the end of the run is being committed: resolves when it is known whether it is. */
+  readonly ending: () => Promise<void> | undefined
 }
 
 /** How long a transaction of a handler without a timeout may stay open. */
@@ -47,7 +49,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
   async function complete<Result>(
     attempt: CompletedAttempt,
     body: (tx: HandlerTransaction) => Promise<Result>,
-    onDone: (completed: Completed) => void,
+    { onEnding, onDone }: { onEnding: () => void; onDone: (completed: Completed) => void },
   ): Promise<Result> {
     const { run, startedAtMs, logs, signal } = attempt
     signal().throwIfAborted()
@@ -67,6 +69,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             fate: { final: true, state: "succeeded" },
             logs: logs(),
           }
+          onEnding()
           const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))
           if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
           const { limit_keys: keys } = row
@@ -82,11 +85,20 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
     return value as Result
   }
 
-  /** Asked twice: the server may be about to commit when the connection breaks. */
+  /**
+   * Asked twice: the server may be about to commit when the connection breaks. And again while there is no answer:
+   * what broke the one connection may break the next.
+   */
   async function isCommitted({ id, claim }: ClaimedRun): Promise<boolean> {
-    for (let looks = 0; looks < 2; looks += 1) {
-      const found = await findSettledRuns(database, [{ id, claim }], "vital")
-      if (found.length > 0) return true
+    const giveUpAtMs = runtime.monotonicMs() + DEFAULTS.deadlineMs
+    for (let looks = 0; looks < 2; ) {
+      try {
+        const found = await findSettledRuns(database, [{ id, claim }], "vital")
+        if (found.length > 0) return true
+        looks += 1
+      } catch (error) {
+        if (runtime.monotonicMs() >= giveUpAtMs) throw error
+      }
       await runtime.sleep(LOOK_AGAIN_MS)
     }
     return false
@@ -96,20 +108,31 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
     open: (attempt) => {
       let taken = false
       let completed: Completed | undefined
+      let ending: Promise<void> | undefined
       return {
         transaction: async (body) => {
           if (taken) throw calledTwice(attempt.run)
           taken = true
-          try {
-            return await complete(attempt, body, (done) => {
-              completed = done
+          let known = () => {}
+          const onEnding = () => {
+            ending = new Promise((resolve) => {
+              known = resolve
             })
+          }
+          const onDone = (done: Completed) => {
+            completed = done
+          }
+          try {
+            return await complete(attempt, body, { onEnding, onDone })
           } finally {
             // One that failed has changed nothing, and may be tried again.
             taken = completed !== undefined
+            ending = undefined
+            known()
           }
         },
         completed: () => completed,
+        ending: () => ending,
       }
     },
   }

@@ -28,10 +28,15 @@ function start(parts: AttemptParts, run: ClaimedRun) {
   return Object.assign(startAttempt(parts, run, listener), { outcome })
 }
 
-/** What an attempt works with; whether its end is committed is up to the test. */
-function partsOf(host: Host, completed: () => Completed | undefined = () => undefined): AttemptParts {
+/** What an attempt works with; whether its end is committed, or just being, is up to the test. */
+function partsOf(
+  host: Host,
+  completed: () => Completed | undefined = () => undefined,
+  ending: () => Promise<void> | undefined = () => undefined,
+): AttemptParts {
   const transaction = () => Promise.reject(new Error("no transactions here"))
-  return { host, completer: { open: () => ({ transaction, completed }) }, progress: { report: () => {} } }
+  const completer = { open: () => ({ transaction, completed, ending }) }
+  return { host, completer, progress: { report: () => {} } }
 }
 
 const endless = defineJob({ name: "endless", timeout: "1h", run: () => new Promise<void>(() => {}) })
@@ -101,6 +106,33 @@ describe("an attempt that was told to end", () => {
       )
       attempt.abort(told(code, run))
       expect(await attempt.outcome).toBe(done)
+    },
+  )
+
+  it.each(["ATTEMPT_TIMEOUT", "LEASE_LOST", "RUN_CANCELLED", "STOPPING"] as const)(
+    "because of %s while its end is being committed has ended as committed",
+    async (code) => {
+      const committed = {
+        kind: "completed",
+        result: "1",
+        became: { state: "succeeded", rank: 0n, limitKeys: [] },
+      } as const
+      let done: Completed | undefined
+      let commit = () => {}
+      const ending = new Promise<void>((resolve) => {
+        commit = resolve
+      })
+      const run = claim(completing)
+      const parts = partsOf(
+        hasty,
+        () => done,
+        () => ending,
+      )
+      const attempt = start(parts, run)
+      attempt.abort(told(code, run))
+      done = committed
+      commit()
+      expect(await attempt.outcome).toBe(committed)
     },
   )
 })

@@ -165,6 +165,13 @@ class Attempt implements RunningAttempt, ContextSource {
     this.#isDecided = true
     this.#timer?.cancel()
     this.#lastWords?.cancel()
+    // What is just being committed cannot be called back: whoever says otherwise meanwhile may be wrong.
+    const ending = this.#completion?.ending()
+    if (ending !== undefined) void ending.then(() => this.#tell(outcome))
+    else this.#tell(outcome)
+  }
+
+  #tell(outcome: AttemptOutcome): void {
     // Once its end is committed, nothing that the handler says can change it.
     this.#listener.onOutcome(this, this.#completion?.completed() ?? outcome)
   }

@@ -8,7 +8,7 @@ import type { Host } from "../../runtime/host.ts"
 import type { Listener } from "../database.ts"
 import { closedError } from "../database-error.ts"
 import { quoteIdentifier } from "../statement.ts"
-import { type Connection, connect } from "./connection.ts"
+import type { Connection, connect } from "./connection.ts"
 
 export interface Notifications {
   readonly listen: (channel: string, onMessage: (payload: string) => void) => Promise<Listener>
@@ -22,7 +22,7 @@ const REST_CAP_MS = 10_000
 const PULSE_MS = 30_000
 const PULSE = { label: "pulse", text: "select" }
 
-export function createNotifications(host: Host, url: string): Notifications {
+export function createNotifications(host: Host, url: string, dial: typeof connect): Notifications {
   const handlers = new Map<string, Set<(payload: string) => void>>()
   const stopped = new AbortController()
   let connection: Connection | undefined
@@ -33,7 +33,7 @@ export function createNotifications(host: Host, url: string): Notifications {
   async function stayConnected(onFirst: () => void): Promise<void> {
     for (let failures = 0; !stopped.signal.aborted; failures += 1) {
       try {
-        connection = await connect(host, { url, deadlineAtMs: soon(), signal: stopped.signal })
+        connection = await dial(host, { url, deadlineAtMs: soon(), signal: stopped.signal })
         const ended = endOf(connection)
         connection.onNotification(tell)
         for (const channel of handlers.keys()) await subscribe(channel)

@@ -8,7 +8,7 @@ import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { closedError, sqlStateOf } from "../database-error.ts"
 import type { Plan } from "../statement.ts"
-import { type Connection, connect } from "./connection.ts"
+import type { Connection, connect } from "./connection.ts"
 
 export interface Pool {
   /** Lends a connection for the time of `use`. */
@@ -32,6 +32,7 @@ const PERMANENT = /^(28|3D)/
 export interface PoolOptions {
   readonly url: string
   readonly max: number
+  readonly connect: typeof connect
   /** What statements are planned for where that can be said once for a connection. @default "free" */
   readonly plan?: Plan
   /** Called with the first failure to open a connection, and again only after one could be opened. */
@@ -81,7 +82,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
       try {
         // A server that says nothing at all must not use up the whole deadline: another try may find it awake.
         const dialUntilMs = Math.min(deadlineAtMs, host.monotonicMs() + DIAL_MS)
-        const connection = await connect(host, {
+        const connection = await options.connect(host, {
           url,
           deadlineAtMs: dialUntilMs,
           signal,

@@ -6,7 +6,7 @@ import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
 import { deadlineError, isPassing } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
 import { PLANNED, resolveNames, type Statement } from "../statement.ts"
-import type { Answer, Command, Connection } from "./connection.ts"
+import { type Answer, type Command, type Connection, connect } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
 import { createPool, type Pool } from "./pool.ts"
 import { begin, COMMIT, openTransaction, type Session } from "./transaction.ts"
@@ -20,28 +20,36 @@ export interface ServerOptions {
   readonly handlerConnections?: number
   /** Called when connections cannot be opened any more, once until they can. */
   readonly onUnreachable?: (error: unknown) => void
+  /** How connections are made; a simulated network has its own. */
+  readonly connect?: typeof connect
 }
 
 const REPEAT_BASE_MS = 20
 const REPEAT_CAP_MS = 1_000
 
 export function openServer(host: Host, options: ServerOptions): Database {
-  const { url, schema } = options
+  const { url, schema, connect: dial = connect } = options
   const pools: Record<Lane, Pool> = {
     work: createPool(host, {
       url,
       max: options.workConnections ?? DEFAULTS.workConnections,
       plan: "index",
       onUnreachable: options.onUnreachable,
+      connect: dial,
     }),
     vital: createPool(host, {
       url,
       max: options.vitalConnections ?? DEFAULTS.vitalConnections,
       plan: "hashed",
+      connect: dial,
     }),
-    handler: createPool(host, { url, max: options.handlerConnections ?? DEFAULTS.handlerConnections }),
+    handler: createPool(host, {
+      url,
+      max: options.handlerConnections ?? DEFAULTS.handlerConnections,
+      connect: dial,
+    }),
   }
-  const notifications = createNotifications(host, url)
+  const notifications = createNotifications(host, url, dial)
   const texts = new Map<string, string>()
 
   function commandOf<P, R>(statement: Statement<P, R>, params: P): Command {

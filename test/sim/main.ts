@@ -1,0 +1,121 @@
+/**
+ * Runs simulations and says which seeds failed.
+ *
+ *     npm run sim -- --seeds 1000              a thousand seeds from 1 on, on all cores
+ *     npm run sim -- --seeds 1000 --from 5000 --jobs 1
+ *     npm run sim -- --seeds 300 --until I5    until this invariant is found broken, or any with `any`
+ *     npm run sim -- --seed 17 --trace         one seed, with everything that happens in it
+ *
+ * Each failing seed comes with what is wrong and with how to see it again.
+ */
+import { spawn } from "node:child_process"
+import { availableParallelism } from "node:os"
+import { createInterface } from "node:readline"
+import { parseArgs } from "node:util"
+import { runSeeds } from "./run-seeds.ts"
+import { add, createTotals, describeTotals, type Result } from "./statistics.ts"
+
+const { values } = parseArgs({
+  options: {
+    seeds: { type: "string", default: "100" },
+    from: { type: "string", default: "1" },
+    seed: { type: "string" },
+    trace: { type: "boolean", default: false },
+    jobs: { type: "string", default: String(availableParallelism()) },
+    until: { type: "string" },
+    /** Every so many seeds, for one of several crews: their results go to their parent as JSON. */
+    every: { type: "string" },
+  },
+})
+
+const say = (line: string) => process.stdout.write(`${line}\n`)
+const PROGRESS_EVERY = 100
+
+async function main(): Promise<number> {
+  if (values.seed !== undefined) return report(one(Number(values.seed)), 1)
+  const [from, count] = [Number(values.from), Number(values.seeds)]
+  if (values.every !== undefined) return work(range(from, from + count, Number(values.every)))
+  const jobs = Math.max(1, Math.min(Number(values.jobs), count))
+  return report(jobs === 1 ? runSeeds(range(from, from + count, 1)) : crews(from, count, jobs), count)
+}
+
+function* range(from: number, to: number, step: number): Generator<number> {
+  for (let seed = from; seed < to; seed += step) yield seed
+}
+
+function one(seed: number): AsyncGenerator<Result> {
+  return runSeeds([seed], values.trace ? { print: say } : {})
+}
+
+/** One of several crews. */
+async function work(seeds: Iterable<number>): Promise<number> {
+  for await (const result of runSeeds(seeds)) say(JSON.stringify(result))
+  return 0
+}
+
+/** Seeds spread over several processes of the system; results as they come. */
+async function* crews(from: number, count: number, jobs: number): AsyncGenerator<Result> {
+  const results: Result[] = []
+  let wake = () => {}
+  let running = jobs
+  const children = Array.from({ length: jobs }, (_, index) => {
+    const args = ["--from", from + index, "--seeds", count - index, "--every", jobs].map(String)
+    const child = spawn(process.execPath, ["scripts/run-ts.mjs", "test/sim/main.ts", ...args], {
+      stdio: ["ignore", "pipe", "inherit"],
+    })
+    createInterface({ input: child.stdout }).on("line", (line) => {
+      results.push(JSON.parse(line))
+      wake()
+    })
+    child.on("close", (code) => {
+      if (code !== 0) results.push(brokenCrew(from + index, code))
+      running -= 1
+      wake()
+    })
+    return child
+  })
+  try {
+    while (running > 0 || results.length > 0) {
+      const result = results.shift()
+      if (result) yield result
+      else
+        await new Promise<void>((resolve) => {
+          wake = resolve
+        })
+    }
+  } finally {
+    for (const child of children) child.kill()
+  }
+}
+
+function brokenCrew(seed: number, code: number | null): Result {
+  const says = [`TROUBLE: the crew that began with seed ${seed} ended with code ${code}`]
+  return { seed, hash: "", steps: 0, virtualMs: 0, cpuMs: 0, counted: {}, faults: {}, says }
+}
+
+async function report(results: AsyncGenerator<Result>, count: number): Promise<number> {
+  const totals = createTotals()
+  const failed: number[] = []
+  for await (const result of results) {
+    add(totals, result)
+    if (result.says.length > 0) {
+      failed.push(result.seed)
+      say(`seed ${result.seed} failed; to see it again: npm run sim -- --seed ${result.seed} --trace`)
+      for (const line of result.says) say(`  ${line}`)
+      if (isFound(result)) break
+    }
+    if (totals.seeds % PROGRESS_EVERY === 0) say(`${totals.seeds} of ${count} seeds, ${totals.failed} failed`)
+    if (values.seed !== undefined) say(`hash ${result.hash}`)
+  }
+  say(describeTotals(totals))
+  if (failed.length > 0) say(`failing seeds: ${failed.join(", ")}`)
+  return failed.length > 0 ? 1 : 0
+}
+
+/** Whether this is what was looked for. */
+function isFound({ says }: Result): boolean {
+  const { until } = values
+  return until !== undefined && (until === "any" || says.some((line) => line.startsWith(`${until} (`)))
+}
+
+process.exit(await main())

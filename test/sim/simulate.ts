@@ -1,0 +1,295 @@
+/** One seed: a swarm of faults over a workload of chance, then peace, then the judgement. */
+
+import { CarillonError, DatabaseError } from "../../src/errors.ts"
+import type { CarillonEvent } from "../../src/observe/events.ts"
+import { type Network, PERFECT } from "./database/faults.ts"
+import { type Ground, START_US } from "./database/ground.ts"
+import { createServer, type Server } from "./database/server.ts"
+import { judge, type Verdict } from "./judge.ts"
+import { createChance } from "./kernel/chance.ts"
+import { createKernel, type Kernel } from "./kernel/kernel.ts"
+import { createTrace } from "./kernel/trace.ts"
+import { type Calls, createCalls, enqueueRecorded } from "./workload/calls.ts"
+import { type ClientParts, runClient } from "./workload/clients.ts"
+import { drawTask, makeJobs } from "./workload/jobs.ts"
+import { createNemesis } from "./workload/nemesis.ts"
+import { drawPlan, type Plan } from "./workload/plan.ts"
+import { endSchedules } from "./workload/schedules.ts"
+import { guardAmbient } from "./world/ambient.ts"
+import { createProcess, type Life, type SimProcess } from "./world/process.ts"
+import { createRecorder } from "./world/recorder.ts"
+
+export interface Simulation extends Verdict {
+  readonly seed: number
+  readonly hash: string
+  readonly steps: number
+  readonly virtualMs: number
+  /** How often each fault happened. */
+  readonly faults: Readonly<Record<string, number>>
+}
+
+const SECOND_US = 1_000_000
+/** How often it is looked whether everything is over. */
+const LOOK_EVERY_US = 500_000
+/** A call that is never answered has its deadline of 30 s; then leases expire, and doubts are resolved. */
+const RECOVER_US = 150 * SECOND_US
+/** Time for schedules to make up for what they have missed. */
+const CATCH_UP_US = 3 * SECOND_US
+const STOP_US = 60 * SECOND_US
+
+const realImmediate = setImmediate
+
+export async function simulate(
+  ground: Ground,
+  seed: number,
+  print?: (line: string) => void,
+): Promise<Simulation> {
+  ground.reset()
+  const ambient = guardAmbient(ground.realMs)
+  const troubles: string[] = []
+  const onRejection = (reason: unknown) => troubles.push(`nobody handled ${describe(reason)}`)
+  process.on("unhandledRejection", onRejection)
+  try {
+    const chance = createChance(`seed ${seed}`)
+    const trace = createTrace(print)
+    const turn = () => new Promise<void>((resolve) => realImmediate(resolve))
+    const kernel = createKernel({ chance: chance.fork("order"), trace, turn })
+    const server = createServer({ kernel, wire: ground.wire, startUs: START_US, trust: ambient.trust })
+    const plan = drawPlan(chance.fork("plan"))
+    kernel.note(`plan ${JSON.stringify(plan, (_, value) => (value instanceof Set ? [...value] : value))}`)
+    const world = createWorld({ ground, kernel, server, plan, seed, troubles })
+    await world.run()
+    ambient.restore()
+    const verdict = await judge(ground, {
+      history: world.history,
+      troubles: [...troubles, ...ambient.offences],
+      clockSet: server.clockSet(),
+    })
+    return {
+      ...verdict,
+      seed,
+      hash: trace.hash(),
+      steps: kernel.steps(),
+      virtualMs: kernel.nowUs() / 1_000,
+      faults: world.faults,
+    }
+  } finally {
+    ambient.restore()
+    process.off("unhandledRejection", onRejection)
+  }
+}
+
+interface WorldParts {
+  readonly ground: Ground
+  readonly kernel: Kernel
+  readonly server: Server
+  readonly plan: Plan
+  readonly seed: number
+  readonly troubles: string[]
+}
+
+function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldParts) {
+  const chance = createChance(`seed ${seed}/world`)
+  const recorder = createRecorder(kernel)
+  const calls: Calls = createCalls()
+  const faults: Record<string, number> = {}
+  const cutUntilUs = new Map<SimProcess, number>()
+  let network: Network = plan.network
+  let isOver = false
+  let pid = 0
+  // The observer: nobody's process.
+  const pen = recorder.penOf(0, () => true)
+  const count = (fault: string) => {
+    faults[fault] = (faults[fault] ?? 0) + 1
+  }
+  const onTrouble = (says: string) => {
+    kernel.note(`TROUBLE ${says}`)
+    troubles.push(says)
+  }
+  const clients: ClientParts = {
+    plan,
+    calls,
+    connections: { schema: ground.schema, open: (life) => life.dial() },
+    isOver: () => isOver,
+    known: [],
+    onTrouble,
+    busy: new Set(),
+  }
+
+  const processes = Array.from({ length: plan.processes }, (_, index): SimProcess => {
+    const process: SimProcess = createProcess({
+      kernel,
+      server,
+      recorder,
+      name: String.fromCharCode(97 + index),
+      schema: ground.schema,
+      startUs: START_US,
+      link: {
+        network: () => network,
+        cutUntilUs: () => cutUntilUs.get(process) ?? 0,
+        count,
+        onSend: calls.onSend,
+      },
+      skew: {
+        wallMs: plan.skewed ? chance.between(-3_600_000, 3_600_000) : 0,
+        speed: plan.skewed ? 1 + (chance.next() - 0.5) / 10_000 : 1,
+        bootMs: chance.between(0, 1_000_000),
+      },
+      options: {
+        lease: plan.leaseMs,
+        pools: { default: plan.slots, ...(plan.traits.has("other pool") && { side: 1 }) },
+        wakeups: plan.wakeups,
+      },
+      makeJobs: (life, self) =>
+        makeJobs({ life, plan, schema: ground.schema, enqueueIn: (tx) => enqueueAnother(self(), tx) }),
+      onStarted: (life) => {
+        for (let client = 0; client < plan.clients && !isOver; client += 1) void runClient(clients, life)
+      },
+      onCrashPoint: (dying, point) => nemesis.onCrashPoint(dying, point),
+      onEvent: hear,
+      onTrouble,
+      nextPid: () => {
+        pid += 1
+        return pid
+      },
+    })
+    return process
+  })
+
+  const nemesis = createNemesis({
+    kernel,
+    chance,
+    plan,
+    server,
+    processes,
+    count,
+    cut: (cutOff, us) => {
+      kernel.note(`${cutOff.map(({ name }) => name)} cut off for ${Math.round(us / 1_000)} ms`)
+      for (const process of cutOff) cutUntilUs.set(process, kernel.nowUs() + Math.ceil(us))
+    },
+  })
+
+  /** The run of a handler's own transaction: it exists only if that commits. */
+  async function enqueueAnother(life: Life | undefined, tx: object): Promise<void> {
+    if (!life) return
+    const call = calls.open(life, { job: "plain", attempts: plan.attempts, retry: { delayMs: plan.retryMs } })
+    const tasks = [drawTask(plan, life.chance)]
+    await enqueueRecorded(life, call, { job: "plain", tasks, options: { tx: tx as never } })
+  }
+
+  function hear(event: CarillonEvent): void {
+    kernel.note(
+      `event ${event.type}${"job" in event ? ` ${event.job}` : ""}${"run" in event ? ` ${event.run}` : ""}`,
+    )
+    // A database that is away is what this is about. Anything else is a mistake of ours.
+    const error = "error" in event && event.type === "loop.failed" ? event.error : undefined
+    if (error === undefined) return
+    kernel.note(`loop failed: ${String(error)}`)
+    if (!(error instanceof DatabaseError) || UNEXPECTED.has(error.code))
+      onTrouble(`a loop failed: ${describe(error)}`)
+  }
+
+  function askNumber(text: string): number {
+    return Number(server.ask({ text }).rows[0]?.[0])
+  }
+
+  const left = () => askNumber(`select count(*) from "${ground.schema}".runs`)
+
+  /** Lets time pass until it is so, but not for ever. */
+  async function until(isSo: () => boolean, withinUs: number, otherwise: () => string): Promise<void> {
+    const limitUs = kernel.nowUs() + withinUs
+    let isDone = false
+    const look = () => {
+      isDone = server.isIdle() && isSo()
+      if (!isDone) kernel.after(LOOK_EVERY_US, look)
+    }
+    look()
+    await kernel.run(() => isDone || kernel.nowUs() > limitUs)
+    if (!isDone) onTrouble(otherwise())
+  }
+
+  async function run(): Promise<void> {
+    nemesis.unleash()
+    for (const process of processes) process.start()
+    await kernel.run(() => kernel.nowUs() > plan.faultyUs)
+    kernel.note("everything heals")
+    isOver = true
+    network = PERFECT
+    cutUntilUs.clear()
+    nemesis.heal()
+    const withinUs = RECOVER_US + nemesis.setBackUs()
+    await until(
+      () =>
+        clients.busy.size === 0 ||
+        [...clients.busy].every((each) => !(each as { life: Life }).life.isAlive()),
+      withinUs,
+      () => "clients are still waiting for answers",
+    )
+    resumeAll()
+    pen("healed", {})
+    await settleSchedules(withinUs)
+    await until(
+      () => left() === 0,
+      withinUs,
+      () => `not everything ended: ${leftover()}`,
+    )
+    nemesis.end()
+    for (const process of processes) process.stop(1_000, { isJudged: true })
+    await until(
+      () => processes.every((process) => !process.isAlive()),
+      STOP_US,
+      () => "a process does not stop",
+    )
+    for (const process of processes) process.crash("the end")
+  }
+
+  /** Lets those that are due catch up for a while, and then makes an end of them. */
+  async function settleSchedules(withinUs: number): Promise<void> {
+    if (plan.schedules === 0) return
+    await kernel.run(isPast(CATCH_UP_US))
+    const life = processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    let isEnded = false
+    if (life)
+      void endSchedules(plan, life).then(
+        () => (isEnded = true),
+        (error: unknown) => onTrouble(`a schedule cannot be paused: ${describe(error)}`),
+      )
+    await until(
+      () => isEnded,
+      withinUs,
+      () => "schedules are not paused",
+    )
+  }
+
+  function isPast(us: number): () => boolean {
+    const untilUs = kernel.nowUs() + us
+    return () => kernel.nowUs() >= untilUs
+  }
+
+  /** A client that died between a pause and its resume has left it paused. */
+  function resumeAll(): void {
+    ground.wire.send({ text: `delete from "${ground.schema}".pauses` })
+  }
+
+  function leftover(): string {
+    const text = `select job, state, parked_for, count(*) from "${ground.schema}".runs group by 1, 2, 3 order by 1, 2, 3`
+    return server
+      .ask({ text })
+      .rows.map((row) => row.join(" "))
+      .join("; ")
+  }
+
+  return { run, history: recorder.history, faults }
+}
+
+/** What the database never answers to a statement that is right. */
+const UNEXPECTED: ReadonlySet<string> = new Set([
+  "DATABASE_FAULT",
+  "DATABASE_REFUSED_VALUE",
+  "SCHEMA_MISMATCH",
+])
+
+function describe(error: unknown): string {
+  if (error instanceof CarillonError) return `${error.code}: ${error.message}`
+  return error instanceof Error ? (error.stack ?? error.message) : String(error)
+}

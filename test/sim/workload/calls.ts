@@ -1,0 +1,93 @@
+/** Enqueues that are written down: what is asked before it is sent, and the answer, or that there was none. */
+
+import type { EnqueueOptions } from "../../../src/api/enqueue-options.ts"
+import { CarillonError } from "../../../src/errors.ts"
+import { isUncertain } from "../../../src/store/database-error.ts"
+import type { Command } from "../../../src/store/server/connection.ts"
+import type { Asked } from "../../support/history/operations.ts"
+import type { Life } from "../world/process.ts"
+import type { Pen } from "../world/recorder.ts"
+import type { Task } from "./jobs.ts"
+
+/** One enqueue, of one run or of many. */
+export interface Call {
+  readonly number: number
+  /** The run that each item is asked for under; known when it is first sent. */
+  readonly runs: Map<number, string>
+  readonly says: Asked
+  readonly record: Pen
+}
+
+export interface Calls {
+  readonly open: (life: Life, says: Call["says"]) => Call
+  /** Looks at everything that processes send for runs that are asked for. */
+  readonly onSend: (commands: readonly Command[]) => void
+}
+
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const ITEM = /\\?"call\\?":(\d+),\\?"item\\?":(\d+)/g
+
+export function createCalls(): Calls {
+  const calls: Call[] = []
+  return {
+    open: (life, says) => {
+      const call = { number: calls.length, runs: new Map<number, string>(), says, record: life.record }
+      calls.push(call)
+      return call
+    },
+    onSend: (commands) => {
+      for (const { label, values = [] } of commands) {
+        if (label !== "runs/insert" && label !== "runs/insert-plain") continue
+        const ids = values.find((value) => value?.startsWith("{") && UUID.test(value))?.match(UUID) ?? []
+        const items = values.flatMap((value) => [...(value ?? "").matchAll(ITEM)])
+        items.forEach(([, number, item], index) => {
+          const call = calls[Number(number)]
+          // Whoever sends another id for the same item has not been asked to.
+          if (call === undefined || call.runs.has(Number(item))) return
+          const run = ids[index] ?? ""
+          call.runs.set(Number(item), run)
+          call.record("enq_invoke", { run, ...call.says })
+        })
+      }
+    },
+  }
+}
+
+/** The same task, marked as an item of a call. */
+export function itemOf({ number }: Call, item: number, task: Task): Task {
+  return { call: number, item, ...task }
+}
+
+/** Enqueues and writes down what came of it; the ids of those that were acknowledged. */
+export async function enqueueRecorded(
+  life: Life,
+  call: Call,
+  wanted: { readonly job: string; readonly tasks: readonly Task[]; readonly options: EnqueueOptions },
+): Promise<string[]> {
+  const job = life.jobs.get(wanted.job)
+  if (!job) throw new Error(`there is no job ${wanted.job}`)
+  const { tx, ...options } = wanted.options
+  const items = wanted.tasks.map((task, item) => ({ input: itemOf(call, item, task), ...options }))
+  try {
+    const [first] = items
+    const handles =
+      items.length === 1
+        ? [await life.carillon.enqueue(job, first?.input as never, wanted.options)]
+        : await life.carillon.enqueueMany(job, items as never, tx ? { tx } : {})
+    if (!tx) for (const { id, created } of handles) life.record("enq_ok", { run: id, created })
+    return handles.map(({ id }) => id)
+  } catch (error) {
+    // In a transaction of the user's it is the user who knows what becomes of it.
+    if (!tx) recordFailure(call, error)
+    throw error
+  }
+}
+
+/** Nobody knows, or nothing was changed. */
+export function recordFailure(call: Call, error: unknown): void {
+  const code = error instanceof CarillonError ? error.code : String(error)
+  for (const run of call.runs.values()) {
+    if (isUncertain(error)) call.record("enq_info", { run })
+    else call.record("enq_fail", { run, code })
+  }
+}

@@ -1,0 +1,183 @@
+/** The users of a simulation: they ask processes for this and that, as chance has it, until they are told to stop. */
+import type { EnqueueOptions } from "../../../src/api/enqueue-options.ts"
+import { limitKeyOf } from "../../../src/engine/new-run.ts"
+import { CarillonError } from "../../../src/errors.ts"
+import type { Life } from "../world/process.ts"
+import { type Call, type Calls, enqueueRecorded, recordFailure } from "./calls.ts"
+import { BOOKING, drawTask, TIMEOUT_MS } from "./jobs.ts"
+import type { Plan, Request, Trait } from "./plan.ts"
+import { askAboutSchedules } from "./schedules.ts"
+import { enqueueInTransaction, type UserConnections } from "./user-transaction.ts"
+
+export interface ClientParts {
+  readonly plan: Plan
+  readonly calls: Calls
+  readonly connections: UserConnections
+  readonly isOver: () => boolean
+  /** What users know of: the runs that were acknowledged to any of them. */
+  readonly known: string[]
+  readonly onTrouble: (says: string) => void
+  /** Whoever has something under way. */
+  readonly busy: Set<object>
+}
+
+const BY = { actor: "client", reason: "as the seed says" }
+/** Answers that a user has to expect. */
+const EXPECTED: ReadonlySet<string> = new Set([
+  "CLOSED",
+  "DATABASE_BUSY",
+  "DATABASE_DEADLINE",
+  "DATABASE_FULL",
+  "DATABASE_UNAVAILABLE",
+  "OUTCOME_UNKNOWN",
+  "RUN_CANCELLED",
+  "RUN_DEAD",
+  "RUN_DISCARDED",
+  "RUN_EXPIRED",
+  "RUN_NOT_DEAD",
+  "RUN_NOT_FOUND",
+  "RUN_REPLACED",
+  "SCHEDULE_BEHIND",
+  "SCHEDULE_CHANGED",
+  "SCHEDULE_NOT_FOUND",
+  "SCHEDULE_STATE",
+  "TRANSACTION_OVER",
+])
+
+/** Lets one user loose on a process, for as long as it lives. */
+export async function runClient(parts: ClientParts, life: Life): Promise<void> {
+  const { plan, isOver, busy } = parts
+  const { chance, host } = life
+  const requests = plan.requests.flatMap(([request, weight]) => Array.from({ length: weight }, () => request))
+  const self = { life }
+  while (life.isAlive()) {
+    await host.sleep(chance.skewed(5, 2 * plan.restMs))
+    if (isOver()) return
+    busy.add(self)
+    try {
+      await ask(parts, life, chance.pick(requests))
+    } catch (error) {
+      const code = error instanceof CarillonError ? error.code : undefined
+      if (code === undefined || !EXPECTED.has(code)) parts.onTrouble(`a client was told ${String(error)}`)
+      if (code === "CLOSED") return
+    } finally {
+      busy.delete(self)
+    }
+  }
+}
+
+async function ask(parts: ClientParts, life: Life, request: Request): Promise<void> {
+  const { known } = parts
+  const { carillon, chance, record } = life
+  switch (request) {
+    case "enqueue":
+      return enqueue(parts, life, 1)
+    case "enqueue many":
+      return enqueue(parts, life, chance.between(2, 8))
+    case "enqueue in a transaction":
+      return inTransaction(parts, life)
+    case "pause and resume":
+      return pauseForAWhile(life)
+    case "schedules":
+      return askAboutSchedules(parts.plan, life)
+  }
+  if (known.length === 0) return
+  const run = known[chance.between(Math.max(0, known.length - 12), known.length - 1)] as string
+  switch (request) {
+    case "cancel": {
+      record("cancel_invoke", { run })
+      const { changed } = await carillon.cancel(run, BY)
+      if (changed) record("cancel_ok", { run })
+      return
+    }
+    case "expedite":
+      await carillon.expedite(run, { ...BY, ...(chance.happens(0.5) && { priority: chance.between(-2, 2) }) })
+      return
+    case "replay":
+      return carillon.replay(run, BY)
+    case "discard":
+      return carillon.discard(run, BY)
+    case "wait for a result": {
+      const enough = new AbortController()
+      void life.host.sleep(3_000).then(() => enough.abort())
+      await carillon.result(run, { signal: enough.signal }).catch((error: unknown) => {
+        if (!enough.signal.aborted) throw error
+      })
+      return
+    }
+    case "read":
+      await Promise.all([carillon.run(run), carillon.attempts(run), carillon.history({ limit: 5 })])
+  }
+}
+
+/** What is special about the runs of one enqueue. */
+function drawWanted({ plan }: ClientParts, { chance }: Life): { job: string; options: EnqueueOptions } {
+  const has = (trait: Trait) => plan.traits.has(trait) && chance.happens(plan.traitRate)
+  const jobs = [
+    ...(has("limit") || has("limit by key") ? ["limited"] : []),
+    ...(has("timeout") ? ["timed"] : []),
+    ...(has("other pool") ? ["side"] : []),
+    ...(has("bury when lost") ? ["once"] : []),
+    ...(has("settle now") ? ["now"] : []),
+    ...(has("own transaction") ? [BOOKING] : []),
+  ]
+  const job = jobs.length > 0 ? chance.pick(jobs) : "plain"
+  const options: EnqueueOptions = {
+    ...(has("delay") && { delay: chance.between(0, 3_000) }),
+    ...(has("priority") && { priority: chance.between(-2, 2) }),
+    ...(has("key") && { key: `key ${chance.between(1, 3)}`, ...(chance.happens(0.3) && { keyFor: 2_000 }) }),
+    ...(has("start within") && { startWithin: chance.between(1, 2_000) }),
+    ...(job === "limited" && has("limit by key") && { concurrencyKey: `user ${chance.between(1, 2)}` }),
+  }
+  return { job, options }
+}
+
+/** Says of a call what it asks for. */
+function open({ plan, calls }: ClientParts, life: Life, job: string, options: EnqueueOptions): Call {
+  const { startWithin, key, keyFor, priority, concurrencyKey = null } = options
+  return calls.open(life, {
+    job,
+    attempts: plan.attempts,
+    retry: { delayMs: plan.retryMs },
+    ...(startWithin !== undefined && { mayExpire: true }),
+    ...(key !== undefined && keyFor === undefined && { key }),
+    ...(priority !== undefined && { priority }),
+    ...(job === "limited" && { limits: [{ key: limitKeyOf(job, { concurrencyKey }), cap: plan.cap }] }),
+    ...(job === "timed" && { timeoutMs: TIMEOUT_MS }),
+  })
+}
+
+async function enqueue(parts: ClientParts, life: Life, count: number): Promise<void> {
+  const { job, options } = drawWanted(parts, life)
+  const { key, keyFor, ...rest } = options
+  // Many with one key would be one.
+  const wanted = count === 1 ? options : rest
+  const tasks = Array.from({ length: count }, () => drawTask(parts.plan, life.chance))
+  const ids = await enqueueRecorded(life, open(parts, life, job, wanted), { job, tasks, options: wanted })
+  parts.known.push(...ids)
+}
+
+async function inTransaction(parts: ClientParts, life: Life): Promise<void> {
+  const { job, options: drawn } = drawWanted(parts, life)
+  // One that is there already under its key would not be this transaction's.
+  const { key, keyFor, ...options } = drawn
+  const call = open(parts, life, job, options)
+  const wanted = { job, tasks: [drawTask(parts.plan, life.chance)], options }
+  const rollsBack = life.chance.happens(0.1)
+  try {
+    const ids = await enqueueInTransaction({ connections: parts.connections, life, call, wanted, rollsBack })
+    parts.known.push(...ids)
+  } catch (error) {
+    recordFailure(call, error)
+    throw error
+  }
+}
+
+async function pauseForAWhile({ carillon, chance, host }: Life): Promise<void> {
+  const target = chance.happens(0.5)
+    ? { job: chance.pick(["plain", "limited", "timed"]) }
+    : { pool: "default" }
+  await carillon.pause(target, BY)
+  await host.sleep(chance.between(10, 1_500))
+  await carillon.resume(target, BY)
+}

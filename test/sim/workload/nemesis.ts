@@ -1,0 +1,133 @@
+/** What befalls processes and the database as such, at moments that chance decides. */
+import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points.ts"
+import type { Server } from "../database/server.ts"
+import type { Chance } from "../kernel/chance.ts"
+import type { Kernel } from "../kernel/kernel.ts"
+import type { SimProcess } from "../world/process.ts"
+import type { Plan } from "./plan.ts"
+
+export interface NemesisParts {
+  readonly kernel: Kernel
+  readonly chance: Chance
+  readonly plan: Plan
+  readonly server: Server
+  readonly processes: readonly SimProcess[]
+  readonly count: (fault: string) => void
+  /** Nothing gets through from these processes for so long. */
+  readonly cut: (processes: readonly SimProcess[], us: number) => void
+}
+
+export interface Nemesis {
+  /** Plans everything that will happen in the faulty phase. */
+  readonly unleash: () => void
+  /** A process has come to a point where it may die. */
+  readonly onCrashPoint: (process: SimProcess, point: CrashPoint) => void
+  /** Ends every fault; the dead are started again. */
+  readonly heal: () => void
+  /** Nothing is started again from now on. */
+  readonly end: () => void
+  /** How far the database's clock was set back, in all. */
+  readonly setBackUs: () => number
+}
+
+export function createNemesis(parts: NemesisParts): Nemesis {
+  const { kernel, chance, plan, server, processes, count, cut } = parts
+  const { nemesis, leaseMs, faultyUs } = plan
+  const leaseUs = leaseMs * 1_000
+  let isHealed = false
+  let isOver = false
+  let setBackUs = 0
+
+  function restartLater(process: SimProcess): void {
+    kernel.after(chance.skewed(50_000, 3 * leaseUs), () => {
+      if (!isOver && !process.isAlive()) process.start()
+    })
+  }
+
+  function crash(process: SimProcess, why: string): void {
+    count("crash")
+    process.crash(why)
+    restartLater(process)
+  }
+
+  const deeds: Readonly<
+    Record<Exclude<keyof typeof nemesis, "crashPointRate">, (process: SimProcess) => void>
+  > = {
+    crashes: (process) => process.isAlive() && crash(process, "killed"),
+    pauses: (process) => {
+      count("pause past the lease")
+      process.pause(leaseUs * (1 + 2 * chance.next()))
+    },
+    hiccups: (process) => {
+      count("hiccup")
+      process.pause(chance.skewed(1_000, leaseUs / 2))
+    },
+    stops: (process) => {
+      if (!process.isAlive() || process.isStopping()) return
+      count("stop")
+      process.stop(chance.pick([0, 100, 2_000]))
+      restartWhenStopped(process)
+    },
+    cuts: (process) => {
+      count("cut")
+      cut([process], leaseUs * 2 * chance.next())
+    },
+    outages: () => {
+      count("outage")
+      cut(processes, chance.skewed(100_000, 2 * leaseUs))
+    },
+    restarts: () => {
+      count("server restart")
+      server.restart()
+      cut(processes, chance.skewed(50_000, 2_000_000))
+    },
+    jumpsForward: () => {
+      count("clock forward")
+      const us = Math.round(chance.skewed(100_000, 180_000_000))
+      kernel.note(`the database's clock is set forward by ${us} µs`)
+      server.jump(us)
+    },
+    jumpsBack: () => {
+      count("clock back")
+      const us = Math.round(chance.skewed(10_000, 30_000_000))
+      kernel.note(`the database's clock is set back by ${us} µs`)
+      setBackUs += us
+      server.jump(-us)
+    },
+  }
+
+  function restartWhenStopped(process: SimProcess): void {
+    kernel.after(100_000, () => {
+      if (process.isAlive() && process.isStopping()) return restartWhenStopped(process)
+      if (!process.isAlive()) restartLater(process)
+    })
+  }
+
+  return {
+    unleash: () => {
+      for (const [name, deed] of Object.entries(deeds)) {
+        const times = nemesis[name as keyof typeof deeds]
+        for (let time = 0; time < times; time += 1) {
+          kernel.after(chance.between(0, faultyUs), () => {
+            if (!isHealed) deed(chance.pick(processes))
+          })
+        }
+      }
+    },
+    onCrashPoint: (process, point) => {
+      if (isHealed || !chance.happens(nemesis.crashPointRate)) return
+      count(`crash at ${point}`)
+      crash(process, point)
+    },
+    heal: () => {
+      isHealed = true
+      for (const process of processes) if (!process.isAlive()) process.start()
+    },
+    end: () => {
+      isOver = true
+    },
+    setBackUs: () => setBackUs,
+  }
+}
+
+export const CRASH_FAULTS = CRASH_POINTS.map((point) => `crash at ${point}`)

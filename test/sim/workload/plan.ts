@@ -1,0 +1,149 @@
+/**
+ * What a seed will do: how many processes, what they are asked for, and which faults befall them how often.
+ *
+ * A swarm: each seed has some of the faults and some of the work, with rates of its own, so that rare meetings of two
+ * things are not drowned by all the others.
+ */
+import { FATES, type Fate, type Network, PERFECT } from "../database/faults.ts"
+import type { Chance } from "../kernel/chance.ts"
+
+/** What clients can ask for. */
+export const REQUESTS = [
+  "enqueue",
+  "enqueue many",
+  "enqueue in a transaction",
+  "cancel",
+  "expedite",
+  "pause and resume",
+  "replay",
+  "discard",
+  "wait for a result",
+  "read",
+  "schedules",
+] as const
+export type Request = (typeof REQUESTS)[number]
+
+/** What can be said about a run when it is enqueued. */
+export const TRAITS = [
+  "delay",
+  "priority",
+  "key",
+  "limit",
+  "limit by key",
+  "timeout",
+  "start within",
+  "other pool",
+  "bury when lost",
+  "settle now",
+  "fails",
+  "dies",
+  "snoozes",
+  "cancels itself",
+  "stubborn",
+  "own transaction",
+  "enqueues another",
+] as const
+export type Trait = (typeof TRAITS)[number]
+
+/** What befalls processes and the database as such. */
+export interface Nemesis {
+  readonly crashes: number
+  /** How often a process dies at a point where it may. */
+  readonly crashPointRate: number
+  readonly pauses: number
+  readonly hiccups: number
+  readonly stops: number
+  readonly cuts: number
+  readonly outages: number
+  readonly restarts: number
+  readonly jumpsForward: number
+  readonly jumpsBack: number
+}
+
+export interface Plan {
+  readonly processes: number
+  readonly leaseMs: number
+  readonly slots: number
+  readonly wakeups: boolean
+  /** How wrong clocks are. */
+  readonly skewed: boolean
+  readonly faultyUs: number
+  readonly network: Network
+  readonly nemesis: Nemesis
+  readonly clients: number
+  readonly requests: readonly (readonly [Request, number])[]
+  readonly traits: ReadonlySet<Trait>
+  readonly traitRate: number
+  readonly attempts: number
+  /** How long a run waits after a failure. */
+  readonly retryMs: number
+  /** The longest that a handler takes, mostly. */
+  readonly handlerMs: number
+  readonly restMs: number
+  readonly cap: number
+  readonly schedules: number
+}
+
+export function drawPlan(chance: Chance): Plan {
+  const some = <T>(items: readonly T[], rate: number) => items.filter(() => chance.happens(rate))
+  const often = (rate: number, most: number) => (chance.happens(rate) ? chance.between(1, most) : 0)
+  const requests = some(REQUESTS, 0.5).map((request) => [request, chance.between(1, 4)] as const)
+  const hasSchedules = requests.some(([request]) => request === "schedules")
+  return {
+    processes: chance.between(2, 4),
+    leaseMs: chance.pick([2_000, 4_000, 6_000, 10_000]),
+    slots: chance.between(1, 5),
+    wakeups: chance.happens(0.8),
+    skewed: chance.happens(0.6),
+    faultyUs: chance.between(4, 10) * 1_000_000,
+    network: drawNetwork(chance),
+    nemesis: {
+      crashes: often(0.5, 4),
+      crashPointRate: chance.happens(0.4) ? chance.skewed(0.002, 0.1) : 0,
+      pauses: often(0.4, 3),
+      hiccups: often(0.3, 6),
+      stops: often(0.3, 3),
+      cuts: often(0.3, 2),
+      outages: often(0.15, 2),
+      restarts: often(0.15, 2),
+      jumpsForward: often(0.15, 2),
+      jumpsBack: often(0.1, 1),
+    },
+    clients: chance.happens(0.2) ? 2 : 1,
+    // Without anything to do there is nothing to see.
+    requests: [["enqueue", 6], ...requests],
+    traits: new Set(some(TRAITS, 0.4)),
+    traitRate: chance.pick([0.2, 0.4, 0.7]),
+    attempts: chance.between(2, 5),
+    retryMs: chance.pick([20, 200, 1_000]),
+    handlerMs: chance.pick([5, 50, 400, 1_500]),
+    restMs: chance.pick([400, 1_000, 2_000]),
+    cap: chance.between(1, 2),
+    schedules: hasSchedules ? chance.between(1, 3) : 0,
+  }
+}
+
+function drawNetwork(chance: Chance): Network {
+  // One seed in five has a perfect network: then what goes wrong is not the network's doing.
+  if (chance.happens(0.2)) return PERFECT
+  const rates: Partial<Record<Fate, number>> = {}
+  const share = chance.pick([0.15, 0.3, 0.6])
+  // Silence costs the caller its whole deadline, and the simulation most of its time.
+  const isSilent = chance.happens(0.3)
+  for (const fate of FATES) {
+    if (fate.startsWith("silent") && !isSilent) continue
+    const most = fate.startsWith("silent") ? 0.01 : 0.06
+    if (chance.happens(share)) rates[fate] = chance.skewed(0.002, most)
+  }
+  const rate = () => (chance.happens(0.3) ? chance.next() : 0)
+  return {
+    rates,
+    latencyUs: chance.pick([
+      [100, 400],
+      [100, 3_000],
+      [200, 30_000],
+    ]),
+    notifications: { lost: rate(), twice: rate(), late: rate() },
+    idleBreaks: chance.happens(0.3) ? chance.skewed(0.002, 0.05) : 0,
+  }
+}

@@ -1,0 +1,123 @@
+/** What users do to schedules: they make a few, change them, pause them and wonder what they will do next. */
+import type { ScheduleOptions } from "../../../src/api/schedule-options.ts"
+import type { Job } from "../../../src/job/define.ts"
+import type { Chance } from "../kernel/chance.ts"
+import type { Life } from "../world/process.ts"
+import { drawTask, type Task } from "./jobs.ts"
+import type { Plan } from "./plan.ts"
+
+const BY = { actor: "client", reason: "as the seed says" }
+
+export const SCHEDULE_REQUESTS = [
+  "put",
+  "pause",
+  "resume",
+  "skip next",
+  "run now",
+  "backfill",
+  "cancel",
+  "delete",
+  "planned",
+] as const
+export type ScheduleRequest = (typeof SCHEDULE_REQUESTS)[number]
+
+/** More often the first ones: a schedule that is gone makes no more trouble. */
+const WEIGHTS: Readonly<Record<ScheduleRequest, number>> = {
+  put: 6,
+  pause: 3,
+  resume: 4,
+  "skip next": 1,
+  "run now": 2,
+  backfill: 1,
+  cancel: 0.3,
+  delete: 0.3,
+  planned: 1,
+}
+
+/** Asks for something about one of the schedules. */
+export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
+  const { carillon, chance, record } = life
+  const { schedules } = carillon
+  const name = `schedule ${chance.between(1, plan.schedules)}`
+  switch (drawRequest(chance)) {
+    case "put": {
+      const { schedule } = await schedules.put(drawSchedule(plan, life, name), BY)
+      return record("sched_put", { schedule: name, version: schedule.version })
+    }
+    case "pause":
+      if (await schedules.pause(name, BY)) record("sched_pause", { schedule: name })
+      return
+    case "resume": {
+      const misfire = chance.happens(0.3) ? chance.pick(["latest", "all"] as const) : undefined
+      if (await schedules.resume(name, { ...BY, ...(misfire && { misfire }) })) {
+        record("sched_resume", { schedule: name, ...(misfire && { misfire }) })
+      }
+      return
+    }
+    case "skip next":
+      await schedules.skipNext(name, BY)
+      return
+    case "run now":
+      await schedules.runNow(name, { ...BY, ...(chance.happens(0.3) && { overlap: "allow" as const }) })
+      return
+    case "backfill": {
+      const found = await schedules.get(name)
+      if (!found) return
+      const to = new Date(found.createdAt.getTime() - chance.between(0, 5_000))
+      await schedules.backfill(name, { ...BY, from: new Date(to.getTime() - 4_000), to })
+      return
+    }
+    case "cancel":
+      await schedules.cancel(name, { ...BY, cancelQueued: chance.happens(0.5) })
+      return
+    case "delete":
+      await schedules.delete(name, BY)
+      return
+    case "planned":
+      await Promise.all([schedules.planned(name), schedules.fires(name), schedules.list()])
+  }
+}
+
+function drawRequest(chance: Chance): ScheduleRequest {
+  let left = chance.next() * Object.values(WEIGHTS).reduce((sum, weight) => sum + weight, 0)
+  return SCHEDULE_REQUESTS.find((request) => {
+    left -= WEIGHTS[request]
+    return left < 0
+  }) as ScheduleRequest
+}
+
+function drawSchedule(plan: Plan, { chance, jobs }: Life, name: string): ScheduleOptions<Task> {
+  const task = drawTask(plan, chance)
+  const when = chance.pick([
+    { every: chance.pick(["1s", "2s", "3s"]) },
+    { every: "2s", offset: "500ms" },
+    { cron: chance.pick(["* * * * * *", "*/2 * * * * *", "*/3 * * * * *"]) },
+    { cron: "*/5 * * * * *", timeZone: "Europe/Berlin" },
+    { afterCompletion: chance.pick(["1s", "2s"]) },
+    { every: "1s", maxRuns: chance.between(1, 4) },
+  ] as const)
+  const isAfter = "afterCompletion" in when
+  const overlap = chance.pick(["skip", "queue", "collapse", "replace", "allow"] as const)
+  const misfire = chance.pick(["latest", "skip", "all"] as const)
+  // What never drops an occurrence cannot leave one out because another still runs.
+  const isCrossed = misfire === "all" && overlap !== "queue" && overlap !== "allow"
+  return {
+    ...when,
+    name,
+    job: jobs.get(chance.pick(["plain", "plain", "limited"])) as Job<Task, unknown>,
+    input: { ...task, ms: Math.min(task.ms, 1_500), fails: Math.min(task.fails ?? 0, 1) },
+    ...(!isAfter && { misfire, overlap: isCrossed ? "queue" : overlap }),
+    ...(!isAfter && overlap === "replace" && !isCrossed && { replaceGrace: "500ms" }),
+    ...(chance.happens(0.2) && { pauseAfterFailures: 2 }),
+  } as ScheduleOptions<Task>
+}
+
+/** Lets no schedule make anything more; those that are there are told. */
+export async function endSchedules(plan: Plan, { carillon, record }: Life): Promise<void> {
+  for (let number = 1; number <= plan.schedules; number += 1) {
+    const schedule = `schedule ${number}`
+    const found = await carillon.schedules.get(schedule)
+    if (found === undefined || found.state !== "active") continue
+    if (await carillon.schedules.pause(schedule, BY)) record("sched_pause", { schedule })
+  }
+}
