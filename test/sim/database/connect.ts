@@ -10,7 +10,7 @@ import { deadlineError, translateError } from "../../../src/store/database-error
 import type { Answer, Command, Connection, Dial } from "../../../src/store/server/connection.ts"
 import type { Kernel, Owner } from "../kernel/kernel.ts"
 import { BUSY_STATES, drawFate, type Fate, type Network } from "./faults.ts"
-import { type Outcome, type Server, type Session, serverError } from "./server.ts"
+import { type Outcome, restartError, type Server, type Session, serverError } from "./server.ts"
 import type { Reply, Command as WireCommand } from "./wire.ts"
 
 /** The way from one process to the server. */
@@ -222,8 +222,6 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
         link.count(fate)
         kernel.note(`${name} ${label}: ${fate}`)
       }
-      const lost = LOST()
-      const ended = serverError("57P01", "terminating connection due to administrator command")
       switch (fate) {
         case "fine":
           return perform(latencyUs(parts), told)
@@ -233,21 +231,21 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
           destroy()
           return end(() => reject(unsent(label)))
         case "lost-before":
-          return breakDown(latencyUs(parts), lost)
+          return breakDown(latencyUs(parts), LOST())
         case "lost-after":
-          return perform(latencyUs(parts), () => breakDown(latencyUs(parts), lost))
+          return perform(latencyUs(parts), () => breakDown(latencyUs(parts), LOST()))
         case "lost-late":
           perform(lateUs(), () => {})
-          return breakDown(latencyUs(parts), lost)
+          return breakDown(latencyUs(parts), LOST())
         case "ended-before":
           return kernel.after(latencyUs(parts), () => {
             session.end()
-            breakDown(latencyUs(parts), ended)
+            breakDown(latencyUs(parts), restartError())
           })
         case "ended-after":
           return perform(latencyUs(parts), () => {
             session.end()
-            breakDown(latencyUs(parts), ended)
+            breakDown(latencyUs(parts), restartError())
           })
         case "silent-never":
           return
