@@ -24,6 +24,8 @@ export default defineConfig({
         "test/{docs,planted,lint}.test.ts",
         "test/{time,history,mutants}/**/*.test.ts",
       ]),
+      // PGlite, in virtual time.
+      pure("sim", ["test/sim/**/*.test.ts"]),
       // Not a part of `npm test`, which would take too long: `npm run test:long` runs them.
       ...(long ? [withServers("long", ["test/long/**/*.test.ts"])] : []),
       withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"]),

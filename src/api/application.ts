@@ -116,6 +116,8 @@ export function createApplication(
 
   async function stop(graceMs: number): Promise<void> {
     stopping.abort()
+    // Calls may take a while; nothing that comes in meanwhile is ours to begin.
+    void open.settled().then((opened) => opened?.value.engine.close())
     const patience = new AbortController()
     await Promise.race([Promise.all(calls), host.sleep(LAST_CALLS_MS, patience.signal)])
     patience.abort()

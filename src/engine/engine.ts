@@ -64,6 +64,8 @@ export interface Engine {
   /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
   readonly open: () => Promise<void>
   readonly start: () => Promise<void>
+  /** Claims and starts nothing more from now on. A stop is to follow. */
+  readonly close: () => void
   /** No new claims, then time to finish, then an abort, then everything that is left goes back. */
   readonly stop: (graceMs: number) => Promise<void>
 }
@@ -249,6 +251,11 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     if (claimLoops.length === 0) claimLoops.push(...loops.map((loop) => run(loop, claiming.signal)))
   }
 
+  function close(): void {
+    claiming.abort()
+    for (const worker of workers) worker.close()
+  }
+
   let stopping: Promise<void> | undefined
   const graceOver = new AbortController()
 
@@ -292,6 +299,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     jobs: config.jobs,
     open,
     start,
+    close,
     stop,
   }
 }

@@ -124,17 +124,19 @@ async function settleRefused<E extends End>(
 async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
   const { ends, identity, isDoubtful, tell } = batch
   const became = await write(runtime, identity, ends)
-  const missing = ends.filter((end) => !became.has(end.run.id) && isDoubtful(end))
+  await runtime.crashPoint("settle.written")
+  const isMissing = (end: E) => !became.has(end.run.id) && isDoubtful(end)
+  const missing = ends.filter(isMissing)
+  // What is written is told before anything else can fail: nobody would know of it the next time.
+  for (const end of ends) if (!isMissing(end)) tell(end, became.get(end.run.id))
+  if (missing.length === 0) return
   const lost = missing.map(({ run }) => run)
-  const settled = lost.length > 0 ? await findSettledRuns(runtime.database, lost, "vital") : []
+  const settled = await findSettledRuns(runtime.database, lost, "vital")
   for (const end of missing) {
     // It took effect the first time; what it became is what was meant.
-    if (settled.includes(end.run.id)) {
-      became.set(end.run.id, { state: end.fate.state, rank: 0n, limitKeys: [] })
-    }
+    const isSettled = settled.includes(end.run.id)
+    tell(end, isSettled ? { state: end.fate.state, rank: 0n, limitKeys: [] } : undefined)
   }
-  await runtime.crashPoint("settle.written")
-  for (const end of ends) tell(end, became.get(end.run.id))
 }
 
 /** Successes go the short way, all others the general one. */

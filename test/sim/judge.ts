@@ -20,6 +20,8 @@ export interface Seen {
   readonly history: History
   readonly troubles: readonly string[]
   readonly clockSet: ClockSet
+  /** What else cannot be judged of this workload. */
+  readonly unjudged?: readonly Invariant[]
 }
 
 /**
@@ -32,10 +34,13 @@ const UNJUDGED: Readonly<Record<ClockSet, ReadonlySet<Invariant>>> = {
   back: new Set<Invariant>(["I9", "I10", "I11", "I12", "I13", "I14", "I18", "I21", "I27", "I28", "I31"]),
 }
 
-export async function judge(ground: Ground, { history, troubles, clockSet }: Seen): Promise<Verdict> {
+export async function judge(ground: Ground, seen: Seen): Promise<Verdict> {
+  const { history, troubles, clockSet, unjudged = [] } = seen
   const read = await readFinal(ground.reader)
   const all = examine(history, clockSet === "back" ? byTrueTime(read, ground) : read)
-  const violations = all.violations.filter(({ invariant }) => !UNJUDGED[clockSet].has(invariant))
+  const violations = all.violations.filter(
+    ({ invariant }) => !UNJUDGED[clockSet].has(invariant) && !unjudged.includes(invariant),
+  )
   const examination = { ...all, violations }
   return {
     examination,

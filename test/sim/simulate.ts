@@ -64,6 +64,8 @@ export async function simulate(
       history: world.history,
       troubles: [...troubles, ...ambient.offences],
       clockSet: server.clockSet(),
+      // Such a run is written down as started before its handler starts, and others of its claim start meanwhile.
+      unjudged: plan.traits.has("bury when lost") ? ["I16"] : [],
     })
     return {
       ...verdict,

@@ -5,6 +5,7 @@ import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate, type Gate } from "../support/gate.ts"
 import { rowsOf } from "../support/sql.ts"
+import { outOfReach, requestLost } from "../support/watched-database.ts"
 
 const { signal } = new AbortController()
 
@@ -48,6 +49,32 @@ describeEngines(
       expect(finished(stage)).toBe(1)
       await vi.waitUntil(() => told !== undefined)
       expect(told).toMatchObject({ state: "succeeded", result: '"done"' })
+    })
+
+    it("is told when it was written, whatever becomes of the look for another beside it", async () => {
+      const gate = createGate()
+      const fails = (name: string, first: Promise<void> | undefined) => {
+        const run = async () => {
+          await first
+          throw new Error("as it should")
+        }
+        return defineJob({ name, retry: { attempts: 1 }, run })
+      }
+      const jobs = [fails("at-once", undefined), fails("later", gate.opened)]
+      const stage = await openEngineStage(await engine.migrated(), { jobs, pools: { default: 2 } })
+      for (const job of jobs) await stage.enqueue(job, 1, { runAt: new Date(0) })
+      // The answer to the first is lost; the second has ended when both are written again.
+      stage.database.meddle("runs/settle", async (settle) => {
+        await settle()
+        gate.open()
+        return requestLost(settle)
+      })
+      stage.database.meddle("attempts/find-settled", outOfReach)
+      await stage.tick()
+      await stage.settled()
+      expect(stage.database.count("attempts/find-settled")).toBe(2)
+      expect(stage.events.filter(({ type }) => type === "attempt.fenced")).toEqual([])
+      expect(finished(stage)).toBe(2)
     })
 
     it("is written together with others", async () => {

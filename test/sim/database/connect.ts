@@ -10,7 +10,7 @@ import { deadlineError, translateError } from "../../../src/store/database-error
 import type { Answer, Command, Connection, Dial } from "../../../src/store/server/connection.ts"
 import type { Kernel, Owner } from "../kernel/kernel.ts"
 import { BUSY_STATES, drawFate, type Fate, type Network } from "./faults.ts"
-import { type Outcome, type Server, type Session, serverError } from "./server.ts"
+import { type Outcome, restartError, type Server, type Session, serverError } from "./server.ts"
 import type { Reply, Command as WireCommand } from "./wire.ts"
 
 /** The way from one process to the server. */
@@ -40,6 +40,8 @@ const LATE_US: Span = [50_000, 12_000_000]
 const LATE_INSIDE_US: Span = [10_000, 1_000_000]
 const SLOW_US: Span = [20_000, 4_000_000]
 const SLOW_INSIDE_US: Span = [5_000, 200_000]
+/** What the driver says when the connection is gone. */
+const LOST = () => new Error("Connection terminated unexpectedly")
 /** The server has ended the session, or has lost what was prepared in it. */
 const SPENT = /^(08|57P|25P0[34]|26000|42P05)/
 
@@ -125,6 +127,9 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
     for (const handler of notificationHandlers) handler(channel, payload)
   }
 
+  /** Whoever waits for an answer: they hear that there will be none when the connection is gone. */
+  const waiting = new Set<() => void>()
+
   /** What is on its way to the server still gets there when the connection is gone. */
   let underWay = 0
   const endSession = () => {
@@ -137,6 +142,7 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
     usable = false
     kernel.after(latencyUs(parts), endSession)
     const tellAll = () => {
+      for (const giveUp of [...waiting]) giveUp()
       for (const handler of endHandlers) handler()
     }
     kernel.after(0, tellAll, owner)
@@ -149,9 +155,12 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
       const end = (how: () => void) => {
         if (isOver) return
         isOver = true
+        waiting.delete(giveUp)
         timer.cancel()
         how()
       }
+      const giveUp = () => end(() => reject(translateError(LOST(), label)))
+      waiting.add(giveUp)
       const timer = host.after(deadlineAtMs - host.monotonicMs(), () =>
         end(() => {
           kernel.note(`${name} ${label}: no answer`)
@@ -213,8 +222,6 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
         link.count(fate)
         kernel.note(`${name} ${label}: ${fate}`)
       }
-      const lost = new Error("Connection terminated unexpectedly")
-      const ended = serverError("57P01", "terminating connection due to administrator command")
       switch (fate) {
         case "fine":
           return perform(latencyUs(parts), told)
@@ -224,21 +231,21 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
           destroy()
           return end(() => reject(unsent(label)))
         case "lost-before":
-          return breakDown(latencyUs(parts), lost)
+          return breakDown(latencyUs(parts), LOST())
         case "lost-after":
-          return perform(latencyUs(parts), () => breakDown(latencyUs(parts), lost))
+          return perform(latencyUs(parts), () => breakDown(latencyUs(parts), LOST()))
         case "lost-late":
           perform(lateUs(), () => {})
-          return breakDown(latencyUs(parts), lost)
+          return breakDown(latencyUs(parts), LOST())
         case "ended-before":
           return kernel.after(latencyUs(parts), () => {
             session.end()
-            breakDown(latencyUs(parts), ended)
+            breakDown(latencyUs(parts), restartError())
           })
         case "ended-after":
           return perform(latencyUs(parts), () => {
             session.end()
-            breakDown(latencyUs(parts), ended)
+            breakDown(latencyUs(parts), restartError())
           })
         case "silent-never":
           return

@@ -169,7 +169,7 @@ function timeoutError(): ServerError {
 }
 
 /** As PostgreSQL says it to whoever was connected when it was stopped. */
-function restartError(): ServerError {
+export function restartError(): ServerError {
   return serverError("57P01", "terminating connection due to administrator command")
 }
 

@@ -34,6 +34,8 @@ export interface JobParts {
 
 /** Its runs end in a transaction of their own. */
 export const BOOKING = "booking"
+/** A transaction that is never answered holds its run for as long as it may stay open: without a timeout, 10 minutes. */
+const BOOKING_TIMEOUT_MS = 5_000
 export const TIMEOUT_MS = 300
 
 /** The jobs by what is special about them. */
@@ -63,7 +65,7 @@ export function makeJobs({ life, plan, schema, enqueueIn }: JobParts): AnyJob[] 
     job({ name: "side", pool: "side" }),
     job({ name: "once", onLost: "bury" }),
     job({ name: "now", settle: "now" }),
-    job({ name: BOOKING }),
+    job({ name: BOOKING, timeout: BOOKING_TIMEOUT_MS }),
   ]
 }
 

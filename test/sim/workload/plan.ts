@@ -90,12 +90,12 @@ export function drawPlan(chance: Chance): Plan {
   const requests = some(REQUESTS, 0.5).map((request) => [request, chance.between(1, 4)] as const)
   const hasSchedules = requests.some(([request]) => request === "schedules")
   return {
-    processes: chance.between(2, 4),
+    processes: chance.pick([2, 2, 2, 3, 3, 4]),
     leaseMs: chance.pick([2_000, 4_000, 6_000, 10_000]),
     slots: chance.between(1, 5),
     wakeups: chance.happens(0.8),
     skewed: chance.happens(0.6),
-    faultyUs: chance.between(4, 10) * 1_000_000,
+    faultyUs: chance.between(4, 9) * 1_000_000,
     network: drawNetwork(chance),
     nemesis: {
       crashes: often(0.5, 4),
@@ -117,7 +117,7 @@ export function drawPlan(chance: Chance): Plan {
     attempts: chance.between(2, 5),
     retryMs: chance.pick([20, 200, 1_000]),
     handlerMs: chance.pick([5, 50, 400, 1_500]),
-    restMs: chance.pick([400, 1_000, 2_000]),
+    restMs: chance.pick([600, 1_200, 2_400]),
     cap: chance.between(1, 2),
     schedules: hasSchedules ? chance.between(1, 3) : 0,
   }

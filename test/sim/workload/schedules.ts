@@ -62,7 +62,8 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return
     case "backfill": {
       const found = await schedules.get(name)
-      if (!found) return
+      // One that goes by the end of its last run has no past to make up for.
+      if (!found || "afterCompletion" in found.spec) return
       const to = new Date(found.createdAt.getTime() - chance.between(0, 5_000))
       await schedules.backfill(name, { ...BY, from: new Date(to.getTime() - 4_000), to })
       return

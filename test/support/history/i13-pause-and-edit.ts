@@ -21,6 +21,8 @@ export function pauseAndEdit(facts: Facts): Judgement {
   let judged = 0
   const complaints = facts.read.schedules.flatMap((schedule) => {
     const rows = audit.get(schedule.id) ?? []
+    // A backfill makes runs of what was paused, and they are due when they are made.
+    if (rows.some(({ action }) => action === "schedule.backfill")) return []
     const pauses = madeUp.has(schedule.name) ? [] : pausesOf(rows, facts.read.nowUs)
     const edits = editsOf(rows)
     judged += pauses.length + edits.length
