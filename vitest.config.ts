@@ -22,7 +22,7 @@ export default defineConfig({
       pure("unit", [
         "src/**/*.test.ts",
         "test/{docs,planted,lint}.test.ts",
-        "test/{time,history}/**/*.test.ts",
+        "test/{time,history,mutants}/**/*.test.ts",
       ]),
       // Not a part of `npm test`, which would take too long: `npm run test:long` runs them.
       ...(long ? [withServers("long", ["test/long/**/*.test.ts"])] : []),

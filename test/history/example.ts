@@ -11,6 +11,7 @@ export function historyOf(...operations: readonly Operation[]): Entry[] {
 export const HOUR_US = 3_600_000_000
 export const FIRST: AttemptRow = {
   run: "a",
+  job: "work",
   claim: "1",
   attempt: 1,
   generation: 1,
@@ -18,21 +19,33 @@ export const FIRST: AttemptRow = {
   outcome: "failed",
   runState: null,
   lease: "L",
+  enqueuedAtUs: HOUR_US - 1_000,
+  dueAtUs: HOUR_US - 1_000,
   startedAtUs: HOUR_US,
   finishedAtUs: HOUR_US + 10_000,
   cause: null,
+  schedule: null,
+  occurrenceUs: null,
 }
 export const LAST: AttemptRow = {
   ...FIRST,
   ...{ claim: "2", attempt: 2, outcome: "succeeded", runState: "succeeded", cause: "failed" },
-  ...{ startedAtUs: HOUR_US + 20_000, finishedAtUs: HOUR_US + 30_000 },
+  ...{ dueAtUs: HOUR_US + 15_000, startedAtUs: HOUR_US + 20_000, finishedAtUs: HOUR_US + 30_000 },
 }
 export const READ: FinalRead = {
+  nowUs: HOUR_US + 1_000_000,
   runs: [],
   attempts: [FIRST, LAST],
   deadLetters: [],
   audit: [],
   workers: [{ lease: "L", dead: false }],
+  schedules: [],
+  fires: [],
+  keys: [],
+  limits: [],
+  runLimits: [],
+  marks: null,
+  finishes: null,
 }
 export const HISTORY = historyOf(
   { op: "enq_invoke", run: "a", attempts: 3 },

@@ -187,7 +187,7 @@ describe("it is counted right", () => {
     const [lost] = finalRead.attempts
     if (!lost) throw new Error("one attempt was lost")
     const buried = { ...lost, charged: true, runState: "dead" } as const
-    const deadLetters = [{ run: lost.run, generation: 1, attempts: 1 }]
+    const deadLetters = [{ run: lost.run, generation: 1, attempts: 1, claims: 1 }]
     const own = history.filter((entry) => !("claim" in entry) || entry.claim === lost.claim)
     expect(check(own, { ...finalRead, attempts: [buried], deadLetters })).toEqual([])
   })

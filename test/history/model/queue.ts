@@ -10,24 +10,18 @@ import type {
   DeadLetter,
   FinalRead,
   FinalState,
+  LiveRun,
   LiveState,
   Outcome,
 } from "../../support/history/final-read.ts"
 
-export interface ModelRun {
-  readonly run: string
+export interface ModelRun extends LiveRun {
   readonly allowed: number
   readonly mayExpire: boolean
-  readonly generation: number
-  readonly state: LiveState
-  readonly attempt: number
   readonly suspect: boolean
   /** Its start is written down. */
   readonly started: boolean
   readonly cancelling: boolean
-  readonly lease: string | null
-  readonly claim: string | null
-  readonly cause: string | null
 }
 
 export interface NewRun {
@@ -50,7 +44,7 @@ export type Queue = ReturnType<typeof createQueue>
 export function createQueue(nowUs: () => number) {
   const runs = new Map<string, ModelRun>()
   const attempts: AttemptRow[] = []
-  const deadLetters = new Map<string, DeadLetter & NewRun>()
+  const deadLetters = new Map<string, DeadLetter & ModelRun>()
   const audit: AuditRow[] = []
   const workers = new Map<string, boolean>()
   let claims = 0
@@ -68,16 +62,15 @@ export function createQueue(nowUs: () => number) {
   ): void {
     const isOver = next !== "waiting" && next !== "ready"
     const attempt = run.attempt + (how.charged ? 1 : 0)
+    const { job, claim, generation, lease, enqueuedAtUs, dueAtUs, cause: causeBefore } = run
     attempts.push({
-      run: run.run,
-      claim: run.claim,
+      ...{ run: run.run, job, claim, generation, lease, enqueuedAtUs, dueAtUs, cause: causeBefore },
       attempt: run.attempt + 1,
-      generation: run.generation,
       ...how,
       runState: isOver ? (next as FinalState) : null,
-      lease: run.lease,
       finishedAtUs: nowUs(),
-      cause: run.cause,
+      schedule: run.schedule,
+      occurrenceUs: run.occurrenceUs,
     })
     runs.delete(run.run)
     if (next === "dead") deadLetters.set(run.run, { ...run, attempts: attempt })
@@ -88,6 +81,10 @@ export function createQueue(nowUs: () => number) {
     runs.set(run.run, { ...run, ...back, attempt, suspect, cause })
   }
 
+  function recordAudit(action: string, run: string): void {
+    audit.push({ action, atUs: nowUs(), run, schedule: null, before: null })
+  }
+
   return {
     runs: (state?: LiveState) =>
       [...runs.values()].filter((run) => state === undefined || run.state === state),
@@ -95,16 +92,8 @@ export function createQueue(nowUs: () => number) {
     /** Whether the run was new: also one that is finished is known. */
     insert: (run: NewRun): boolean => {
       if (runs.has(run.run) || attempts.some((row) => row.run === run.run)) return false
-      const fresh = { attempt: 0, suspect: false, started: false, cancelling: false }
-      runs.set(run.run, {
-        ...run,
-        ...fresh,
-        generation: 1,
-        state: "ready",
-        lease: null,
-        claim: null,
-        cause: null,
-      })
+      const at = nowUs()
+      runs.set(run.run, { ...FRESH, ...run, generation: 1, cause: null, enqueuedAtUs: at, dueAtUs: at })
       return true
     },
     openLease: (lease: string) => workers.set(lease, false),
@@ -114,7 +103,7 @@ export function createQueue(nowUs: () => number) {
       const claim = String(-7_000_000_000_000_000_000n + BigInt(claims))
       const taken = [...runs.values()].filter(({ state }) => state === "ready").slice(0, limit)
       return taken.map((run) => {
-        const mine: ModelRun = { ...run, state: "running", lease, claim }
+        const mine: ModelRun = { ...run, state: "running", lease, claim, claims: run.claims + 1 }
         runs.set(run.run, mine)
         return mine
       })
@@ -147,40 +136,62 @@ export function createQueue(nowUs: () => number) {
     },
     promote: (run: ModelRun) => runs.set(run.run, { ...run, state: "ready" }),
     cancel: (run: ModelRun): void => {
-      audit.push({ action: "run.cancel", run: run.run })
+      recordAudit("run.cancel", run.run)
       if (run.state === "running") runs.set(run.run, { ...run, cancelling: true })
       else leave(run, { outcome: "cancelled", charged: false, startedAtUs: null }, "cancelled")
     },
     replay: (dead: string): void => {
       const letter = deadLetters.get(dead)
       if (!letter) return
-      const { run, allowed, mayExpire, generation } = letter
+      const { attempts: _, ...run } = letter
       deadLetters.delete(dead)
-      audit.push({ action: "run.replay", run })
-      runs.set(run, { ...FRESH, run, allowed, mayExpire, generation: generation + 1, cause: "replayed" })
+      recordAudit("run.replay", dead)
+      const again = {
+        generation: run.generation + 1,
+        claims: run.claims,
+        cause: "replayed",
+        dueAtUs: nowUs(),
+      }
+      runs.set(dead, { ...run, ...FRESH, ...again })
     },
     discard: (run: string): void => {
       deadLetters.delete(run)
-      audit.push({ action: "run.discard", run })
+      recordAudit("run.discard", run)
     },
     read: (): FinalRead => ({
+      nowUs: nowUs(),
       runs: [...runs.values()],
       attempts: [...attempts],
       deadLetters: [...deadLetters.values()],
       audit: [...audit],
       workers: [...workers].map(([lease, dead]) => ({ lease, dead })),
+      schedules: [],
+      fires: [],
+      keys: [],
+      limits: [],
+      runLimits: [],
+      marks: null,
+      finishes: null,
     }),
   }
 }
 
 const FRESH = {
+  job: "work",
+  tenant: "",
   state: "ready",
+  parkedFor: null,
+  priority: 0,
+  key: null,
   attempt: 0,
+  claims: 0,
   suspect: false,
   started: false,
   cancelling: false,
   lease: null,
   claim: null,
+  schedule: null,
+  occurrenceUs: null,
 } as const
 
 /** What becomes of a run after each outcome, when its attempts are used up and when not. */

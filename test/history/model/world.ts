@@ -82,8 +82,8 @@ export function createWorld(): World {
 export function printable({ history, finalRead }: Evidence): Evidence {
   const lines = () => [
     ...history.map(({ ns, pid, seq: _seq, op, ...data }) => `${ns} ${pid} ${op} ${JSON.stringify(data)}`),
-    ...Object.entries(finalRead).flatMap(([table, rows]: [string, readonly unknown[]]) =>
-      rows.map((row) => `${table} ${JSON.stringify(row)}`),
+    ...Object.entries(finalRead).flatMap(([table, rows]: [string, unknown]) =>
+      (Array.isArray(rows) ? rows : [rows]).map((row) => `${table} ${JSON.stringify(row)}`),
     ),
   ]
   return { history, finalRead, [fc.toStringMethod]: () => `\n${lines().join("\n")}\n` }

@@ -62,7 +62,25 @@ export function addLive(evidence: Evidence, ...live: readonly LiveRun[]): Eviden
 }
 
 export function readyRun(run: string, generation = 1): LiveRun {
-  return { run, state: "ready", generation, attempt: 0, lease: null, claim: null }
+  return {
+    run,
+    job: "work",
+    tenant: "",
+    state: "ready",
+    parkedFor: null,
+    priority: 0,
+    key: null,
+    generation,
+    attempt: 0,
+    claims: 0,
+    lease: null,
+    claim: null,
+    cause: null,
+    enqueuedAtUs: 0,
+    dueAtUs: 0,
+    schedule: null,
+    occurrenceUs: null,
+  }
 }
 
 /** Forgets what was written about a run by these operations. */

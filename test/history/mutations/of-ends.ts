@@ -179,7 +179,7 @@ export const AFTERLIVES: readonly Mutation[] = [
       if (!end) return undefined
       const { run, generation } = end
       const counted = chosen.rows.filter((row) => row.generation === generation && row.charged).length
-      const letter = { run, generation, attempts: counted }
+      const letter = { run, generation, attempts: counted, claims: chosen.rows.length }
       return editRead(scene, { deadLetters: [...scene.finalRead.deadLetters, letter] })
     },
   },

@@ -6,11 +6,23 @@
  * which a number holds exactly.
  */
 export interface FinalRead {
+  /** The database's clock. */
+  readonly nowUs: number
   readonly runs: readonly LiveRun[]
   readonly attempts: readonly AttemptRow[]
   readonly deadLetters: readonly DeadLetter[]
   readonly audit: readonly AuditRow[]
   readonly workers: readonly WorkerRow[]
+  readonly schedules: readonly ScheduleRow[]
+  /** The ledger of occurrences. */
+  readonly fires: readonly FireRow[]
+  readonly keys: readonly KeyRow[]
+  readonly limits: readonly LimitRow[]
+  readonly runLimits: readonly RunLimitRow[]
+  /** What users wrote in the transactions in which they enqueued; null where they have no such table. */
+  readonly marks: readonly MarkRow[] | null
+  /** What handlers wrote in the transactions in which they finished; null where they have no such table. */
+  readonly finishes: readonly FinishRow[] | null
 }
 
 export type LiveState = "waiting" | "parked" | "ready" | "running"
@@ -27,16 +39,33 @@ export type Outcome =
 
 export interface LiveRun {
   readonly run: string
+  readonly job: string
+  readonly tenant: string
   readonly state: LiveState
+  /** What a parked run waits for: `limit`, `pause`, `handler` or `hold`. */
+  readonly parkedFor: string | null
+  readonly priority: number
+  /** Held while it lives, or for longer. */
+  readonly key: string | null
   readonly generation: number
   /** Tries that were charged so far. */
   readonly attempt: number
+  /** How often it was claimed so far, in all generations. */
+  readonly claims: number
   readonly lease: string | null
   readonly claim: string | null
+  /** What became of the attempt before, or that it was replayed. */
+  readonly cause: string | null
+  readonly enqueuedAtUs: number
+  readonly dueAtUs: number
+  /** The schedule it was made by, and the occurrence that it stands for: both by their id. */
+  readonly schedule: string | null
+  readonly occurrenceUs: number | null
 }
 
 export interface AttemptRow {
   readonly run: string
+  readonly job: string
   /** Null for the end of a run that nobody had claimed. */
   readonly claim: string | null
   readonly attempt: number
@@ -46,11 +75,16 @@ export interface AttemptRow {
   /** On the last attempt of a generation: what became of the run. */
   readonly runState: FinalState | null
   readonly lease: string | null
+  readonly enqueuedAtUs: number
+  /** When this attempt might start at the earliest. */
+  readonly dueAtUs: number
   /** Null when the handler did not run, or nobody was left to say when. */
   readonly startedAtUs: number | null
   readonly finishedAtUs: number
   /** What became of the attempt before this one, or that the run was replayed; null for the first. */
   readonly cause: string | null
+  readonly schedule: string | null
+  readonly occurrenceUs: number | null
 }
 
 export interface DeadLetter {
@@ -58,16 +92,88 @@ export interface DeadLetter {
   readonly generation: number
   /** How many attempts were charged. */
   readonly attempts: number
+  readonly claims: number
 }
 
 export interface AuditRow {
-  /** What was done: the checker knows `run.replay`, `run.discard` and `run.cancel`. */
+  /** What was done: the checker knows `run.replay`, `run.discard`, `run.cancel` and those of schedules. */
   readonly action: string
+  readonly atUs: number
   /** The run it was done to; null when it was something else. */
   readonly run: string | null
+  /** The schedule it was done to, by its id, and what that was before. */
+  readonly schedule: string | null
+  readonly before: { readonly spec?: unknown; readonly version?: number; readonly state?: string } | null
 }
 
 export interface WorkerRow {
   readonly lease: string
   readonly dead: boolean
+}
+
+export interface ScheduleRow {
+  readonly id: string
+  readonly name: string
+  readonly job: string
+  /** As its user wrote it, in JSON. */
+  readonly spec: Readonly<Record<string, unknown>>
+  readonly settings: Readonly<Record<string, unknown>>
+  readonly state: string
+  readonly version: number
+  /** Every occurrence up to it is decided. */
+  readonly cursorUs: number
+  readonly nextAtUs: number | null
+  /** How many runs it says it has made of its occurrences. */
+  readonly fired: number
+  readonly createdAtUs: number
+}
+
+/** An occurrence that made a run, or a stretch of those that made none. */
+export interface FireRow {
+  /** The id of its schedule. */
+  readonly schedule: string
+  readonly occurrenceUs: number
+  /** Beyond 1 for those that a backfill made again. */
+  readonly generation: number
+  readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
+  readonly reason: string | null
+  readonly dueAtUs: number | null
+  readonly decidedAtUs: number
+  readonly run: string | null
+  readonly lastUs: number
+  readonly count: number
+  readonly intoUs: number | null
+}
+
+export interface KeyRow {
+  readonly tenant: string
+  readonly job: string
+  readonly key: string
+  readonly run: string
+  /** Null: held while its run lives. */
+  readonly expiresAtUs: number | null
+}
+
+export interface LimitRow {
+  readonly name: string
+  readonly cap: number
+}
+
+/** The place of a live run under a limit. */
+export interface RunLimitRow {
+  readonly run: string
+  readonly key: string
+  readonly limit: string
+  /** Null while it has stepped out of the line. */
+  readonly admitted: boolean | null
+}
+
+export interface MarkRow {
+  readonly mark: string
+  readonly run: string
+}
+
+export interface FinishRow {
+  readonly run: string
+  readonly claim: string
 }

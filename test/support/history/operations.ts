@@ -7,17 +7,8 @@
  * `info` is an answer too: nobody knows.
  */
 export type Operation =
-  /**
-   * Before an enqueue is sent. `attempts` is how many the run may use; `mayExpire` says that it must start in
-   * time.
-   */
-  | {
-      readonly op: "enq_invoke"
-      readonly run: string
-      readonly key?: string
-      readonly attempts?: number
-      readonly mayExpire?: boolean
-    }
+  /** Before an enqueue is sent, with as much of what it asks for as is known. */
+  | ({ readonly op: "enq_invoke"; readonly run: string } & Asked)
   /** It was acknowledged: as a new run, or as the one that was there already under this id or key. */
   | { readonly op: "enq_ok"; readonly run: string; readonly created: boolean }
   /** It certainly changed nothing. */
@@ -47,7 +38,87 @@ export type Operation =
   | { readonly op: "reaped"; readonly leases: readonly string[]; readonly runs: number }
   /** Before a cancellation is sent. */
   | { readonly op: "cancel_invoke"; readonly run: string }
-  | { readonly op: "cancel_ok"; readonly run: string }
+  /** It changed something. `withinMs`: so soon a handler that is under way has to be told. */
+  | { readonly op: "cancel_ok"; readonly run: string; readonly withinMs?: number }
+  /** So many runs under this key may be executed at once, from now on. */
+  | { readonly op: "limit"; readonly key: string; readonly cap: number }
+  /** Before a transaction of a user is begun that writes `mark` into a table of theirs and enqueues the run. */
+  | ({ readonly op: "tx_invoke" } & Marked)
+  /** Its commit was acknowledged. */
+  | ({ readonly op: "tx_ok" } & Marked)
+  /** It was rolled back for certain. */
+  | ({ readonly op: "tx_fail" } & Marked)
+  /** Nobody knows whether it was committed. */
+  | ({ readonly op: "tx_info" } & Marked)
+  /** After the answer: the schedule of this name is there, in this version. */
+  | { readonly op: "sched_put"; readonly schedule: string; readonly version: number }
+  /** After the answer: it was paused, until an instant of the database if that was said. */
+  | { readonly op: "sched_pause"; readonly schedule: string; readonly untilUs?: number }
+  /** After the answer: it was resumed, and was to make up for the pause if that was said. */
+  | { readonly op: "sched_resume"; readonly schedule: string; readonly misfire?: string }
+  /** Somebody who looks again and again has read how far the schedule of this name has come. */
+  | {
+      readonly op: "cursor"
+      readonly schedule: string
+      readonly version: number
+      readonly cursorUs: number
+    }
+  /** Before this process is told to stop, and after it has done so. */
+  | { readonly op: "stop_invoke"; readonly graceMs?: number }
+  | { readonly op: "stop_ok" }
+  /** All faults have ended. `withinMs`: so long after its time something may still be undone at the end. */
+  | { readonly op: "healed"; readonly withinMs?: number }
+  /** From here on nothing is broken and slots are free. `withinMs`: no run starts later than that. */
+  | { readonly op: "quiet_from"; readonly withinMs?: number; readonly nowUs?: number }
+  | { readonly op: "quiet_to"; readonly nowUs?: number }
+  /** A reader that follows history was given this attempt; the claim is empty where nobody had claimed the run. */
+  | ({ readonly op: "seen" } & Fence)
+  /** It has read to the end, after everything had ended. */
+  | { readonly op: "reader_done" }
+  /** One snapshot: how many runs are in each state, live and final, and how many were ever made. */
+  | {
+      readonly op: "count"
+      readonly states: Readonly<Record<string, number>>
+      readonly enqueued: number
+    }
+  /** One sample: how many sessions are open, how many there may be, and what they hold. */
+  | {
+      readonly op: "sessions"
+      readonly open: number
+      readonly idleInTransaction: number
+      readonly advisoryLocks: number
+      readonly most: number
+    }
+  /** The clock of this process is wrong by so much. */
+  | { readonly op: "clock_off"; readonly ms: number }
+
+/** What an enqueue asks for. A promise is judged for the runs of which enough was said. */
+export interface Asked {
+  readonly job?: string
+  /** Held while the run lives. */
+  readonly key?: string
+  /** How many tries the run may use. */
+  readonly attempts?: number
+  /** It must start in time. */
+  readonly mayExpire?: boolean
+  readonly priority?: number
+  /** Not to be started before, by the database's clock. */
+  readonly dueAtUs?: number
+  readonly limits?: readonly { readonly key: string; readonly cap: number }[]
+  readonly timeoutMs?: number
+  readonly retry?: RetryAsked
+}
+
+/** How long a run waits after a failure: always the same, by a list, or drawn from a range that grows. */
+export type RetryAsked =
+  | { readonly delayMs: number }
+  | { readonly delaysMs: readonly number[] }
+  | { readonly baseMs: number; readonly factor: number; readonly capMs: number }
+
+export interface Marked {
+  readonly run: string
+  readonly mark: string
+}
 
 /**
  * What a worker presents when it writes about a run; the claim in digits, because it has more than a number
@@ -92,6 +163,7 @@ type RequiredFields<Name extends OperationName> = {
 }
 
 const FENCE = { run: "string", claim: "string" } as const
+const MARKED = { run: "string", mark: "string" } as const
 const CLAIM_FACTS = { ...FENCE, attempt: "number", lease: "string" } as const
 
 /** What each operation must say: a misspelt field would make the checker blind, not red. */
@@ -113,4 +185,23 @@ export const REQUIRED_FIELDS = {
   reaped: { leases: "object", runs: "number" },
   cancel_invoke: { run: "string" },
   cancel_ok: { run: "string" },
+  limit: { key: "string", cap: "number" },
+  tx_invoke: MARKED,
+  tx_ok: MARKED,
+  tx_fail: MARKED,
+  tx_info: MARKED,
+  sched_put: { schedule: "string", version: "number" },
+  sched_pause: { schedule: "string" },
+  sched_resume: { schedule: "string" },
+  cursor: { schedule: "string", version: "number", cursorUs: "number" },
+  stop_invoke: {},
+  stop_ok: {},
+  healed: {},
+  quiet_from: {},
+  quiet_to: {},
+  seen: FENCE,
+  reader_done: {},
+  count: { states: "object", enqueued: "number" },
+  sessions: { open: "number", idleInTransaction: "number", advisoryLocks: "number", most: "number" },
+  clock_off: { ms: "number" },
 } as const satisfies { readonly [Name in OperationName]: RequiredFields<Name> }

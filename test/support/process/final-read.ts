@@ -3,30 +3,56 @@ import type { Database } from "../../../src/store/database.ts"
 import type { FinalRead } from "../history/final-read.ts"
 import { rowsOf } from "../sql.ts"
 
-/** Instants as whole microseconds, claims as digits. */
+/**
+ * Instants as whole microseconds, claims as digits. `marks (mark, run)` and `finishes (run, claim)` are tables of the
+ * users of a workload, in the same schema; one that is not there is null.
+ */
 export async function readFinal(database: Database): Promise<FinalRead> {
   const s = `"${database.schema}"`
-  const us = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`
+  const [known] = await rowsOf(
+    database,
+    `select to_regclass('${s}.marks') is not null as marks, to_regclass('${s}.finishes') is not null as finishes`,
+  )
+  const all = (columns: string, table: string) =>
+    `(select coalesce(json_agg(entry), '[]') from (select ${columns} from ${s}.${table}) as entry)`
+  const ifKnown = (isKnown: unknown, query: string) => (isKnown === true ? query : "null::json")
   const [row] = await rowsOf(
     database,
     `select
-      (select coalesce(json_agg(r), '[]') from (
-        select id as run, state, generation, attempt, lease, claim::text as claim from ${s}.runs
-      ) as r) as runs,
-      (select coalesce(json_agg(a), '[]') from (
-        select run, claim::text as claim, attempt, generation, charged, outcome, run_state as "runState", lease,
-          ${us("started_at")} as "startedAtUs", ${us("finished_at")} as "finishedAtUs", cause
-        from ${s}.attempts
-      ) as a) as attempts,
-      (select coalesce(json_agg(d), '[]') from (
-        select run, generation, attempts from ${s}.dead_letters
-      ) as d) as "deadLetters",
-      (select coalesce(json_agg(e), '[]') from (
-        select replace(action, 'run.', '') as action,
-          case when subject like 'run:%' then substr(subject, 5) end as run
-        from ${s}.audit
-      ) as e) as audit,
-      (select coalesce(json_agg(w), '[]') from (select lease, dead from ${s}.workers) as w) as workers`,
+      ${us(`${s}.now()`)} as "nowUs",
+      ${all(RUNS, "runs")} as runs,
+      ${all(ATTEMPTS, "attempts")} as attempts,
+      ${all("run, generation, attempts, claims", "dead_letters")} as "deadLetters",
+      ${all(AUDIT, "audit")} as audit,
+      ${all("lease, dead", "workers")} as workers,
+      ${all(SCHEDULES, "schedules")} as schedules,
+      ${all(FIRES, "fires")} as fires,
+      ${all(`tenant, job, key, run, ${us("expires_at")} as "expiresAtUs"`, "keys")} as keys,
+      ${all("name, cap", "limits")} as limits,
+      ${all('run, key, limit_name as "limit", admitted', "run_limits")} as "runLimits",
+      ${ifKnown(known?.["marks"], all("mark, run", "marks"))} as marks,
+      ${ifKnown(known?.["finishes"], all("run, claim::text as claim", "finishes"))} as finishes`,
   )
   return row as unknown as FinalRead
 }
+
+function us(instant: string): string {
+  return `(extract(epoch from ${instant}) * 1000000)::bigint`
+}
+
+const RUNS = `id as run, job, tenant, state, parked_for as "parkedFor", priority, key, generation, attempt, claims, lease,
+  claim::text as claim, cause, ${us("enqueued_at")} as "enqueuedAtUs", ${us("due_at")} as "dueAtUs", schedule,
+  ${us("occurrence")} as "occurrenceUs"`
+
+const ATTEMPTS = `run, job, claim::text as claim, attempt, generation, charged, outcome, run_state as "runState", lease,
+  ${us("enqueued_at")} as "enqueuedAtUs", ${us("due_at")} as "dueAtUs", ${us("started_at")} as "startedAtUs",
+  ${us("finished_at")} as "finishedAtUs", cause, schedule, ${us("occurrence")} as "occurrenceUs"`
+
+const AUDIT = `action, ${us("at")} as "atUs", case when subject like 'run:%' then substr(subject, 5) end as run,
+  case when subject like 'schedule:%' then substr(subject, 10) end as schedule, before`
+
+const SCHEDULES = `id, name, job, spec, settings, state, version, ${us("cursor")} as "cursorUs",
+  ${us("next_at")} as "nextAtUs", fired, ${us("created_at")} as "createdAtUs"`
+
+const FIRES = `schedule, ${us("occurrence")} as "occurrenceUs", generation, outcome, reason, ${us("due_at")} as "dueAtUs",
+  ${us("decided_at")} as "decidedAtUs", run, ${us("last")} as "lastUs", count, ${us("into_occurrence")} as "intoUs"`

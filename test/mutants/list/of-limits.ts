@@ -1,0 +1,43 @@
+/** Mistakes about limits: places that are given twice, and places that are never given back. */
+import { chaos, type Mutant, sim } from "../mutant.ts"
+
+export const OF_LIMITS: readonly Mutant[] = [
+  {
+    name: "counts the room under a limit without the right to admit",
+    breaks: "I14",
+    edits: [
+      {
+        file: "src/engine/admissions.ts",
+        find: "if (!lock?.taken) return [[], wantedKeys, []]",
+        replace: "if (lock === undefined) return [[], wantedKeys, []]",
+      },
+    ],
+    shownBy: chaos("F1"),
+  },
+  {
+    name: "gives up the place of a run that was lost and runs again",
+    breaks: "I14",
+    edits: [
+      {
+        file: "src/store/runs/reap.ts",
+        find: "  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool",
+        replace:
+          "  , forgotten as (\n    update {run_limits} set admitted = null where run = any (array(select id from moved))\n  )\n" +
+          "  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "leaks the place of a run that has ended",
+    breaks: "I24",
+    edits: [
+      {
+        file: "src/store/runs/leaving.ts",
+        find: "where run = any (array(select id from gone where limited))",
+        replace: "where run = any (array(select id from gone where limited and key is not null))",
+      },
+    ],
+    shownBy: sim(),
+  },
+]

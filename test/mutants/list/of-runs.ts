@@ -1,0 +1,266 @@
+/** Mistakes about runs: how they come in, who holds them, and how they end. */
+import { chaos, type Mutant, sim } from "../mutant.ts"
+
+export const OF_RUNS: readonly Mutant[] = [
+  {
+    name: "acknowledges an enqueue whatever became of it",
+    breaks: "I1",
+    edits: [
+      {
+        file: "src/engine/enqueuer.ts",
+        find: "if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error",
+        replace:
+          "if (isUncertain(error)) return { answers: runs.map(({ id }) => ({ id, created: true })), went: [] }\n" +
+          "        if (isOver || !isPassing(error)) throw doubt ?? error",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "keeps what it has reaped from being ready",
+    breaks: "I1",
+    edits: [
+      {
+        file: "src/store/runs/reap.ts",
+        find: "where run.id = lost.id and next = 'ready'",
+        replace: "where run.id = lost.id and next = 'ready' and lost.started",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "enqueues under a new id when the answer was lost",
+    breaks: "I2",
+    edits: [
+      {
+        file: "src/engine/enqueuer.ts",
+        find: "doubt = error\n",
+        replace: "doubt = error\n          runs = runs.map((run) => ({ ...run, id: runtime.newId() }))\n",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "does not look in history before it enqueues again",
+    breaks: "I3",
+    edits: [
+      {
+        file: "src/engine/enqueuer.ts",
+        find: "if (isDoubtful && wanted > 0) {",
+        replace: "if (isDoubtful && wanted < 0) {",
+      },
+      {
+        file: "src/engine/enqueuer.ts",
+        find: "if (count < wanted) throw new Void()",
+        replace: "",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "claims what others are running",
+    breaks: "I4",
+    edits: [
+      {
+        file: "src/store/runs/claim.ts",
+        find: "where pool = @pool and state = 'ready' and solo",
+        replace: "where pool = @pool and state in ('ready', 'running') and solo",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "drops the fence from a success",
+    breaks: "I5",
+    edits: [
+      {
+        file: "src/store/runs/completing.ts",
+        find: "run.id = ended.id and run.claim = ended.claim\n      and run.lease = @lease\n      and exists (select from {workers} where lease = @lease and not dead)",
+        replace: "run.id = ended.id and (run.claim = ended.claim or @lease is not null)",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "settles by the lease alone",
+    breaks: "I5",
+    edits: [
+      {
+        file: "src/store/runs/settle.ts",
+        find: "where id = any (@ids) and lease = @lease and state = 'running'\n      and exists (select from {workers} where lease = @lease and not dead)",
+        replace: "where id = any (@ids) and state = 'running' and @lease is not null",
+      },
+      {
+        file: "src/store/runs/settle.ts",
+        find: "select id, claim, held.attempt,",
+        replace: "select id, held.claim, held.attempt,",
+      },
+      {
+        file: "src/store/runs/settle.ts",
+        find: "join verdict using (id, claim)",
+        replace: "join verdict using (id)",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "reaps by id, whoever holds the run by now",
+    breaks: "I4",
+    edits: [
+      {
+        file: "src/store/runs/reap.ts",
+        find: "and lease = any (array(select lease from {workers} where dead))",
+        replace: "",
+      },
+      {
+        file: "src/store/workers/mark-dead.ts",
+        find: "select lease from marked\n  union all\n  select lease from {workers} where dead",
+        replace: "select lease from marked\n  union all\n  select lease from {workers}",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "replays a dead letter and keeps it",
+    breaks: "I6",
+    edits: [
+      {
+        file: "src/store/runs/replay.ts",
+        find: "delete from {dead_letters}\n    where run = @id",
+        replace: "update {dead_letters} set died_at = died_at\n    where run = @id",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "charges a run for being given back",
+    breaks: "I7",
+    edits: [
+      {
+        file: "src/store/runs/settle.ts",
+        find: "+ case when outcome in ('failed', 'timed_out') and started_ago_ms is not null then 1 else 0 end",
+        replace: "+ case when outcome <> 'snoozed' then 1 else 0 end",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "does not say why a run starts again after a loss",
+    breaks: "I8",
+    edits: [
+      { file: "src/store/runs/reap.ts", find: "cause = 'lost', lease", replace: "cause = null, lease" },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "promotes what is due in a moment",
+    breaks: "I10",
+    edits: [
+      {
+        file: "src/store/runs/promote.ts",
+        find: "due_at <= {now} and due_at",
+        replace: "due_at <= {now} + interval '2 seconds' and due_at",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "claims the newest first",
+    breaks: "I16",
+    edits: [
+      {
+        file: "src/store/runs/claim.ts",
+        find: "order by rank\n        limit lane.most",
+        replace: "order by rank desc\n        limit lane.most",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "gives a key that is held",
+    breaks: "I18",
+    edits: [
+      {
+        file: "src/store/keys/take.ts",
+        find: "on conflict (tenant, job, key) do nothing",
+        replace: "on conflict (tenant, job, key) do update set run = excluded.run",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "enqueues beside the transaction of the user",
+    breaks: "I19",
+    edits: [
+      {
+        file: "src/api/enqueue.ts",
+        find: "const written = await engine.enqueuer.writeIn(borrow(client, runtime.database.schema), job, runs)",
+        replace:
+          "borrow(client, runtime.database.schema)\n  const written = await engine.enqueuer.write(job, runs)",
+      },
+    ],
+    shownBy: chaos("F18"),
+  },
+  {
+    name: "ends a run outside the transaction of its handler",
+    breaks: "I20",
+    edits: [
+      {
+        file: "src/engine/attempt-transaction.ts",
+        find: "const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))",
+        replace:
+          'const [row] = await database.run(completionOf([end]), completeParams(runtime, identity, [end]), { lane: "vital" })',
+      },
+    ],
+    shownBy: chaos("F13"),
+  },
+  {
+    name: "tries again at once",
+    breaks: "I21",
+    edits: [
+      {
+        file: "src/store/runs/settle.ts",
+        find: "then {now} + delay_ms * interval '1 millisecond' else run.due_at end",
+        replace: "then {now} + delay_ms * interval '1 microsecond' else run.due_at end",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "forgets a cancellation when the run is tried again",
+    breaks: "I23",
+    edits: [
+      {
+        file: "src/store/runs/settle.ts",
+        find: "case when cancelling then 'cancelled' else verdict.state end as next",
+        replace: "verdict.state as next",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "loses the history of what expired",
+    breaks: "I26",
+    edits: [
+      {
+        file: "src/store/runs/settle.ts",
+        find: "    ) as run\n    join mine using (id)\n  ),\n  buried",
+        replace:
+          "    ) as run\n    join mine using (id)\n    where outcome <> 'failed' or next = 'waiting'\n  ),\n  buried",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "counts one attempt too many for a dead letter",
+    breaks: "I27",
+    edits: [
+      {
+        file: "src/store/runs/settle.ts",
+        find: "attempt + case when started_ago_ms is null then 0 else 1 end,",
+        replace: "attempt + 2,",
+      },
+    ],
+    shownBy: sim(),
+  },
+]

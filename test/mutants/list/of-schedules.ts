@@ -1,0 +1,85 @@
+/** Mistakes about schedules: occurrences that are lost, doubled or made at the wrong time. */
+import { chaos, type Mutant, sim } from "../mutant.ts"
+
+export const OF_SCHEDULES: readonly Mutant[] = [
+  {
+    name: "advances a schedule before its occurrences are written",
+    breaks: "I9",
+    edits: [
+      {
+        file: "src/engine/scheduler.ts",
+        find: "const made = await tx.run(fireSchedules, fireParams(ours, runtime))",
+        replace:
+          "const params = fireParams(ours, runtime)\n" +
+          "        await database.run(fireSchedules, { ...params, firesOf: [], occurrences: [], dues: [], runs: [], missed: [] }).catch(() => {})\n" +
+          "        const made = await tx.run(fireSchedules, params)",
+      },
+    ],
+    shownBy: chaos("F46"),
+  },
+  {
+    name: "takes schedules that others have moved on, and does not ask the ledger",
+    breaks: "I9",
+    edits: [
+      {
+        file: "src/store/schedules/take.ts",
+        find: "select id, cursor, version\n      from unnest",
+        replace: "select id, schedule.cursor, schedule.version\n      from unnest",
+      },
+      {
+        file: "src/store/schedules/fire.ts",
+        find: "    on conflict (schedule, occurrence, generation) do nothing\n    returning run",
+        replace:
+          "    on conflict (schedule, occurrence, generation) do update set run = excluded.run\n    returning run",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "leaves out the last occurrence that was missed",
+    breaks: "I9",
+    edits: [
+      {
+        file: "src/engine/decided.ts",
+        find: "counts: passed.map(({ count }) => BigInt(count)),",
+        replace: "counts: passed.map(({ count }) => BigInt(Math.max(1, count - 1))),",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "sets a schedule back when it is changed",
+    breaks: "I12",
+    edits: [
+      {
+        file: "src/store/schedules/change.ts",
+        find: "state = @state, cursor = @cursor,",
+        replace: "state = @state, cursor = least(@cursor, cursor - interval '3 seconds'),",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "fires a schedule that was paused meanwhile",
+    breaks: "I13",
+    edits: [
+      {
+        file: "src/store/schedules/take.ts",
+        find: "where schedule.id = any (@ids) and schedule.state = 'active'",
+        replace: "where schedule.id = any (@ids)",
+      },
+      {
+        file: "src/store/schedules/take.ts",
+        find: "select id, cursor, version\n      from unnest",
+        replace: "select id, schedule.cursor, schedule.version\n      from unnest",
+      },
+      {
+        file: "src/store/schedules/fire.ts",
+        find: "set cursor = given.cursor, next_occurrence = given.next_occurrence, next_at = given.next_at,\n      state = given.state,",
+        replace:
+          "set cursor = given.cursor,\n      next_occurrence = case when schedule.state = 'active' then given.next_occurrence end,\n      next_at = case when schedule.state = 'active' then given.next_at end,\n      state = case when schedule.state = 'active' then given.state else schedule.state end,",
+      },
+    ],
+    shownBy: sim(600),
+  },
+]

@@ -1,0 +1,30 @@
+/**
+ * A mutant is the product with one mistake in it, of the kind that a careless change could make: it compiles, and the
+ * unit tests do not notice. The checker has to, or it proves nothing.
+ */
+import type { Invariant } from "../support/history/violation.ts"
+
+export interface Mutant {
+  /** What is wrong with it, in a few words: it is its name on the command line too. */
+  readonly name: string
+  /** What must be found broken. */
+  readonly breaks: Invariant
+  readonly edits: readonly Edit[]
+  readonly shownBy: Workload
+}
+
+/** `find` stands exactly once in the file: a mutant that no longer fits is an error, not a pass. */
+export interface Edit {
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+/** What shows it: so many seeds of the simulator at the most, or a fault under real processes. */
+export type Workload =
+  | { readonly kind: "sim"; readonly seeds: number }
+  | { readonly kind: "chaos"; readonly fault: string; readonly seconds: number }
+
+export const sim = (seeds = 300): Workload => ({ kind: "sim", seeds })
+
+export const chaos = (fault: string, seconds = 8): Workload => ({ kind: "chaos", fault, seconds })
