@@ -5,8 +5,19 @@ const { Bury, defineJob } = await import("../../dist/index.js")
 
 const retry = { attempts: 5, delay: 50 }
 
-/** How many attempts a run of each job may use. */
-export const ATTEMPTS = { work: 5, stubborn: 5, single: 5, timed: 2, doomed: 2, booking: 5, tick: 5, tock: 5 }
+const ATTEMPTS = { work: 5, stubborn: 5, single: 5, timed: 2, doomed: 2, booking: 5, tick: 5, tock: 5 }
+/** How many runs of `single` are executed at once. */
+const CAP = 2
+
+/** What is known of the runs of a job, for the judge. */
+export function factsOf(job) {
+  return {
+    job,
+    ...(ATTEMPTS[job] && { attempts: ATTEMPTS[job], retry: { delayMs: 50 } }),
+    ...(job === "single" && { limits: [{ key: "job:single", cap: CAP }] }),
+    ...(job === "timed" && { timeoutMs: 300 }),
+  }
+}
 
 export function createJobs({ record, rest }) {
   const pause = (ms, signal) => (ms > 0 ? rest(ms, signal) : undefined)
@@ -26,7 +37,7 @@ export function createJobs({ record, rest }) {
         return process.pid
       }),
     }),
-    single: defineJob({ name: "single", retry, concurrency: 2, run: recordHandler(record, working) }),
+    single: defineJob({ name: "single", retry, concurrency: CAP, run: recordHandler(record, working) }),
     timed: defineJob({
       name: "timed",
       retry: { attempts: 2, delay: 50 },

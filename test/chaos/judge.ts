@@ -7,6 +7,7 @@ import type { Entry, History } from "../support/history/operations.ts"
 import { readHistory } from "../support/history/read-history.ts"
 import { INVARIANTS } from "../support/history/violation.ts"
 import { readFinal } from "../support/process/final-read.ts"
+import { breach } from "./breach.ts"
 import { EVERY_SECOND } from "./schedules.ts"
 import type { World } from "./world.ts"
 
@@ -41,7 +42,7 @@ export async function judge(world: World): Promise<Verdict & { readonly examinat
       fenced: statistics.fenced,
       judged: [...Object.keys(INVARIANTS), "I9", "I24", "I25", "I31"],
       complaints: [
-        ...violations.slice(0, MOST).map(({ invariant, says }) => `${invariant}: ${says}`),
+        ...violations.slice(0, MOST).map(({ invariant, says }) => breach(invariant, says)),
         ...(violations.length > MOST ? [`... and ${violations.length - MOST} more.`] : []),
         ...(await complaintsAboutSeconds(world)),
         ...sessions,
@@ -74,7 +75,7 @@ async function complaintsAboutSeconds({ talk, schema }: World): Promise<string[]
   const found = new Map(rows.map((row) => [row["name"], row]))
   return EVERY_SECOND.flatMap((name) => {
     const row = found.get(name)
-    if (!row) return [`I9: ${name} has never fired.`]
+    if (!row) return [breach("I9", `${name} has never fired.`)]
     const [made, first, last, many, spanned] = ["made", "first", "last", "many", "spanned"].map((key) =>
       Number(row[key]),
     )
@@ -82,7 +83,10 @@ async function complaintsAboutSeconds({ talk, schema }: World): Promise<string[]
     return many === wanted && spanned === wanted && first === Number(made) + 1
       ? []
       : [
-          `I9: ${name} decided about ${many} of the ${wanted} seconds from ${made} to ${last} (first ${first}, spanned ${spanned}).`,
+          breach(
+            "I9",
+            `${name} decided about ${many} of the ${wanted} seconds from ${made} to ${last} (first ${first}, spanned ${spanned}).`,
+          ),
         ]
   })
 }
@@ -101,5 +105,7 @@ async function complaintsAboutSessions(world: World): Promise<string[]> {
     const row = await left()
     return row?.["open"] === 0 && row["idle"] === 0 && row["locks"] === 0
   }, 10_000)
-  return isClean ? [] : [`I25: everybody has stopped, and there is still: ${JSON.stringify(await left())}.`]
+  return isClean
+    ? []
+    : [breach("I25", `everybody has stopped, and there is still: ${JSON.stringify(await left())}.`)]
 }

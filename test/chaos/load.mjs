@@ -1,6 +1,6 @@
 // The standard load of one producer: so many runs a second, of every kind, some of them cancelled again.
 import pg from "pg"
-import { ATTEMPTS } from "./jobs.mjs"
+import { factsOf } from "./jobs.mjs"
 
 /** More than this waits for nothing good: the database is away. */
 const MOST_AT_ONCE = 60
@@ -17,6 +17,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     idle_in_transaction_session_timeout: PATIENCE_MS,
   })
   pool.on("error", () => {})
+  pool.on("connect", (client) => client.on("error", () => {}))
   const under = new Set()
   const recent = []
   const random = createRandom(load?.seed ?? 1)
@@ -25,7 +26,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
   let marks = 0
 
   async function enqueue(job, input = {}, settings = {}, facts = {}) {
-    const told = { job, attempts: ATTEMPTS[job], ...facts }
+    const told = { ...factsOf(job), ...facts }
     const handles = await asking.ask(told, () => carillon.enqueue(jobs[job], input, settings))
     for (const { id } of handles ?? []) remember(id)
     return handles
@@ -60,6 +61,8 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
   /** A key that several want, each for as long as its run lives. */
   const shared = (key) => enqueue("work", { ms: 50 }, { key }, { key })
 
+  const urgent = (priority) => enqueue("work", {}, { priority }, { priority })
+
   /** A mark and a run, in a transaction of the user's: both or neither. */
   async function inTransaction() {
     marks += 1
@@ -71,7 +74,6 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     } catch {
       return
     }
-    client.on("error", () => {})
     let runs = []
     const end = (how, data = {}) => {
       for (const run of runs) {
@@ -81,7 +83,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     }
     try {
       await client.query("begin")
-      const asked = await asking.within({ job: "work", attempts: 5 }, () =>
+      const asked = await asking.within(factsOf("work"), () =>
         carillon.enqueue(jobs.work, {}, { tx: client }),
       )
       runs = asked.runs
@@ -107,9 +109,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
 
   async function many() {
     const items = Array.from({ length: 5 }, () => ({ input: { ms: 1 } }))
-    const handles = await asking.ask({ job: "work", attempts: 5 }, () =>
-      carillon.enqueueMany(jobs.work, items),
-    )
+    const handles = await asking.ask(factsOf("work"), () => carillon.enqueueMany(jobs.work, items))
     for (const { id } of handles ?? []) remember(id)
   }
 
@@ -119,7 +119,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     [6, () => enqueue("work", { ms: between(300, 1_500) })],
     [3, () => enqueue("stubborn", { ms: between(300, 2_000) })],
     [8, () => enqueue("work", {}, { delay: between(100, 2_500) })],
-    [5, () => enqueue("work", {}, { priority: between(-2, 2) })],
+    [5, () => urgent(between(-2, 2))],
     [5, () => shared(`key-${between(1, 8)}`)],
     [4, keyed],
     [3, many],

@@ -6,7 +6,6 @@ import { recordEvents } from "../support/history/record-events.mjs"
 const {
   folder,
   name,
-  vocabulary,
   crashAt,
   clockOffMs = 0,
   extra,
@@ -21,16 +20,11 @@ Date.now = () => trueNow() + clockOffMs
 
 const { createCarillonOn } = await import("../../dist/api/carillon.js")
 const { createSystemHost } = await import("../../dist/runtime/system.js")
-const { createJobs } = await import("./jobs.mjs")
+const { createJobs, factsOf } = await import("./jobs.mjs")
 const { createLoad } = await import("./load.mjs")
 const { createAsking } = await import("./asking.mjs")
 
-const known = new Set(vocabulary)
-const recorder = openRecorder(folder, name)
-/** What the judge cannot read is not written. */
-const record = (op, data) => {
-  if (known.has(op)) recorder.record(op, data)
-}
+const { record } = openRecorder(folder, name)
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const system = createSystemHost()
 const asking = createAsking({ record, say })
@@ -48,7 +42,7 @@ const host = {
 }
 
 if (clockOffMs !== 0) record("clock_off", { ms: clockOffMs })
-const tools = { record, say, rest: system.sleep, random: Math.random }
+const tools = { name, record, say, rest: system.sleep, random: Math.random }
 const more = extra ? await import(extra) : {}
 const jobs = { ...createJobs(tools), ...more.createJobs?.(tools) }
 const quiet = () => {}
@@ -80,6 +74,25 @@ const working = createLoad({
 })
 let isStopped = false
 
+async function stop(graceMs) {
+  isStopped = true
+  record("stop_invoke", { graceMs })
+  await Promise.all([working.quiet(), carillon.stop({ grace: graceMs })])
+  record("stop_ok", {})
+}
+
+// As a program does that is told to go: in order, and at once when it is told again.
+process.on("SIGTERM", () => {
+  const graceMs = isStopped ? 0 : 1_500
+  stop(graceMs).then(
+    () => process.exit(0),
+    (error) => {
+      say({ type: "surprise", text: `the stop failed: ${error.stack}` })
+      process.exit(1)
+    },
+  )
+})
+
 /** All of history, page by page from the newest, as somebody reads it who keeps nothing but the cursor. */
 async function readHistory({ limit = 200, most = Number.POSITIVE_INFINITY, final = false }) {
   let cursor
@@ -105,28 +118,26 @@ function claimOf(attemptId) {
 const by = { actor: "chaos", reason: "a test" }
 const commands = {
   ping: async () => counts,
+  /** Before the first call of somebody who does not work. */
+  open: () => carillon.pauses(),
   start: () => carillon.start(),
-  stop: async ({ grace = "5s" }) => {
-    isStopped = true
-    record("stop_invoke", {})
-    working.quiet()
-    await carillon.stop({ grace })
-    record("stop_ok", {})
+  stop: async ({ graceMs = 5_000 }) => {
+    await stop(graceMs)
     await working.close()
   },
   load: async (how) => working.begin(how),
   quiet: () => working.quiet(),
-  enqueue: ({ job = "work", input = {}, settings = {}, attempts }) =>
+  enqueue: ({ job = "work", input = {}, settings = {} }) =>
     asking
-      .ask({ ...(attempts && { attempts }), job }, () => carillon.enqueue(jobs[job], input, settings))
+      .ask(factsOf(job), () => carillon.enqueue(jobs[job], input, settings))
       .then((handles) => handles?.map(({ id }) => id)[0]),
   enqueueMany: ({ job = "work", items }) =>
     asking
-      .ask({ job }, () => carillon.enqueueMany(jobs[job], items))
+      .ask(factsOf(job), () => carillon.enqueueMany(jobs[job], items))
       .then((handles) => handles?.map(({ id }) => id)),
   /** A new run, from here to its result. */
   round: async () => {
-    const handles = await asking.ask({ job: "work", attempts: 5 }, () => carillon.enqueue(jobs.work, {}))
+    const handles = await asking.ask(factsOf("work"), () => carillon.enqueue(jobs.work, {}))
     if (!handles) return false
     await handles[0].result()
     return true
@@ -151,6 +162,11 @@ const commands = {
     const changed = await carillon.schedules.resume(schedule, { ...by, ...rest })
     record("sched_resume", { schedule })
     return changed
+  },
+  /** Of so many hours up to now. */
+  backfill: ({ schedule, hours }) => {
+    const [from, to] = [new Date(trueNow() - hours * 3_600_000), new Date(trueNow() - 1_000)]
+    return carillon.schedules.backfill(schedule, { ...by, from, to, maxParallel: 50 })
   },
   history: readHistory,
   ...more.createCommands?.({ ...tools, carillon, jobs, asking, by }),

@@ -21,6 +21,8 @@ export interface MemberOptions {
   readonly extra?: string
   /** Its death by SIGKILL is what the row wants, whoever sends it. */
   readonly mayDie?: boolean
+  /** It may end itself, in whatever way. */
+  readonly mayExit?: boolean
   readonly env?: Readonly<Record<string, string>>
   /** A program that starts it, with its arguments. */
   readonly via?: readonly string[]
@@ -61,7 +63,7 @@ export interface Facts {
 
 export function startMember(facts: Facts, options: MemberOptions): Member {
   const { name, role, folder, given } = facts
-  const { env, via = [], mayDie: _, ...told } = options
+  const { env, via = [], mayDie: _, mayExit: __, ...told } = options
   const [command = "", ...args] = [
     ...via,
     process.execPath,

@@ -16,7 +16,7 @@ export interface Line {
   readonly number: number
   /** Whether the client has asked for notifications on it. */
   readonly listens: boolean
-  /** The last statement that was sent. */
+  /** The last statement that was sent, also if it had been prepared before. */
   readonly statement: string
 }
 
@@ -77,6 +77,7 @@ export async function openNetwork(serverUrl: string): Promise<Network> {
       })
     }
     const line = { number: numbers++, listens: false, statement: "" }
+    const prepared = new Map<string, string>()
     const send = { "to server": pipe(pair, pair.server), "to client": pipe(pair, pair.client) }
     const judge = (message: Message, direction: Direction) => {
       const fate = rule(message, direction, line)
@@ -92,10 +93,8 @@ export async function openNetwork(serverUrl: string): Promise<Network> {
     const fromClient = createMessageReader({ startsUntyped: true })
     pair.client.on("data", (chunk) => {
       for (const message of fromClient(chunk)) {
-        if (message.type === "Q" || message.type === "P") {
-          line.statement = message.type === "Q" ? textOf(message) : statementOf(message)
-          if (/^listen/i.test(line.statement)) line.listens = true
-        }
+        line.statement = statementIn(message, prepared) ?? line.statement
+        if (/^listen/i.test(line.statement)) line.listens = true
         if (!judge(message, "to server")) return
       }
     })
@@ -166,8 +165,16 @@ export async function openNetwork(serverUrl: string): Promise<Network> {
   }
 }
 
-function statementOf(message: Message): string {
-  return textOf(message, Buffer.byteLength(textOf(message)) + 1)
+/** The statement that a message of a client is about, if it is about one. */
+function statementIn(message: Message, prepared: Map<string, string>): string | undefined {
+  if (message.type !== "Q" && message.type !== "P" && message.type !== "B") return undefined
+  const first = textOf(message)
+  if (message.type === "Q") return first
+  const second = textOf(message, Buffer.byteLength(first) + 1)
+  // A bind names its portal first, then the statement.
+  if (message.type === "B") return prepared.get(second)
+  prepared.set(first, second)
+  return second
 }
 
 /** The path of the Unix socket behind the URL of a server. */

@@ -1,4 +1,5 @@
 /** After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must go. */
+import { breach } from "./breach.ts"
 import type { Member, World } from "./world.ts"
 
 const BUSY_STATES = "select state, count(*)::int as many from {s}.runs group by state order by state"
@@ -12,7 +13,10 @@ export async function recover(world: World, withinMs: number): Promise<void> {
       const isBack = await world.until(() => isRound(producer, left()), withinMs)
       if (!isBack)
         world.complain(
-          `I24: ${producer.name} could not have a run executed within ${withinMs} ms after the fault.`,
+          breach(
+            "I24",
+            `${producer.name} could not have a run executed within ${withinMs} ms after the fault.`,
+          ),
         )
     }),
   )
@@ -39,7 +43,7 @@ async function requireWork(world: World, worker: Member, withinMs: number): Prom
   const isBack = await world.until(async () => (await finished()) > before, withinMs)
   if (!isBack && worker.isUp()) {
     world.complain(
-      `I24: ${worker.name} lives and has finished nothing within ${withinMs} ms after the fault.`,
+      breach("I24", `${worker.name} lives and has finished nothing within ${withinMs} ms after the fault.`),
     )
   }
 }
@@ -52,7 +56,9 @@ function servesDefault({ options }: Member): boolean {
 export async function drain(world: World, withinMs: number): Promise<void> {
   await Promise.all(
     world.producers().map(async (producer) => {
-      await producer.call("quiet", {}, withinMs).catch((error) => world.complain(`I24: ${String(error)}`))
+      await producer
+        .call("quiet", {}, withinMs)
+        .catch((error) => world.complain(breach("I24", `${String(error)}`)))
     }),
   )
   const [producer] = world.producers()
@@ -63,7 +69,10 @@ export async function drain(world: World, withinMs: number): Promise<void> {
   const isEmpty = await world.until(async () => (await leftOver(world)) === "", withinMs)
   if (!isEmpty)
     world.complain(
-      `I24: ${withinMs} ms after the end of the load there are still runs: ${await leftOver(world)}.`,
+      breach(
+        "I24",
+        `${withinMs} ms after the end of the load there are still runs: ${await leftOver(world)}.`,
+      ),
     )
 }
 
@@ -87,11 +96,11 @@ async function stopOne(world: World, member: Member): Promise<void> {
   try {
     await member.call("stop", {}, STOP_MS)
   } catch (error) {
-    world.complain(`I31: ${member.name} could not be stopped: ${String(error)}.`)
+    world.complain(breach("I31", `${member.name} could not be stopped: ${String(error)}.`))
   }
   world.release(member)
   member.hangUp()
   const hasEnded = await Promise.race([member.ended, world.rest(STOP_MS).then(() => "never")])
   if (hasEnded !== 0)
-    world.complain(`I31: ${member.name}, stopped and with nothing left to do, ended: ${hasEnded}.`)
+    world.complain(breach("I31", `${member.name}, stopped and with nothing left to do, ended: ${hasEnded}.`))
 }

@@ -90,7 +90,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   await world.rest(WARM_UP_MS)
 
   await strike(fault, world, (stage.seconds?.(asked) ?? asked) * 1_000, chance)
-  observer.record("healed", {})
+  observer.record("healed", { withinMs })
   await recover(world, withinMs)
   await drain(world, withinMs)
   await observer.end()

@@ -2,7 +2,6 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as moment } from "node:timers/promises"
-import { REQUIRED_FIELDS } from "../support/history/operations.ts"
 import type { Chance } from "./chance.ts"
 import type { Stage } from "./fault.ts"
 import { type Member, type MemberOptions, type Role, startMember } from "./member.ts"
@@ -76,7 +75,6 @@ export async function openWorld(folder: string, stage: Stage, chance: Chance): P
     const given = {
       database: network?.url ?? server.url,
       schema,
-      vocabulary: Object.keys(REQUIRED_FIELDS),
       load: { seed: chance.between(1, 2 ** 31 - 1) },
     }
     const facts = { name: `${role}-${counts[role]}`, role, folder, network, given }
@@ -87,15 +85,16 @@ export async function openWorld(folder: string, stage: Stage, chance: Chance): P
     })
     members.push(member)
     void member.ended.then((how) => {
-      if (doomed.has(member) || (member.options.mayDie && how === "SIGKILL")) return
+      const { mayDie, mayExit } = member.options
+      if (doomed.has(member) || mayExit || (mayDie && how === "SIGKILL")) return
       complain(`${member.name} ended by itself: ${how}; see ${member.name}.err.`)
     })
     return member
   }
 
   async function begin(member: Member): Promise<void> {
-    if (member.role === "worker") await member.call("start")
-    else if (rate > 0) await member.call("load", { rate })
+    await member.call(member.role === "worker" ? "start" : "open")
+    if (member.role === "producer" && rate > 0) await member.call("load", { rate })
   }
 
   const world: World = {

@@ -1,5 +1,6 @@
 /** All rows, by their numbers. */
 import type { Fault, Story } from "../fault.ts"
+import { handlers } from "./handlers.ts"
 import { laterRows } from "./later.ts"
 import { network } from "./network.ts"
 import { processes } from "./processes.ts"
@@ -10,6 +11,7 @@ import { sessions } from "./sessions.ts"
 const LAST = 57
 const made: readonly (Fault | Story)[] = [
   ...processes,
+  ...handlers,
   ...server,
   ...sessions,
   ...network,
