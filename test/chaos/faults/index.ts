@@ -3,7 +3,9 @@ import type { Fault, Story } from "../fault.ts"
 import { handlers } from "./handlers.ts"
 import { laterRows } from "./later.ts"
 import { network } from "./network.ts"
+import { notifications } from "./notifications.ts"
 import { processes } from "./processes.ts"
+import { readers } from "./readers.ts"
 import { schedulers } from "./schedulers.ts"
 import { server } from "./server.ts"
 import { sessions } from "./sessions.ts"
@@ -14,6 +16,8 @@ const made: readonly (Fault | Story)[] = [
   ...handlers,
   ...server,
   ...sessions,
+  ...readers,
+  ...notifications,
   ...network,
   ...schedulers,
   ...laterRows,
