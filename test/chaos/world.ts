@@ -54,7 +54,10 @@ const LOOK_MS = 50
 
 export async function openWorld(folder: string, stage: Stage, chance: Chance): Promise<World> {
   mkdirSync(join(folder, "history"), { recursive: true })
-  const server = await openServer(folder, stage.server)
+  const server = await openServer(
+    folder,
+    typeof stage.server === "function" ? stage.server(folder) : stage.server,
+  )
   const talk = createTalk(server.url)
   const schema = "carillon"
   const members: Member[] = []

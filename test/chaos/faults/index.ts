@@ -1,5 +1,7 @@
 /** All rows, by their numbers. */
 import type { Fault, Story } from "../fault.ts"
+import { disk } from "./disk.ts"
+import { embedded } from "./embedded.ts"
 import { handlers } from "./handlers.ts"
 import { laterRows } from "./later.ts"
 import { network } from "./network.ts"
@@ -19,6 +21,8 @@ const made: readonly (Fault | Story)[] = [
   ...readers,
   ...notifications,
   ...network,
+  ...disk,
+  ...embedded,
   ...schedulers,
   ...laterRows,
 ]

@@ -31,14 +31,14 @@ const lostOrMany: Fault = {
       "waiting",
       "cancelled 1",
     ]
-    while (!signal.aborted) {
+    do {
       const rows = await world.talk.ask(
         "select count(pg_notify($1, $2 || n)) as many from generate_series(1, 500) as n",
         [channelOf(world), own.pick(payloads())],
       )
       world.struck("notifications sent in vain", Number(rows[0]?.["many"]))
       await world.rest(100, signal)
-    }
+    } while (!signal.aborted || !world.strikes.has("notifications dropped"))
     await quiet.call("ping")
   },
   heal: async (world) => {
