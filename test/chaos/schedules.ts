@@ -24,8 +24,3 @@ export const SCHEDULES: readonly Planned[] = [
   { name: "after", job: "tick", input: {}, afterCompletion: "700ms" },
   { name: "minutely", job: "tick", input: {}, cron: "* * * * *", misfire: "all" },
 ]
-
-/** Those of which every whole second since their making must be decided about, once. */
-export const EVERY_SECOND = SCHEDULES.filter(
-  ({ every, cron }) => every === "1s" || cron === "* * * * * *",
-).map(({ name }) => name)

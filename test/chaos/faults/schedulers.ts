@@ -4,6 +4,8 @@ import type { Fault } from "../fault.ts"
 
 const POINTS = CRASH_POINTS.filter((point) => point.startsWith("schedule."))
 
+const PATIENCE_MS = 40_000
+
 const crowd: Fault = {
   id: "F46",
   title: "ten schedulers, killed between any two steps of a tick",
@@ -13,7 +15,8 @@ const crowd: Fault = {
     const die = async (point: string) => {
       const crashAt = { point, time: chance.between(1, 2) }
       const mortal = await world.add("worker", { slots: 2, mayDie: true, crashAt })
-      const how = await Promise.race([mortal.ended, world.rest(10_000)])
+      // Among so many it may take a while until it is the one that comes first.
+      const how = await Promise.race([mortal.ended, world.rest(PATIENCE_MS)])
       if (how === "SIGKILL") world.struck(`deaths at ${point}`)
       else await world.kill(mortal)
     }
