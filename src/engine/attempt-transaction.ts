@@ -32,6 +32,14 @@ export interface CompletedAttempt {
 export interface Completion {
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
   readonly completed: () => Completed | undefined
+  /** While the end of the run is being written and nobody knows yet whether it will be: resolves when that is known. */
+  readonly ending: () => Promise<unknown> | undefined
+}
+
+interface Progress {
+  /** From here on the run may end by it, whatever else is said about the attempt. */
+  readonly onEnding: () => void
+  readonly onDone: (completed: Completed) => void
 }
 
 /** How long a transaction of a handler without a timeout may stay open. */
@@ -47,7 +55,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
   async function complete<Result>(
     attempt: CompletedAttempt,
     body: (tx: HandlerTransaction) => Promise<Result>,
-    onDone: (completed: Completed) => void,
+    { onEnding, onDone }: Progress,
   ): Promise<Result> {
     const { run, startedAtMs, logs, signal } = attempt
     signal().throwIfAborted()
@@ -67,6 +75,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             fate: { final: true, state: "succeeded" },
             logs: logs(),
           }
+          onEnding()
           const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))
           if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
           const { limit_keys: keys } = row
@@ -96,20 +105,29 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
     open: (attempt) => {
       let taken = false
       let completed: Completed | undefined
+      let ending: Promise<unknown> | undefined
       return {
         transaction: async (body) => {
           if (taken) throw calledTwice(attempt.run)
           taken = true
-          try {
-            return await complete(attempt, body, (done) => {
+          const made = complete(attempt, body, {
+            onEnding: () => {
+              ending = made.catch(() => {})
+            },
+            onDone: (done) => {
               completed = done
-            })
+            },
+          })
+          try {
+            return await made
           } finally {
             // One that failed has changed nothing, and may be tried again.
             taken = completed !== undefined
+            ending = undefined
           }
         },
         completed: () => completed,
+        ending: () => ending,
       }
     },
   }

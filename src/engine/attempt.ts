@@ -165,7 +165,17 @@ class Attempt implements RunningAttempt, ContextSource {
     this.#isDecided = true
     this.#timer?.cancel()
     this.#lastWords?.cancel()
-    // Once its end is committed, nothing that the handler says can change it.
+    const ending = this.#completion?.ending()
+    if (ending === undefined) {
+      this.#tell(outcome)
+      return
+    }
+    // Its end is on the way to the database, and may be there before anything else that is said.
+    void Promise.race([ending, this.#parts.host.sleep(LAST_WORDS_MS)]).then(() => this.#tell(outcome))
+  }
+
+  /** Once its end is committed, nothing else can change it. */
+  #tell(outcome: AttemptOutcome): void {
     this.#listener.onOutcome(this, this.#completion?.completed() ?? outcome)
   }
 }
