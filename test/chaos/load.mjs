@@ -50,6 +50,13 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     }
   }
 
+  /** Long before it is due, or when its handler has begun. */
+  async function cancelled() {
+    const [input, settings] = random() < 0.5 ? [{}, { delay: 5_000 }] : [{ ms: 1_500 }, {}]
+    const [handle] = (await enqueue("work", input, settings)) ?? []
+    if (handle) await cancel(handle.id)
+  }
+
   /** A key that is held for long: repeated until somebody answers, as the documentation says. */
   async function keyed() {
     const key = `for-${between(1, 1_000_000)}`
@@ -129,7 +136,8 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     [2, () => enqueue("timed", { ms: random() < 0.5 ? 2_000 : 1 })],
     [1, () => enqueue("doomed", { bury: random() < 0.5 })],
     [1, () => enqueue("work", {}, { startWithin: "300ms" }, { mayExpire: true })],
-    [4, () => (recent.length > 0 ? cancel(recent[between(0, recent.length - 1)]) : undefined)],
+    [3, () => (recent.length > 0 ? cancel(recent[between(0, recent.length - 1)]) : undefined)],
+    [3, cancelled],
   ]
   const total = kinds.reduce((sum, [weight]) => sum + weight, 0)
 
