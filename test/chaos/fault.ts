@@ -65,7 +65,7 @@ export interface Stage {
   readonly proxied?: boolean
   /** Runs a second of each producer. @default 35 */
   readonly rate?: number
-  /** How long the row may take to be whole again. @default 45 */
+  /** How long the row may take to be whole again. @default 60 */
   readonly recoverSeconds?: number
   /** Fewer or more seconds than the caller asked for would make no sense. */
   readonly seconds?: (asked: number) => number

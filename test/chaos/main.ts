@@ -26,6 +26,7 @@ const { values, positionals } = parseArgs({
   },
 })
 
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
 process.exit(await main())
 
 async function main(): Promise<number> {

@@ -91,6 +91,12 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
     await untilAnswers(url, isUp, log)
   }
 
+  // Somebody may interrupt us; a server would not notice.
+  const leave = () => {
+    child?.kill("SIGQUIT")
+    options.cleanUp?.()
+  }
+  process.once("exit", leave)
   await start()
   return {
     url,
@@ -112,6 +118,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
       for (const pid of isUp() ? familyOf(child?.pid ?? 0) : []) signal(pid, "SIGCONT")
       child?.kill("SIGQUIT")
       await ended()
+      process.off("exit", leave)
       options.cleanUp?.()
     },
   }
