@@ -1,0 +1,39 @@
+/** All rows, by their numbers. */
+import type { Fault, Story } from "../fault.ts"
+import { disk } from "./disk.ts"
+import { embedded } from "./embedded.ts"
+import { handlers } from "./handlers.ts"
+import { laterRows } from "./later.ts"
+import { network } from "./network.ts"
+import { notifications } from "./notifications.ts"
+import { processes } from "./processes.ts"
+import { readers } from "./readers.ts"
+import { schedulers } from "./schedulers.ts"
+import { server } from "./server.ts"
+import { sessions } from "./sessions.ts"
+
+const LAST = 57
+const made: readonly (Fault | Story)[] = [
+  ...processes,
+  ...handlers,
+  ...server,
+  ...sessions,
+  ...readers,
+  ...notifications,
+  ...network,
+  ...disk,
+  ...embedded,
+  ...schedulers,
+  ...laterRows,
+]
+
+/** Every number has a row, also where nobody has written one yet. */
+export const ROWS: readonly (Fault | Story)[] = Array.from({ length: LAST }, (_, index) => {
+  const id = `F${index + 1}` as const
+  return made.find((row) => row.id === id) ?? unwritten(id)
+})
+
+function unwritten(id: Story["id"]): Story {
+  const needs = "somebody to write it"
+  return { id, title: "", needs: () => needs, tell: () => Promise.reject(new Error(`${id} needs ${needs}`)) }
+}
