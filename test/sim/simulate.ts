@@ -16,6 +16,7 @@ import { createNemesis } from "./workload/nemesis.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
 import { endSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
+import { createObserver } from "./world/observer.ts"
 import { createProcess, type Life, type SimProcess } from "./world/process.ts"
 import { createRecorder } from "./world/recorder.ts"
 
@@ -101,6 +102,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   let pid = 0
   // The observer: nobody's process.
   const pen = recorder.penOf(0, () => true)
+  const { schema } = ground
+  const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
   const count = (fault: string) => {
     faults[fault] = (faults[fault] ?? 0) + 1
   }
@@ -212,6 +215,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
 
   async function run(): Promise<void> {
     nemesis.unleash()
+    observer.watch()
     for (const process of processes) process.start()
     await kernel.run(() => kernel.nowUs() > plan.faultyUs)
     kernel.note("everything heals")
@@ -236,6 +240,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       () => `not everything ended: ${leftover()}`,
     )
     nemesis.end()
+    observer.stop()
+    await readHistory()
     for (const process of processes) process.stop(1_000, { isJudged: true })
     await until(
       () => processes.every((process) => !process.isAlive()),
@@ -260,6 +266,21 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       () => isEnded,
       withinUs,
       () => "schedules are not paused",
+    )
+  }
+
+  async function readHistory(): Promise<void> {
+    const life = processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    let isRead = life === undefined
+    const onRead = () => {
+      isRead = true
+    }
+    const onFailure = (error: unknown) => onTrouble(`history cannot be read: ${describe(error)}`)
+    if (life) void observer.readHistory(life).then(onRead, onFailure)
+    await until(
+      () => isRead,
+      STOP_US,
+      () => "history is not read",
     )
   }
 

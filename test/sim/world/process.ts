@@ -136,6 +136,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
       jobs: new Map(jobs.map((job) => [job.name, job])),
     }
     life = begun
+    if (skew.wallMs !== 0) record("clock_off", { ms: skew.wallMs })
     kernel.note(`${name}/${pid} starts`)
     carillon.start().then(
       () => isAlive() && kernel.note(`${name}/${pid} has started`),
