@@ -4,7 +4,10 @@ import { INVARIANTS } from "../support/history/violation.ts"
 /** Those that a row judges by itself, beside the judge of histories. */
 const OWN = {
   I9: "every occurrence is decided about once",
+  I10: "nothing comes early",
   I11: "nothing waits for long that need not",
+  I12: "a schedule never goes back",
+  I13: "a pause and an edit hold",
   I24: "what was broken mends by itself",
   I25: "nothing grows without bound",
   I31: "a stop is in order",

@@ -26,6 +26,8 @@ export const SCHEDULES: readonly Planned[] = [
 ]
 
 /** Those of which every whole second since their making must be decided about, once. */
-export const EVERY_SECOND = SCHEDULES.filter(
-  ({ every, cron }) => every === "1s" || cron === "* * * * * *",
-).map(({ name }) => name)
+export function everySecond(schedules: readonly Planned[]): string[] {
+  return schedules
+    .filter(({ every, cron }) => every === "1s" || cron === "* * * * * *")
+    .map(({ name }) => name)
+}

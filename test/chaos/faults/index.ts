@@ -1,5 +1,7 @@
 /** All rows, by their numbers. */
 import type { Fault, Story } from "../fault.ts"
+import { calendar } from "./calendar.ts"
+import { clocks } from "./clocks.ts"
 import { handlers } from "./handlers.ts"
 import { laterRows } from "./later.ts"
 import { network } from "./network.ts"
@@ -16,6 +18,8 @@ const made: readonly (Fault | Story)[] = [
   ...sessions,
   ...network,
   ...schedulers,
+  ...clocks,
+  ...calendar,
   ...laterRows,
 ]
 
