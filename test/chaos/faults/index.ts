@@ -4,7 +4,9 @@ import { calendar } from "./calendar.ts"
 import { clocks } from "./clocks.ts"
 import { handlers } from "./handlers.ts"
 import { laterRows } from "./later.ts"
+import { loadRows } from "./load-rows.ts"
 import { network } from "./network.ts"
+import { payloads } from "./payloads.ts"
 import { processes } from "./processes.ts"
 import { schedulers } from "./schedulers.ts"
 import { server } from "./server.ts"
@@ -20,6 +22,8 @@ const made: readonly (Fault | Story)[] = [
   ...schedulers,
   ...clocks,
   ...calendar,
+  ...loadRows,
+  ...payloads,
   ...laterRows,
 ]
 
