@@ -57,7 +57,7 @@ export interface Told {
 
 /** What the stage has beyond the standard. */
 export interface Stage {
-  readonly server?: ServerOptions
+  readonly server?: ServerOptions | ((folder: string) => ServerOptions)
   /** How many worker processes. @default 3 */
   readonly workers?: number
   readonly worker?: MemberOptions

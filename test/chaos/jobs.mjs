@@ -16,6 +16,7 @@ export function factsOf(job) {
     ...(ATTEMPTS[job] && { attempts: ATTEMPTS[job], retry: { delayMs: 50 } }),
     ...(job === "single" && { limits: [{ key: "job:single", cap: CAP }] }),
     ...(job === "timed" && { timeoutMs: 300 }),
+    ...(job === "booking" && { timeoutMs: 5_000 }),
   }
 }
 
@@ -56,6 +57,8 @@ export function createJobs({ record, rest }) {
     booking: defineJob({
       name: "booking",
       retry,
+      // Its statements may wait for a connection that has gone silent, and only this ends that before ten minutes.
+      timeout: "5s",
       run: recordHandler(record, async ({ schema, ms = 0 }, ctx) => {
         const claim = ctx.attemptId.slice(ctx.attemptId.lastIndexOf(".") + 1)
         return ctx.transaction(async (tx) => {

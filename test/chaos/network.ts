@@ -34,7 +34,8 @@ export interface Network {
   readonly reset: () => void
   /** Resets those that are open and every new one, until `pass`. */
   readonly refuse: () => void
-  readonly open: () => number
+  /** How many lines there have been: the next one has this number. */
+  readonly lines: () => number
   readonly counts: Readonly<Record<"passed" | "dropped" | "cut" | "delayed" | "held" | "refused", number>>
   readonly close: () => Promise<void>
 }
@@ -155,7 +156,7 @@ export async function openNetwork(serverUrl: string): Promise<Network> {
       refusing = true
       resetAll()
     },
-    open: () => pairs.size,
+    lines: () => numbers,
     counts,
     close: async () => {
       resetAll()

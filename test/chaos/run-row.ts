@@ -37,7 +37,7 @@ export interface RowOptions {
 }
 
 const RATE = 35
-const WARM_UP_MS = 1_500
+const WARM_UP_MS = 2_000
 const RECOVER_SECONDS = 60
 const NOTHING = { runs: 0, attempts: 0, lost: 0, duplicates: 0, fenced: 0, judged: [], complaints: [] }
 
@@ -87,14 +87,18 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   for (const schedule of stage.schedules ?? SCHEDULES) await producer?.call("putSchedule", schedule)
   await world.load(stage.rate ?? RATE)
   observer.begin()
-  await world.rest(WARM_UP_MS)
+  await world.rest(WARM_UP_MS / 2)
+  const end = await observer.quiet()
+  await world.rest(WARM_UP_MS / 2)
+  await end()
 
   await strike(fault, world, (stage.seconds?.(asked) ?? asked) * 1_000, chance)
-  observer.record("healed", { withinMs })
+  observer.record("healed", {})
   await recover(world, withinMs)
   await drain(world, withinMs)
   await observer.end()
   await stopAll(world)
+  await observer.last()
   const verdict = await judge(world, stage)
   const more = (await fault.expect?.(world, verdict.examination)) ?? []
   const missing = fault.strikes.filter((name) => !world.strikes.get(name))

@@ -24,10 +24,3 @@ export const SCHEDULES: readonly Planned[] = [
   { name: "after", job: "tick", input: {}, afterCompletion: "700ms" },
   { name: "minutely", job: "tick", input: {}, cron: "* * * * *", misfire: "all" },
 ]
-
-/** Those of which every whole second since their making must be decided about, once. */
-export function everySecond(schedules: readonly Planned[]): string[] {
-  return schedules
-    .filter(({ every, cron }) => every === "1s" || cron === "* * * * * *")
-    .map(({ name }) => name)
-}

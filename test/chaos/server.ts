@@ -19,20 +19,28 @@ export interface ServerOptions {
   /** Where the cluster lies. @default in the folder of the row */
   readonly dataHome?: string
   readonly env?: Readonly<Record<string, string>>
+  /** Called when it is over: for disks that were mounted for it. */
+  readonly cleanUp?: () => void
+}
+
+/** What a start changes, for good. */
+export interface Restart extends Pick<ServerOptions, "settings" | "env"> {
+  /** Another place of the data. */
+  readonly cluster?: string
 }
 
 export type StopMode = "smart" | "fast" | "immediate"
 
 export interface Server {
   readonly url: string
-  readonly cluster: string
+  readonly cluster: () => string
   readonly log: string
   readonly pid: () => number
   /** The postmaster and all its children. */
   readonly pids: () => number[]
   readonly isUp: () => boolean
   /** Resolves once it answers. Settings and environment are added to those it had. */
-  readonly start: (more?: Pick<ServerOptions, "settings" | "env">) => Promise<void>
+  readonly start: (more?: Restart) => Promise<void>
   /** As `pg_ctl stop -m` does. */
   readonly stop: (mode: StopMode) => Promise<void>
   /** Ends the postmaster alone, without a word to its children. */
@@ -55,7 +63,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
   const binaries = await prepareBinaries(host, await locateBinaries(host, undefined), account)
   const socketDir = join(folder, "socket")
   await mkdir(socketDir)
-  const cluster = join(options.dataHome ?? folder, "cluster")
+  let cluster = join(options.dataHome ?? folder, "cluster")
   cpSync(await templateCluster(), cluster, { recursive: true, preserveTimestamps: true })
   give(socketDir)
   give(cluster)
@@ -69,7 +77,8 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
   const ended = async () => {
     if (child && isUp()) await once(child, "exit")
   }
-  async function start(more: Pick<ServerOptions, "settings" | "env"> = {}): Promise<void> {
+  async function start(more: Restart = {}): Promise<void> {
+    cluster = more.cluster ?? cluster
     settings = { ...settings, ...more.settings }
     env = { ...env, ...more.env }
     const output = openSync(log, "a")
@@ -85,7 +94,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
   await start()
   return {
     url,
-    cluster,
+    cluster: () => cluster,
     log,
     isUp,
     pid: () => child?.pid ?? 0,
@@ -103,6 +112,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
       for (const pid of isUp() ? familyOf(child?.pid ?? 0) : []) signal(pid, "SIGCONT")
       child?.kill("SIGQUIT")
       await ended()
+      options.cleanUp?.()
     },
   }
 }

@@ -58,7 +58,8 @@ const LOOK_MS = 50
 export async function openWorld(folder: string, stage: Stage, chance: Chance): Promise<World> {
   mkdirSync(join(folder, "history"), { recursive: true })
   const clock = stage.clock ? createClock(join(folder, "server-clock")) : undefined
-  const server = await openServer(folder, { ...stage.server, env: { ...stage.server?.env, ...clock?.env } })
+  const asked = typeof stage.server === "function" ? stage.server(folder) : stage.server
+  const server = await openServer(folder, { ...asked, env: { ...asked?.env, ...clock?.env } })
   const talk = createTalk(server.url)
   const schema = "carillon"
   const members: Member[] = []

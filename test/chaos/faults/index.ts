@@ -2,12 +2,16 @@
 import type { Fault, Story } from "../fault.ts"
 import { calendar } from "./calendar.ts"
 import { clocks } from "./clocks.ts"
+import { disk } from "./disk.ts"
+import { embedded } from "./embedded.ts"
 import { handlers } from "./handlers.ts"
 import { laterRows } from "./later.ts"
 import { loadRows } from "./load-rows.ts"
 import { network } from "./network.ts"
+import { notifications } from "./notifications.ts"
 import { payloads } from "./payloads.ts"
 import { processes } from "./processes.ts"
+import { readers } from "./readers.ts"
 import { schedulers } from "./schedulers.ts"
 import { server } from "./server.ts"
 import { sessions } from "./sessions.ts"
@@ -18,7 +22,11 @@ const made: readonly (Fault | Story)[] = [
   ...handlers,
   ...server,
   ...sessions,
+  ...readers,
+  ...notifications,
   ...network,
+  ...disk,
+  ...embedded,
   ...schedulers,
   ...clocks,
   ...calendar,

@@ -31,6 +31,9 @@ const BY_PRODUCERS: readonly CrashPoint[] = ["enqueue.written", "cancel.written"
 const TOO_EARLY: readonly CrashPoint[] = ["migrate.applied"]
 const POINTS = CRASH_POINTS.filter((point) => !TOO_EARLY.includes(point))
 
+/** Some points are come to only by whoever is the first. */
+const PATIENCE_MS = 40_000
+
 const diedBetween: Fault = {
   id: "F2",
   title: "a process dies between any two steps that belong together",
@@ -44,7 +47,7 @@ const diedBetween: Fault = {
       // Nobody else dies for the one that is to take over, and nobody else asks for the past.
       const helping = new AbortController()
       const help = helpTo(world, point, mortal, helping.signal)
-      const how = await Promise.race([mortal.ended, world.rest(15_000)])
+      const how = await Promise.race([mortal.ended, world.rest(PATIENCE_MS)])
       helping.abort()
       await help
       if (how === "SIGKILL") world.struck(`at ${point}`)

@@ -9,7 +9,8 @@ const POINTS: readonly string[] = CRASH_POINTS.filter((point) => point.startsWit
 const ON_THE_WIRE = ["writing", "committing"] as const
 const DEATHS = [...POINTS, ...ON_THE_WIRE]
 const SMALL = { slots: 2 }
-const PATIENCE_MS = 10_000
+/** Among so many it may take a while until it is the one that comes first. */
+const PATIENCE_MS = 40_000
 
 const crowd: Fault = {
   id: "F46",

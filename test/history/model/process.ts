@@ -1,4 +1,5 @@
 /** A process of the model: it works on the queue, writes down what it does, and can die at any moment. */
+import type { MarkRow } from "../../support/history/final-read.ts"
 import type { Operation, OperationName, OperationOf } from "../../support/history/operations.ts"
 import type { ModelRun, NewRun, Queue, Settle } from "./queue.ts"
 
@@ -7,6 +8,8 @@ export interface ProcessParts {
   readonly nowUs: () => number
   readonly newLease: () => string
   readonly write: (operation: Operation) => void
+  /** The table of the users. */
+  readonly marks: MarkRow[]
 }
 
 interface Held extends ModelRun {
@@ -16,7 +19,7 @@ interface Held extends ModelRun {
 export type EnqueueAnswer = "ok" | "fail" | "info written" | "info unwritten" | "death"
 export type ModelProcess = ReturnType<typeof createProcess>
 
-export function createProcess({ queue, nowUs, newLease, write }: ProcessParts) {
+export function createProcess({ queue, nowUs, newLease, write, marks }: ProcessParts, clockOffMs = 0) {
   const held = new Map<string, Held>()
   let isAlive = true
   let lease = ""
@@ -45,6 +48,15 @@ export function createProcess({ queue, nowUs, newLease, write }: ProcessParts) {
     else say("fenced", fence)
   }
 
+  function asked({ run, allowed, mayExpire, job, priority, key, delayMs, limits, retryMs }: NewRun) {
+    return {
+      ...{ run, attempts: allowed, mayExpire, job, priority, limits, retry: { delayMs: retryMs } },
+      ...(key !== null && { key }),
+      ...(delayMs > 0 && { dueAtUs: nowUs() + delayMs * 1_000 }),
+    }
+  }
+
+  if (clockOffMs !== 0) say("clock_off", { ms: clockOffMs })
   open()
 
   return {
@@ -55,14 +67,37 @@ export function createProcess({ queue, nowUs, newLease, write }: ProcessParts) {
       isAlive = false
     },
     enqueue: (run: NewRun, answer: EnqueueAnswer = "ok"): void => {
-      say("enq_invoke", { run: run.run, attempts: run.allowed, mayExpire: run.mayExpire })
+      say("enq_invoke", asked(run))
       const isWritten = answer !== "fail" && answer !== "info unwritten"
-      const created = isWritten && queue.insert(run)
+      const made = isWritten ? queue.insert(run) : { run: run.run, created: false }
       if (answer === "death") isAlive = false
       else if (answer === "fail") say("enq_fail", { run: run.run, code: "DATABASE_UNREACHABLE" })
-      else if (answer === "ok") say("enq_ok", { run: run.run, created })
+      else if (answer === "ok") say("enq_ok", made)
       else say("enq_info", { run: run.run })
     },
+    /** In a transaction of a user, beside what they write. */
+    enqueueInTransaction: (run: NewRun, mark: string, answer: EnqueueAnswer = "ok"): void => {
+      const marked = { run: run.run, mark }
+      say("tx_invoke", marked)
+      if (answer !== "fail" && answer !== "info unwritten") {
+        queue.insert(run)
+        marks.push({ mark, run: run.run })
+      }
+      if (answer === "death") isAlive = false
+      else say(answer === "ok" ? "tx_ok" : answer === "fail" ? "tx_fail" : "tx_info", marked)
+    },
+    /** Gives everything back. */
+    stop: (): void => {
+      say("stop_invoke", { graceMs: 1_000 })
+      for (const run of [...held.values()]) {
+        if (run.startedAtUs !== null)
+          say("abort", { run: run.run, claim: run.claim ?? "", reason: "STOPPING" })
+        settle(run, "released")
+      }
+      say("stop_ok", {})
+      isAlive = false
+    },
+    say,
     claim: (limit: number, dies = false): void => {
       const runs = queue.claim(lease, limit)
       if (dies) isAlive = false
@@ -116,7 +151,7 @@ export function createProcess({ queue, nowUs, newLease, write }: ProcessParts) {
       say("cancel_invoke", { run: run.run })
       queue.cancel(run)
       if (dies) isAlive = false
-      else say("cancel_ok", { run: run.run })
+      else say("cancel_ok", { run: run.run, withinMs: 60_000 })
     },
   }
 }

@@ -10,6 +10,7 @@ import type {
   DeadLetter,
   FinalRead,
   FinalState,
+  FinishRow,
   LiveRun,
   LiveState,
   Outcome,
@@ -18,16 +19,27 @@ import type {
 export interface ModelRun extends LiveRun {
   readonly allowed: number
   readonly mayExpire: boolean
+  readonly limits: NewRun["limits"]
+  readonly retryMs: number
   readonly suspect: boolean
   /** Its start is written down. */
   readonly started: boolean
   readonly cancelling: boolean
+  /** When it became ready. */
+  readonly rankUs: number
 }
 
 export interface NewRun {
   readonly run: string
   readonly allowed: number
   readonly mayExpire: boolean
+  readonly job: string
+  readonly priority: number
+  readonly key: string | null
+  /** How long it waits before its first attempt. */
+  readonly delayMs: number
+  readonly retryMs: number
+  readonly limits: readonly { readonly key: string; readonly cap: number }[]
 }
 
 /** How an attempt ended, as its worker presents it. */
@@ -41,12 +53,17 @@ export interface Settle {
 
 export type Queue = ReturnType<typeof createQueue>
 
+/** The job whose handlers finish in transactions of their own. */
+export const BOOKING = "book"
+
 export function createQueue(nowUs: () => number) {
   const runs = new Map<string, ModelRun>()
   const attempts: AttemptRow[] = []
   const deadLetters = new Map<string, DeadLetter & ModelRun>()
   const audit: AuditRow[] = []
   const workers = new Map<string, boolean>()
+  const finishes: FinishRow[] = []
+  const made = new Set<string>()
   let claims = 0
 
   function held({ run, lease, claim }: Pick<Settle, "run" | "lease" | "claim">): ModelRun | undefined {
@@ -63,12 +80,13 @@ export function createQueue(nowUs: () => number) {
     const isOver = next !== "waiting" && next !== "ready"
     const attempt = run.attempt + (how.charged ? 1 : 0)
     const { job, claim, generation, lease, enqueuedAtUs, dueAtUs, cause: causeBefore } = run
+    const finishedAtUs = nowUs()
     attempts.push({
       ...{ run: run.run, job, claim, generation, lease, enqueuedAtUs, dueAtUs, cause: causeBefore },
       attempt: run.attempt + 1,
       ...how,
       runState: isOver ? (next as FinalState) : null,
-      finishedAtUs: nowUs(),
+      finishedAtUs,
       schedule: run.schedule,
       occurrenceUs: run.occurrenceUs,
     })
@@ -77,36 +95,66 @@ export function createQueue(nowUs: () => number) {
     if (isOver) return
     const cause = how.outcome === "timed_out" ? "failed" : how.outcome
     const suspect = run.suspect || how.outcome === "lost"
-    const back = { state: next as LiveState, lease: null, claim: null, started: false }
-    runs.set(run.run, { ...run, ...back, attempt, suspect, cause })
+    const back = { state: next as LiveState, lease: null, claim: null, started: false, rankUs: finishedAtUs }
+    const due = next === "waiting" ? { dueAtUs: finishedAtUs + run.retryMs * 1_000 } : {}
+    runs.set(run.run, { ...run, ...back, ...due, attempt, suspect, cause })
   }
 
   function recordAudit(action: string, run: string): void {
     audit.push({ action, atUs: nowUs(), run, schedule: null, before: null })
   }
 
+  function hasRoom({ limits }: ModelRun): boolean {
+    const running = [...runs.values()].filter(({ state }) => state === "running")
+    return limits.every(
+      ({ key, cap }) => running.filter((run) => run.limits.some((limit) => limit.key === key)).length < cap,
+    )
+  }
+
   return {
     runs: (state?: LiveState) =>
       [...runs.values()].filter((run) => state === undefined || run.state === state),
     dead: () => [...deadLetters.keys()],
-    /** Whether the run was new: also one that is finished is known. */
-    insert: (run: NewRun): boolean => {
-      if (runs.has(run.run) || attempts.some((row) => row.run === run.run)) return false
+    attempts: (): readonly AttemptRow[] => attempts,
+    recordOther: (row: AuditRow) => audit.push(row),
+    /** The run, or the one that has its key; and whether it was new: also one that is finished is known. */
+    insert: (run: NewRun, origin: Partial<ModelRun> = {}): { run: string; created: boolean } => {
+      const holder = [...runs.values()].find((other) => run.key !== null && other.key === run.key)
+      if (made.has(run.run)) return { run: run.run, created: false }
+      if (holder) return { run: holder.run, created: false }
       const at = nowUs()
-      runs.set(run.run, { ...FRESH, ...run, generation: 1, cause: null, enqueuedAtUs: at, dueAtUs: at })
-      return true
+      const { delayMs, ...asked } = run
+      const dueAtUs = at + delayMs * 1_000
+      const state = delayMs > 0 ? "waiting" : "ready"
+      const fresh = {
+        generation: 1,
+        cause: null,
+        state,
+        enqueuedAtUs: at,
+        dueAtUs,
+        rankUs: at,
+        claims: 0,
+      } as const
+      runs.set(run.run, { ...FRESH, ...asked, ...fresh, ...origin })
+      made.add(run.run)
+      return { run: run.run, created: true }
     },
     openLease: (lease: string) => workers.set(lease, false),
+    /** The highest priority first, then the one that was ready first; no more than limits allow. */
     claim: (lease: string, limit: number): ModelRun[] => {
       if (workers.get(lease) !== false) return []
       claims += 1
       const claim = String(-7_000_000_000_000_000_000n + BigInt(claims))
-      const taken = [...runs.values()].filter(({ state }) => state === "ready").slice(0, limit)
-      return taken.map((run) => {
+      const ready = [...runs.values()].filter(({ state }) => state === "ready")
+      const inOrder = ready.sort((a, b) => b.priority - a.priority || a.rankUs - b.rankUs)
+      const taken: ModelRun[] = []
+      for (const run of inOrder) {
+        if (taken.length >= limit || !hasRoom(run)) continue
         const mine: ModelRun = { ...run, state: "running", lease, claim, claims: run.claims + 1 }
         runs.set(run.run, mine)
-        return mine
-      })
+        taken.push(mine)
+      }
+      return taken
     },
     recordStart: (fence: Pick<Settle, "run" | "lease" | "claim">): boolean => {
       const run = held(fence)
@@ -121,6 +169,7 @@ export function createQueue(nowUs: () => number) {
       const charged = ["succeeded", "failed", "timed_out"].includes(outcome) && end.startedAtUs !== null
       const isUsedUp = run.attempt + 1 >= run.allowed || end.startedAtUs === null
       const runState = NEXT[outcome](isUsedUp)
+      if (runState === "succeeded" && run.job === BOOKING) finishes.push({ run: run.run, claim: end.claim })
       leave(run, { outcome, charged, startedAtUs: end.startedAtUs }, runState)
       return { outcome, runState }
     },
@@ -134,7 +183,13 @@ export function createQueue(nowUs: () => number) {
       }
       return lost.length
     },
-    promote: (run: ModelRun) => runs.set(run.run, { ...run, state: "ready" }),
+    /** Makes ready what is due. */
+    promote: (): void => {
+      const at = nowUs()
+      for (const run of runs.values())
+        if (run.state === "waiting" && run.dueAtUs <= at)
+          runs.set(run.run, { ...run, state: "ready", rankUs: at })
+    },
     cancel: (run: ModelRun): void => {
       recordAudit("run.cancel", run.run)
       if (run.state === "running") runs.set(run.run, { ...run, cancelling: true })
@@ -146,45 +201,48 @@ export function createQueue(nowUs: () => number) {
       const { attempts: _, ...run } = letter
       deadLetters.delete(dead)
       recordAudit("run.replay", dead)
-      const again = {
-        generation: run.generation + 1,
-        claims: run.claims,
-        cause: "replayed",
-        dueAtUs: nowUs(),
-      }
-      runs.set(dead, { ...run, ...FRESH, ...again })
+      const at = nowUs()
+      const again = { generation: run.generation + 1, cause: "replayed", key: null }
+      runs.set(dead, { ...run, ...FRESH, ...again, enqueuedAtUs: at, dueAtUs: at, rankUs: at })
     },
     discard: (run: string): void => {
       deadLetters.delete(run)
       recordAudit("run.discard", run)
     },
-    read: (): FinalRead => ({
+    /** How many runs are in each state, and how many were ever made. */
+    count: () => {
+      const states: Record<string, number> = {}
+      const ends = new Map(
+        attempts.flatMap(({ run, runState }) => (runState ? [[run, runState] as const] : [])),
+      )
+      for (const run of made) {
+        const state = runs.get(run)?.state ?? ends.get(run) ?? "nowhere"
+        states[state] = (states[state] ?? 0) + 1
+      }
+      return { states, enqueued: made.size }
+    },
+    read: (): Omit<FinalRead, "schedules" | "fires" | "marks"> => ({
       nowUs: nowUs(),
       runs: [...runs.values()],
       attempts: [...attempts],
       deadLetters: [...deadLetters.values()],
       audit: [...audit],
       workers: [...workers].map(([lease, dead]) => ({ lease, dead })),
-      schedules: [],
-      fires: [],
-      keys: [],
+      keys: [...runs.values()].flatMap(({ run, tenant, job, key }) =>
+        key === null ? [] : [{ tenant, job, key, run, expiresAtUs: null }],
+      ),
       limits: [],
       runLimits: [],
-      marks: null,
-      finishes: null,
+      finishes: [...finishes],
     }),
   }
 }
 
 const FRESH = {
-  job: "work",
   tenant: "",
   state: "ready",
   parkedFor: null,
-  priority: 0,
-  key: null,
   attempt: 0,
-  claims: 0,
   suspect: false,
   started: false,
   cancelling: false,

@@ -4,7 +4,7 @@
  */
 import fc from "fast-check"
 import type { EnqueueAnswer, ModelProcess } from "./process.ts"
-import type { NewRun, Settle } from "./queue.ts"
+import { BOOKING, type NewRun, type Settle } from "./queue.ts"
 import { createWorld, type Evidence, type World } from "./world.ts"
 
 /** One thing that happens. The numbers choose among whatever is there when it does. */
@@ -44,9 +44,20 @@ const OUTCOMES: readonly Settle["outcome"][] = [
 
 const STEPS = {
   enqueue: ({ world, me, asked }: Actors, { what, how }: Step) => {
-    const run = world.newRun({ allowed: 1 + (what % 3), mayExpire: what % 5 === 0 })
-    asked.push(run)
+    const run = world.newRun({
+      ...{ allowed: 1 + (what % 3), mayExpire: what % 5 === 0, priority: how % 3 },
+      ...(what % 4 === 1 && { job: BOOKING }),
+      ...(what % 7 === 2 && { key: `key-${how % 2}` }),
+      ...(what % 6 === 3 && { delayMs: 100 * (1 + (how % 9)) }),
+      ...(what % 3 === 1 && { limits: [{ key: "narrow", cap: 2 }] }),
+    })
+    // A key may be taken: then it is that run which is acknowledged.
+    if (run.key === null) asked.push(run)
     me.enqueue(run, pick(ANSWERS, how))
+  },
+  enqueueInTransaction: ({ world, me }: Actors, { what, how }: Step) => {
+    const run = world.newRun({ allowed: 1 + (what % 3) })
+    me.enqueueInTransaction(run, `mark of ${run.run}`, pick(ANSWERS, how))
   },
   enqueueAgain: ({ me, asked }: Actors, { what }: Step) => {
     const run = pick(asked, what)
@@ -83,9 +94,27 @@ const STEPS = {
     const mine = world.queue.read().workers.find(({ lease }) => lease === me.lease())
     if (mine?.dead) me.noticeLoss()
   },
-  promote: ({ world }: Actors) => {
-    for (const run of world.queue.runs("waiting")) world.queue.promote(run)
+  promote: ({ world }: Actors) => world.promote(),
+  tick: ({ world }: Actors, { what }: Step) => {
+    world.rest((what % 3) * 700)
+    world.schedules.tick()
   },
+  pause: ({ world, me }: Actors, { what }: Step) => {
+    const schedule = pick(world.schedules.names(), what)
+    if (schedule && world.schedules.pause(schedule)) me.say("sched_pause", { schedule })
+  },
+  resume: ({ world, me }: Actors, { what, how }: Step) => {
+    world.rest((how % 5) * 1_500)
+    const schedule = pick(world.schedules.names(), what)
+    if (schedule && world.schedules.resume(schedule)) me.say("sched_resume", { schedule })
+  },
+  edit: ({ world, me }: Actors, { what, how }: Step) => {
+    const schedule = pick(world.schedules.names(), what)
+    const version = schedule && how % 2 === 0 ? world.schedules.edit(schedule, how) : undefined
+    if (schedule && version) me.say("sched_put", { schedule, version })
+  },
+  observe: ({ world }: Actors) => world.observe(),
+  stop: ({ me }: Actors) => me.stop(),
   cancel: ({ world, me }: Actors, { what, how }: Step) => {
     const run = pick(world.queue.runs(), what)
     if (run) me.cancel(run, how % 5 === 0)
@@ -103,6 +132,7 @@ const STEPS = {
 /** How often each happens beside the others. */
 const WEIGHTS: Readonly<Record<keyof typeof STEPS, number>> = {
   enqueue: 4,
+  enqueueInTransaction: 1,
   enqueueAgain: 1,
   claim: 8,
   start: 14,
@@ -112,6 +142,12 @@ const WEIGHTS: Readonly<Record<keyof typeof STEPS, number>> = {
   reap: 1,
   noticeLoss: 2,
   promote: 4,
+  tick: 2,
+  pause: 1,
+  resume: 1,
+  edit: 1,
+  observe: 1,
+  stop: 1,
   cancel: 1,
   replay: 3,
   discard: 1,
@@ -129,9 +165,10 @@ const anyStep: fc.Arbitrary<Step> = fc.record({
 })
 
 /** What a checker is given after everything has been healed and drained. */
-export const anyEvidence: fc.Arbitrary<Evidence> = fc
-  .array(anyStep, { maxLength: 200, size: "max" })
-  .map(simulate)
+export const anyEvidence: fc.Arbitrary<Evidence> = fc.oneof(
+  { weight: 5, arbitrary: fc.array(anyStep, { maxLength: 200, size: "max" }).map(simulate) },
+  { weight: 1, arbitrary: fc.array(fc.nat(2), { maxLength: 40, size: "max" }).map(workAlone) },
+)
 
 function simulate(steps: readonly Step[]): Evidence {
   const world = createWorld()
@@ -144,7 +181,16 @@ function simulate(steps: readonly Step[]): Evidence {
     // Somebody restarts what has died.
     else processes[seat] = world.spawn()
   }
-  world.drain()
+  world.conclude(world.drain())
+  return world.evidence()
+}
+
+/** Runs of these priorities, and one worker that comes when all of them are there. */
+function workAlone(priorities: readonly number[]): Evidence {
+  const world = createWorld()
+  const client = world.spawn()
+  for (const priority of priorities) client.enqueue(world.newRun({ priority }))
+  world.conclude(world.drain())
   return world.evidence()
 }
 

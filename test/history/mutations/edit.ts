@@ -97,6 +97,11 @@ export function isAcknowledged({ entries }: RunFacts): boolean {
   return entriesOf(entries, "enq_ok").length > 0
 }
 
+/** Whether somebody asked for it by an enqueue, and it is there. */
+export function isEnqueued({ entries, rows }: RunFacts): boolean {
+  return rows.length > 0 && entriesOf(entries, "enq_invoke").length > 0
+}
+
 /** The last row of a run that says how it ended. */
 export function endOf({ rows }: RunFacts): AttemptRow | undefined {
   return rows.findLast(({ runState }) => runState !== null)

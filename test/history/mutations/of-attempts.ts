@@ -8,6 +8,7 @@ import {
   editRead,
   editRow,
   editRows,
+  isEnqueued,
   isKnown,
   type Mutation,
   pairsOf,
@@ -35,7 +36,7 @@ export const MISCOUNTS: readonly Mutation[] = [
   {
     name: "an attempt is written down twice",
     breaks: "I7",
-    beside: ["I8"],
+    beside: ["I8", "I14", "I21", "I27"],
     apply: (scene) => {
       const row = scene.choose(scene.finalRead.attempts.filter(({ runState }) => runState === null))
       return row && addRow(scene, row)
@@ -44,7 +45,7 @@ export const MISCOUNTS: readonly Mutation[] = [
   {
     name: "a claim leaves no row",
     breaks: "I7",
-    beside: ["I8"],
+    beside: ["I8", "I33"],
     apply: (scene) => {
       const known = scene.runs.flatMap((run) =>
         run.rows.filter((row) => row.runState === null && isKnown(run, row)),
@@ -82,7 +83,8 @@ export const MISCOUNTS: readonly Mutation[] = [
     name: "a run is tried more often than it may be",
     breaks: "I7",
     apply: (scene) => {
-      const counted = scene.choose(scene.finalRead.attempts.filter(({ charged }) => charged))
+      const tried = scene.runs.filter(isEnqueued).flatMap(({ rows }) => rows)
+      const counted = scene.choose(tried.filter(({ charged }) => charged))
       if (!counted) return undefined
       return editHistory(scene, (entry) =>
         entry.op === "enq_invoke" && entry.run === counted.run
@@ -151,6 +153,7 @@ export const UNEXPLAINED: readonly Mutation[] = [
   {
     name: "a run is started again after an attempt that asked for no other",
     breaks: "I8",
+    beside: ["I27"],
     apply: (scene) => {
       const released = scene.runs.flatMap((run) => {
         const started = run.rows.filter((row) => startOf(run, row))
@@ -171,7 +174,7 @@ export const UNEXPLAINED: readonly Mutation[] = [
   {
     name: "a run is started again after an attempt of which nothing is known",
     breaks: "I8",
-    beside: ["I7"],
+    beside: ["I7", "I33"],
     apply: (scene) => {
       const started = scene.runs.flatMap((run) => {
         const rows = run.rows.filter((row) => startOf(run, row))

@@ -105,6 +105,7 @@ export const AFTERLIVES: readonly Mutation[] = [
   {
     name: "something happens to a run after its end",
     breaks: "I6",
+    beside: ["I33", "I28"],
     apply: (scene) => {
       const end = scene.choose(scene.runs.flatMap((run) => endOf(run) ?? []))
       if (end?.runState !== "succeeded") return undefined
@@ -119,7 +120,7 @@ export const AFTERLIVES: readonly Mutation[] = [
   {
     name: "a finished run is live without a replay",
     breaks: "I6",
-    beside: ["I1", "I3"],
+    beside: ["I1", "I3", "I9", "I23", "I24", "I27"],
     apply: (scene) => {
       const end = scene.choose(scene.runs.flatMap((run) => endOf(run) ?? []))
       return end && addLive(scene, readyRun(end.run, end.generation))

@@ -6,6 +6,7 @@ export const DOUBLE_OWNERS: readonly Mutation[] = [
   {
     name: "an attempt has started before the one before it was written down",
     breaks: "I4",
+    beside: ["I10", "I14"],
     apply: (scene) => {
       const pairs = scene.runs.flatMap(pairsOf).filter(([, after]) => after.startedAtUs !== null)
       const [before, after] = scene.choose(pairs) ?? []
@@ -15,6 +16,7 @@ export const DOUBLE_OWNERS: readonly Mutation[] = [
   {
     name: "a run is taken from a worker while another has it",
     breaks: "I4",
+    beside: ["I14"],
     apply: (scene) => {
       const pairs = scene.runs
         .flatMap(pairsOf)

@@ -12,6 +12,7 @@ import {
   forget,
   HANDLING,
   isAcknowledged,
+  isEnqueued,
   type Mutation,
   readyRun,
 } from "./edit.ts"
@@ -20,6 +21,7 @@ export const LOSSES: readonly Mutation[] = [
   {
     name: "an acknowledged run is forgotten by everything but its client",
     breaks: "I1",
+    beside: ["I20", "I33"],
     apply: ({ runs, choose, history, finalRead }) => {
       const run = choose(runs.filter(isAcknowledged))?.run
       if (run === undefined) return undefined
@@ -42,6 +44,7 @@ export const LOSSES: readonly Mutation[] = [
   {
     name: "an acknowledged run is left behind",
     breaks: "I1",
+    beside: ["I24"],
     apply: (scene) => {
       const asked = { op: "enq_invoke", run: "left" } as const
       return addLive(addEntries(scene, asked, { op: "enq_ok", run: "left", created: true }), readyRun("left"))
@@ -50,7 +53,7 @@ export const LOSSES: readonly Mutation[] = [
   {
     name: "an acknowledged run is gone, and no attempt says how it ended",
     breaks: "I1",
-    beside: ["I6", "I7", "I8"],
+    beside: ["I6", "I7", "I8", "I20", "I23"],
     apply: (scene) => {
       const end = scene.choose(scene.runs.filter(isAcknowledged).flatMap((run) => endOf(run) ?? []))
       return end && editRow(scene, end, { runState: null })
@@ -127,7 +130,7 @@ export const PHANTOMS: readonly Mutation[] = [
     name: "a run is there that nobody enqueued",
     breaks: "I2",
     apply: (scene) => {
-      const run = scene.choose(scene.runs.filter(({ rows }) => rows.length > 0))?.run
+      const run = scene.choose(scene.runs.filter(isEnqueued))?.run
       return run === undefined ? undefined : forget(scene, run, ENQUEUES)
     },
   },
@@ -135,7 +138,9 @@ export const PHANTOMS: readonly Mutation[] = [
     name: "a run is started before anybody asks for it",
     breaks: "I2",
     apply: (scene) => {
-      const start = scene.choose(scene.runs.flatMap(({ entries }) => entriesOf(entries, "start").slice(0, 1)))
+      const start = scene.choose(
+        scene.runs.filter(isEnqueued).flatMap(({ entries }) => entriesOf(entries, "start").slice(0, 1)),
+      )
       if (!start) return undefined
       return editHistory(scene, (entry) =>
         entry.op === "enq_invoke" && entry.run === start.run ? { ...entry, ns: start.ns + 1n } : entry,
@@ -146,7 +151,7 @@ export const PHANTOMS: readonly Mutation[] = [
     name: "a run is there of which every enqueue was told to have failed",
     breaks: "I2",
     apply: (scene) => {
-      const run = scene.choose(scene.runs.filter(({ rows }) => rows.length > 0))
+      const run = scene.choose(scene.runs.filter(isEnqueued))
       if (!run) return undefined
       const refused = entriesOf(run.entries, "enq_invoke").map(
         () => ({ op: "enq_fail", run: run.run, code: "DATABASE_UNREACHABLE" }) as const,
@@ -176,6 +181,7 @@ export const REPETITIONS: readonly Mutation[] = [
   {
     name: "an id has two live rows",
     breaks: "I3",
+    beside: ["I24"],
     apply: (scene) => {
       const asked = addEntries(scene, { op: "enq_invoke", run: "twin" }, { op: "enq_info", run: "twin" })
       return addLive(asked, readyRun("twin"), readyRun("twin"))
@@ -184,9 +190,9 @@ export const REPETITIONS: readonly Mutation[] = [
   {
     name: "a repeated enqueue brings a finished run back to life",
     breaks: "I3",
-    beside: ["I1", "I6"],
+    beside: ["I1", "I6", "I23", "I24", "I27"],
     apply: (scene) => {
-      const end = scene.choose(scene.runs.flatMap((run) => endOf(run) ?? []))
+      const end = scene.choose(scene.runs.filter(isEnqueued).flatMap((run) => endOf(run) ?? []))
       if (!end) return undefined
       const asked = addEntries(scene, { op: "enq_invoke", run: end.run }, { op: "enq_info", run: end.run })
       return addLive(asked, readyRun(end.run, end.generation))
@@ -195,9 +201,10 @@ export const REPETITIONS: readonly Mutation[] = [
   {
     name: "a repeated enqueue has a finished run executed once more",
     breaks: "I3",
-    beside: ["I6", "I7", "I8"],
+    beside: ["I6", "I7", "I8", "I28", "I33"],
     apply: (scene) => {
       const ends = scene.runs
+        .filter(isEnqueued)
         .flatMap((run) => endOf(run) ?? [])
         .filter(({ runState }) => runState === "succeeded")
       const end = scene.choose(ends)

@@ -99,4 +99,16 @@ export const OF_PROCESSES: readonly Mutant[] = [
     ],
     shownBy: chaos("F10"),
   },
+  {
+    name: "goes on after a page of history by its instant alone",
+    breaks: "I33",
+    edits: [
+      {
+        file: "src/store/attempts/page.ts",
+        find: "and finished_at <= @at::timestamptz",
+        replace: "and finished_at < @at::timestamptz",
+      },
+    ],
+    shownBy: sim(),
+  },
 ]

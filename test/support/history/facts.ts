@@ -1,19 +1,27 @@
 /** A history and a final read, sorted by what they are about: what the invariants are judged by. */
+import { type DatabaseTime, databaseTimeOf } from "./database-time.ts"
 import type {
   AttemptRow,
   AuditRow,
   DeadLetter,
   FinalRead,
+  FireRow,
   LiveRun,
   Outcome,
   WorkerRow,
 } from "./final-read.ts"
-import type { Entry, EntryOf, Fence, History, OperationName } from "./operations.ts"
+import type { Asked, Entry, EntryOf, Fence, History, OperationName } from "./operations.ts"
 
 export interface Facts {
   readonly runs: readonly RunFacts[]
   readonly history: History
   readonly workers: ReadonlyMap<string, WorkerRow>
+  readonly read: FinalRead
+  readonly byRun: ReadonlyMap<string, RunFacts>
+  /** The ledger of each schedule, by its id, the first occurrence first. */
+  readonly ledgers: ReadonlyMap<string, readonly FireRow[]>
+  /** What the database's clock read when a line was written, as well as that can be known. */
+  readonly databaseTime: DatabaseTime
 }
 
 /** All that is known of one run. */
@@ -26,6 +34,14 @@ export interface RunFacts {
   readonly rows: readonly AttemptRow[]
   readonly deadLetters: readonly DeadLetter[]
   readonly audit: readonly AuditRow[]
+  /** What those asked for who enqueued it. */
+  readonly asked: Asked
+  /** The id of the schedule that it comes from. */
+  readonly schedule: string | null
+  /** What the ledger says about it: a row for each occurrence that it stands for. */
+  readonly fires: readonly FireRow[]
+  /** What the database's clock read at the end. */
+  readonly readAtUs: number
 }
 
 /** One life of a run: a replay begins the next. */
@@ -53,17 +69,34 @@ export function collectFacts(history: History, finalRead: FinalRead): Facts {
   const deadLetters = groupBy(finalRead.deadLetters, ({ run }) => run)
   const audit = groupBy(finalRead.audit, ({ run }) => run ?? undefined)
   const runs = new Set([entries, live, rows, deadLetters].flatMap((group) => [...group.keys()]))
-  return {
-    runs: [...runs].map((run) => ({
+  const fires = groupBy(finalRead.fires, ({ run }) => run ?? undefined)
+  const byRun = new Map<string, RunFacts>()
+  for (const run of runs) {
+    const own = entries.get(run) ?? []
+    const [alive, ended] = [live.get(run) ?? [], rows.get(run) ?? []]
+    byRun.set(run, {
       run,
-      entries: entries.get(run) ?? [],
-      live: live.get(run) ?? [],
-      rows: (rows.get(run) ?? []).sort((a, b) => a.finishedAtUs - b.finishedAtUs),
+      entries: own,
+      live: alive,
+      rows: ended.sort((a, b) => a.finishedAtUs - b.finishedAtUs),
       deadLetters: deadLetters.get(run) ?? [],
       audit: audit.get(run) ?? [],
-    })),
+      asked: Object.assign({}, ...entriesOf(own, "enq_invoke")) as Asked,
+      schedule: alive[0]?.schedule ?? ended[0]?.schedule ?? null,
+      fires: fires.get(run) ?? [],
+      readAtUs: finalRead.nowUs,
+    })
+  }
+  const ledgers = groupBy(finalRead.fires, ({ schedule }) => schedule)
+  for (const ledger of ledgers.values()) ledger.sort((a, b) => a.occurrenceUs - b.occurrenceUs)
+  return {
+    runs: [...byRun.values()],
+    byRun,
     history,
     workers: new Map(finalRead.workers.map((worker) => [worker.lease, worker])),
+    read: finalRead,
+    ledgers,
+    databaseTime: databaseTimeOf(history, finalRead.attempts),
   }
 }
 
@@ -71,8 +104,8 @@ export function entriesOf<Name extends OperationName>(
   entries: readonly Entry[],
   ...names: readonly Name[]
 ): EntryOf<Name>[] {
-  const wanted: ReadonlySet<string> = new Set(names)
-  return entries.filter((entry): entry is Entry & EntryOf<Name> => wanted.has(entry.op))
+  const wanted: readonly string[] = names
+  return entries.filter((entry): entry is Entry & EntryOf<Name> => wanted.includes(entry.op))
 }
 
 /** The lives of a run, the first one first. */
@@ -120,7 +153,7 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | und
 
 /** What each run has to complain about, as sentences that begin with the run. */
 export function aboutEachRun(
-  { runs }: Facts,
+  { runs }: Pick<Facts, "runs">,
   complain: (facts: RunFacts) => readonly string[],
 ): { subject: string; says: string }[] {
   return runs.flatMap((facts) =>

@@ -103,7 +103,12 @@ export interface AuditRow {
   readonly run: string | null
   /** The schedule it was done to, by its id, and what that was before. */
   readonly schedule: string | null
-  readonly before: { readonly spec?: unknown; readonly version?: number; readonly state?: string } | null
+  readonly before: {
+    readonly job?: string
+    readonly spec?: Readonly<Record<string, unknown>>
+    readonly version?: number
+    readonly state?: string
+  } | null
 }
 
 export interface WorkerRow {

@@ -2,22 +2,19 @@
  * I1: what was acknowledged comes to an end that somebody asked for.
  *
  * An acknowledged run has succeeded, or is a dead letter, or was cancelled, expired or discarded because
- * somebody said so. What succeeded was started; what is dead was started too, unless its workers died before
+ * somebody said so, or waits for a time that has not come. What succeeded was started; what is dead was started too, unless its workers died before
  * they could say so.
  */
-import { aboutEachRun, entriesOf, type Facts, generationsOf, hasAudit, type RunFacts } from "./facts.ts"
+import { entriesOf, type Facts, generationsOf, hasAudit, type RunFacts } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"
-import type { Violation } from "./violation.ts"
+import { type Judgement, judgeRuns } from "./judgement.ts"
 
-export function noLoss(facts: Facts): Violation[] {
-  return aboutEachRun(facts, (run) => (isAcknowledged(run) ? complaints(run) : [])).map((complaint) => ({
-    invariant: "I1",
-    ...complaint,
-  }))
+export function noLoss(facts: Facts): Judgement {
+  return judgeRuns(facts, "I1", { concerns: isAcknowledged, complain: complaints })
 }
 
 function isAcknowledged({ entries }: RunFacts): boolean {
-  return entriesOf(entries, "enq_ok").length > 0
+  return entriesOf(entries, "enq_ok", "tx_ok").length > 0
 }
 
 function complaints(facts: RunFacts): string[] {
@@ -25,8 +22,9 @@ function complaints(facts: RunFacts): string[] {
   if (live.length + rows.length + deadLetters.length === 0) {
     return ["was acknowledged and is nowhere: not live, not in history, not dead. It was lost."]
   }
-  const [left] = live
+  const left = live.find(({ state, dueAtUs }) => state !== "waiting" || dueAtUs <= facts.readAtUs)
   if (left) return [`was acknowledged and is still ${left.state} after everything was drained.`]
+  if (live.length > 0) return []
   const end = generationsOf(facts).at(-1)?.ends.at(-1)
   if (!end)
     return ["was acknowledged and is gone: it is not live, and none of its attempts says how it ended."]

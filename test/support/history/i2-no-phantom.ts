@@ -2,13 +2,18 @@
  * I2: nothing runs, and nothing is there, that nobody asked for.
  *
  * Every run was asked for before it was started, and not only by enqueues that were told to have changed
- * nothing. Every effect comes from a process that had started the run.
+ * nothing; or it comes from a schedule, which I9 judges. Every effect comes from a process that had started the
+ * run.
  */
-import { aboutEachRun, entriesOf, type Facts, type RunFacts } from "./facts.ts"
-import type { Violation } from "./violation.ts"
+import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
+import { type Judgement, judgeRuns } from "./judgement.ts"
 
-export function noPhantom(facts: Facts): Violation[] {
-  return aboutEachRun(facts, complaints).map((complaint) => ({ invariant: "I2", ...complaint }))
+export function noPhantom(facts: Facts): Judgement {
+  return judgeRuns(facts, "I2", { concerns: wasSeen, complain: complaints })
+}
+
+function wasSeen(facts: RunFacts): boolean {
+  return tracesOf(facts).length > 0 || entriesOf(facts.entries, "effect").length > 0
 }
 
 function complaints(facts: RunFacts): string[] {
@@ -17,7 +22,8 @@ function complaints(facts: RunFacts): string[] {
 
 function complaintsAboutOrigin(facts: RunFacts): string[] {
   const { entries } = facts
-  const [first] = entriesOf(entries, "enq_invoke")
+  if (facts.schedule !== null) return []
+  const [first] = entriesOf(entries, "enq_invoke", "tx_invoke")
   const [start] = entriesOf(entries, "start")
   const traces = tracesOf(facts)
   if (traces.length === 0) return []
@@ -42,7 +48,8 @@ function tracesOf({ entries, live, rows, deadLetters }: RunFacts): string[] {
 
 /** One that was never answered may have been written. */
 function isRefused({ entries }: RunFacts): boolean {
-  return entriesOf(entries, "enq_fail").length >= entriesOf(entries, "enq_invoke").length
+  const refused = entriesOf(entries, "enq_fail", "tx_fail").length
+  return refused >= entriesOf(entries, "enq_invoke", "tx_invoke").length
 }
 
 function complaintsAboutEffects({ entries }: RunFacts): string[] {

@@ -4,11 +4,14 @@
  * An enqueue whose answer was lost is sent again. The second must find the first, also when the run has been
  * executed and is gone from the live ones by then.
  */
-import { aboutEachRun, entriesOf, type Facts, generationsOf, processesOf, type RunFacts } from "./facts.ts"
-import type { Violation } from "./violation.ts"
+import { entriesOf, type Facts, generationsOf, processesOf, type RunFacts } from "./facts.ts"
+import { type Judgement, judgeRuns } from "./judgement.ts"
 
-export function askingTwice(facts: Facts): Violation[] {
-  return aboutEachRun(facts, complaints).map((complaint) => ({ invariant: "I3", ...complaint }))
+export function askingTwice(facts: Facts): Judgement {
+  return judgeRuns(facts, "I3", {
+    concerns: ({ entries }) => entriesOf(entries, "enq_invoke").length > 0,
+    complain: complaints,
+  })
 }
 
 function complaints(facts: RunFacts): string[] {

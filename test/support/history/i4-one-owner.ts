@@ -10,9 +10,9 @@
  * no ownership any more, and what it has to say is refused (I5). A database whose clock was set back cannot
  * be judged by it.
  */
-import { aboutEachRun, entriesOf, type Facts, type RunFacts, rowsOf, SETTLED_BY_WORKER } from "./facts.ts"
+import { entriesOf, type Facts, type RunFacts, rowsOf, SETTLED_BY_WORKER } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"
-import type { Violation } from "./violation.ts"
+import { type Judgement, judgeRuns } from "./judgement.ts"
 
 /** Starts are told to the database as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
@@ -20,8 +20,8 @@ const GRAIN_US = 1_000
 /** Outcomes that are known only when the handler has ended. */
 const HANDLER_ENDED: ReadonlySet<Outcome> = new Set<Outcome>(["succeeded", "failed", "snoozed"])
 
-export function oneOwner(facts: Facts): Violation[] {
-  return aboutEachRun(facts, complaints).map((complaint) => ({ invariant: "I4", ...complaint }))
+export function oneOwner(facts: Facts): Judgement {
+  return judgeRuns(facts, "I4", { concerns: ({ rows }) => rows.length > 0, complain: complaints })
 }
 
 function complaints(facts: RunFacts): string[] {

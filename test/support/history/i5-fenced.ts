@@ -14,11 +14,12 @@ import {
   rowsOf,
   SETTLED_BY_WORKER,
 } from "./facts.ts"
-import type { Violation } from "./violation.ts"
+import { type Judgement, judgement } from "./judgement.ts"
 
-export function fenced(facts: Facts): Violation[] {
+export function fenced(facts: Facts): Judgement {
+  const words = entriesOf(facts.history, "settled", "fenced", "claim", "start")
   const complaints = [...aboutEachRun(facts, complaintsAboutRun), ...complaintsAboutLeases(facts)]
-  return complaints.map((complaint) => ({ invariant: "I5", ...complaint }))
+  return judgement("I5", words.length, complaints)
 }
 
 function complaintsAboutRun(facts: RunFacts): string[] {

@@ -4,17 +4,9 @@
  * A replay begins the next generation and leaves an audit row. What was told as the end of a run is what
  * history says.
  */
-import {
-  aboutEachRun,
-  entriesOf,
-  type Facts,
-  type Generation,
-  generationsOf,
-  type RunFacts,
-  rowsOf,
-} from "./facts.ts"
+import { entriesOf, type Facts, type Generation, generationsOf, type RunFacts, rowsOf } from "./facts.ts"
 import type { FinalState } from "./final-read.ts"
-import type { Violation } from "./violation.ts"
+import { type Judgement, judgeRuns } from "./judgement.ts"
 
 const FIRST_GENERATION = 1
 const FINAL_STATES: ReadonlySet<string> = new Set<FinalState>([
@@ -25,8 +17,8 @@ const FINAL_STATES: ReadonlySet<string> = new Set<FinalState>([
   "discarded",
 ])
 
-export function anEndIsAnEnd(facts: Facts): Violation[] {
-  return aboutEachRun(facts, complaints).map((complaint) => ({ invariant: "I6", ...complaint }))
+export function anEndIsAnEnd(facts: Facts): Judgement {
+  return judgeRuns(facts, "I6", { concerns: ({ rows }) => rows.length > 0, complain: complaints })
 }
 
 function complaints(facts: RunFacts): string[] {

@@ -7,7 +7,6 @@
  * it is its end.
  */
 import {
-  aboutEachRun,
   entriesOf,
   type Facts,
   type Generation,
@@ -17,12 +16,15 @@ import {
   rowsOf,
 } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"
-import type { Violation } from "./violation.ts"
+import { type Judgement, judgeRuns } from "./judgement.ts"
 
 const VERDICTS: ReadonlySet<Outcome> = new Set<Outcome>(["succeeded", "failed", "timed_out"])
 
-export function attempts(facts: Facts): Violation[] {
-  return aboutEachRun(facts, complaints).map((complaint) => ({ invariant: "I7", ...complaint }))
+export function attempts(facts: Facts): Judgement {
+  return judgeRuns(facts, "I7", {
+    concerns: ({ entries, rows }) => entries.length + rows.length > 0,
+    complain: complaints,
+  })
 }
 
 function complaints(facts: RunFacts): string[] {

@@ -5,9 +5,9 @@
  * ended in a way that asks for another try, or nobody knows how it ended because the answer was lost for
  * good. Every attempt after the first says in its own row what became of the one before it.
  */
-import { aboutEachRun, entriesOf, type Facts, groupBy, processesOf, type RunFacts, rowsOf } from "./facts.ts"
+import { entriesOf, type Facts, groupBy, processesOf, type RunFacts, rowsOf } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"
-import type { Violation } from "./violation.ts"
+import { type Judgement, judgeRuns } from "./judgement.ts"
 
 /** The outcomes after which a run is tried again, and what the next attempt calls that. */
 const CAUSES: ReadonlyMap<Outcome, string> = new Map<Outcome, string>([
@@ -19,8 +19,11 @@ const CAUSES: ReadonlyMap<Outcome, string> = new Map<Outcome, string>([
 ])
 const REPLAYED = "replayed"
 
-export function noUnexplainedDuplicate(facts: Facts): Violation[] {
-  return aboutEachRun(facts, complaints).map((complaint) => ({ invariant: "I8", ...complaint }))
+export function noUnexplainedDuplicate(facts: Facts): Judgement {
+  return judgeRuns(facts, "I8", {
+    concerns: ({ entries, rows }) => rows.length > 0 || entriesOf(entries, "start").length > 0,
+    complain: complaints,
+  })
 }
 
 function complaints(facts: RunFacts): string[] {

@@ -1,7 +1,7 @@
 /** What a checker has to say. */
 export interface Violation {
   readonly invariant: Invariant
-  /** The run or the lease that it is about. */
+  /** The run, lease, schedule, key or process that it is about. */
   readonly subject: string
   /** One sentence: what was seen, and why it must not be. */
   readonly says: string
@@ -16,6 +16,35 @@ export const INVARIANTS = {
   I6: "an end is an end",
   I7: "every attempt is written down once, under its number",
   I8: "every further start has a cause",
+  I9: "every occurrence is decided once, and has one run if it fires",
+  I10: "nothing starts early",
+  I11: "nothing starts late while nothing is broken",
+  I12: "a schedule never goes back",
+  I13: "a pause makes no runs, and an edit changes none that were made",
+  I14: "a limit holds at every instant",
+  I16: "one worker starts runs in their order",
+  I18: "a key has one live run",
+  I19: "a user's row and the run of its transaction are both there or neither",
+  I20: "what a handler writes and the end of its run are both there or neither",
+  I21: "a retry comes when it was to come",
+  I23: "what was cancelled ends as cancelled, and is not started again",
+  I24: "after the last fault everything that is due is done",
+  I25: "sessions and what they hold stay within bounds",
+  I26: "every run is in one state, and none gets lost in counting",
+  I27: "what is written down about a run tells what it is now",
+  I28: "the clocks of processes decide nothing",
+  I31: "a process that stops takes nothing more, and leaves nothing behind",
+  I33: "a reader of history misses nothing",
 } as const
 
 export type Invariant = keyof typeof INVARIANTS
+
+/** Invariants that no history can be judged by, and why. */
+export const NOT_YET = {
+  I15: "rates: Carillon has caps, and no rates yet",
+  I17: "fairness: there are no shares of tenants yet",
+  I22: "workflows: there are no durable steps yet",
+  I29: "tenant taint: there is no interface yet that answers for one tenant",
+  I30: "secret taint: there are no secrets to be kept yet",
+  I32: "mixed versions: there is one version so far",
+} as const

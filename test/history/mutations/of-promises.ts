@@ -1,0 +1,415 @@
+/** Faults in what is promised about the whole: keys, transactions, rest, counts, readers. */
+import { entriesOf } from "../../support/history/facts.ts"
+import type { LiveRun } from "../../support/history/final-read.ts"
+import type { Operation } from "../../support/history/operations.ts"
+import {
+  addEntries,
+  addLive,
+  editHistory,
+  editRead,
+  editRow,
+  type Mutation,
+  readyRun,
+  type Scene,
+} from "./edit.ts"
+
+export const SHARED_KEYS: readonly Mutation[] = [
+  {
+    name: "two runs live under one key",
+    breaks: "I18",
+    apply: (scene) => {
+      const lives = scene.runs.filter(
+        ({ rows, entries }) => rows.length > 0 && entriesOf(entries, "enq_invoke").length > 0,
+      )
+      const overlapping = lives.flatMap((one) =>
+        lives
+          .filter((other) => one !== other && isBeside(one.rows, other.rows))
+          .map((other) => [one.run, other.run]),
+      )
+      const pair = scene.choose(overlapping)
+      if (!pair) return undefined
+      return editHistory(scene, (entry) =>
+        entry.op === "enq_invoke" && pair.includes(entry.run)
+          ? { ...entry, key: "shared", job: "work" }
+          : entry,
+      )
+    },
+  },
+  {
+    name: "a key is held by a run that has ended",
+    breaks: "I18",
+    apply: (scene) => {
+      const run = scene.choose(scene.finalRead.attempts)?.run
+      if (run === undefined) return undefined
+      const held = { tenant: "", job: "work", key: "held", run, expiresAtUs: null }
+      return editRead(scene, { keys: [...scene.finalRead.keys, held] })
+    },
+  },
+  {
+    name: "a key has two live runs",
+    breaks: "I18",
+    beside: ["I2", "I24"],
+    apply: (scene) =>
+      addLive(scene, { ...readyRun("one"), key: "twin" }, { ...readyRun("other"), key: "twin" }),
+  },
+]
+
+function isBeside(
+  one: readonly { readonly enqueuedAtUs: number; readonly generation: number; readonly runState: unknown }[],
+  other: readonly {
+    readonly enqueuedAtUs: number
+    readonly finishedAtUs: number
+    readonly generation: number
+  }[],
+): boolean {
+  const [mine, theirs] = [one[0], other[0]]
+  const end = other.filter(({ generation }) => generation === 1).at(-1)
+  if (!mine || !theirs || !end) return false
+  return mine.enqueuedAtUs > theirs.enqueuedAtUs && mine.enqueuedAtUs < end.finishedAtUs
+}
+
+export const TORN_TRANSACTIONS: readonly Mutation[] = [
+  {
+    name: "a user's row is there without the run of its transaction",
+    breaks: "I19",
+    apply: (scene) => {
+      const marked = { run: "torn", mark: "torn" }
+      const asked = addEntries(scene, { op: "tx_invoke", ...marked }, { op: "tx_info", ...marked })
+      return editRead(asked, { marks: [...(scene.finalRead.marks ?? []), marked] })
+    },
+  },
+  {
+    name: "a run is there without the user's row of its transaction",
+    breaks: "I19",
+    apply: (scene) => {
+      const { marks } = scene.finalRead
+      const mark = scene.choose(marks ?? [])
+      return mark && editRead(scene, { marks: (marks ?? []).filter((other) => other !== mark) })
+    },
+  },
+  {
+    name: "a transaction is told to be rolled back and is there",
+    breaks: "I19",
+    beside: ["I2"],
+    apply: (scene) => {
+      const ok = scene.choose(entriesOf(scene.history, "tx_ok"))
+      return ok && editHistory(scene, (entry) => (entry === ok ? { ...ok, op: "tx_fail" } : entry))
+    },
+  },
+  {
+    name: "an acknowledged transaction is gone",
+    breaks: "I19",
+    beside: ["I1"],
+    apply: (scene) => {
+      const marked = { run: "gone", mark: "gone" }
+      return addEntries(scene, { op: "tx_invoke", ...marked }, { op: "tx_ok", ...marked })
+    },
+  },
+]
+
+export const TORN_FINISHES: readonly Mutation[] = [
+  {
+    name: "a run has succeeded, and what its handler wrote is not there",
+    breaks: "I20",
+    apply: (scene) => {
+      const finishes = scene.finalRead.finishes ?? []
+      const gone = finishes.length > 1 ? scene.choose(finishes) : undefined
+      return gone && editRead(scene, { finishes: finishes.filter((other) => other !== gone) })
+    },
+  },
+  {
+    name: "what a handler wrote is there twice",
+    breaks: "I20",
+    apply: (scene) => {
+      const finishes = scene.finalRead.finishes ?? []
+      const twice = scene.choose(finishes)
+      return twice && editRead(scene, { finishes: [...finishes, { ...twice }] })
+    },
+  },
+  {
+    name: "what a handler wrote is there although its attempt was lost",
+    breaks: "I20",
+    apply: (scene) => {
+      const finishes = scene.finalRead.finishes ?? []
+      const one = scene.choose(finishes)
+      return (
+        one &&
+        editRead(scene, { finishes: finishes.map((row) => (row === one ? { ...one, claim: "lost" } : row)) })
+      )
+    },
+  },
+]
+
+/** A run that nobody cares for, with somebody who asked for it and does not know what became of it. */
+function leftOver(scene: Scene, change: Partial<ReturnType<typeof readyRun>>) {
+  const asked = addEntries(scene, { op: "enq_invoke", run: "left" }, { op: "enq_info", run: "left" })
+  return addLive(asked, { ...readyRun("left"), ...change })
+}
+
+export const LEFT_BEHIND: readonly Mutation[] = [
+  {
+    name: "a run that is due is never claimed",
+    breaks: "I24",
+    apply: (scene) => leftOver(scene, {}),
+  },
+  {
+    name: "a run that is due is never made ready",
+    breaks: "I24",
+    apply: (scene) => leftOver(scene, { state: "waiting" }),
+  },
+  {
+    name: "a run is held for ever by a lease that is gone",
+    breaks: "I24",
+    apply: (scene) => leftOver(scene, { state: "running", lease: "gone", claim: "1", claims: 1 }),
+  },
+  {
+    name: "a run stands in line where there is room",
+    breaks: "I24",
+    apply: (scene) => {
+      const parked = leftOver(scene, { state: "parked", parkedFor: "limit" })
+      const runLimits = [{ run: "left", key: "narrow", limit: "narrow", admitted: false }]
+      return editRead(parked, { runLimits, limits: [{ name: "narrow", cap: 1 }] })
+    },
+  },
+  {
+    name: "a place under a limit is kept by a run that has ended",
+    breaks: "I24",
+    apply: (scene) => {
+      const run = scene.choose(scene.finalRead.attempts)?.run
+      return run === undefined
+        ? undefined
+        : editRead(scene, { runLimits: [{ run, key: "narrow", limit: "narrow", admitted: true }] })
+    },
+  },
+  {
+    name: "a schedule is due and nobody decides",
+    breaks: "I24",
+    apply: (scene) => {
+      const { schedules, nowUs } = scene.finalRead
+      const late = scene.choose(schedules)
+      const nextAtUs = nowUs - 60_000_000
+      return (
+        late &&
+        editRead(scene, { schedules: schedules.map((row) => (row === late ? { ...late, nextAtUs } : row)) })
+      )
+    },
+  },
+]
+
+const SESSIONS = { op: "sessions", open: 3, idleInTransaction: 0, advisoryLocks: 0, most: 10 } as const
+
+export const UNBOUNDED: readonly Mutation[] = [
+  {
+    name: "there are more sessions than were allowed",
+    breaks: "I25",
+    apply: (scene) => addEntries(scene, { ...SESSIONS, open: 11 }, SESSIONS),
+  },
+  {
+    name: "a session is left idle in a transaction",
+    breaks: "I25",
+    apply: (scene) => addEntries(scene, { ...SESSIONS, idleInTransaction: 1 }),
+  },
+  {
+    name: "an advisory lock is left behind",
+    breaks: "I25",
+    apply: (scene) => addEntries(scene, { ...SESSIONS, advisoryLocks: 1 }),
+  },
+]
+
+export const MISCOUNTED: readonly Mutation[] = [
+  {
+    name: "a run is in no state, or in two",
+    breaks: "I26",
+    apply: (scene) => {
+      const count = scene.choose(entriesOf(scene.history, "count"))
+      return (
+        count &&
+        editHistory(scene, (entry) => (entry === count ? { ...count, enqueued: count.enqueued + 1 } : entry))
+      )
+    },
+  },
+  {
+    name: "there are fewer runs than before",
+    breaks: "I26",
+    apply: (scene) => {
+      const last = entriesOf(scene.history, "count").at(-1)
+      if (!last || last.enqueued === 0) return undefined
+      const [two, one]: Operation[] = [
+        { op: "count", states: { ready: 2 }, enqueued: 2 },
+        { op: "count", states: { ready: 1 }, enqueued: 1 },
+      ]
+      return two && one && addEntries(scene, two, one)
+    },
+  },
+  {
+    name: "a schedule counts other runs than its ledger",
+    breaks: "I26",
+    apply: (scene) => {
+      const { schedules } = scene.finalRead
+      const row = scene.choose(schedules)
+      return (
+        row &&
+        editRead(scene, {
+          schedules: schedules.map((other) => (other === row ? { ...row, fired: row.fired + 1 } : other)),
+        })
+      )
+    },
+  },
+]
+
+/** A run that has failed once and waits, as its rows say it should. */
+function waitingRun(scene: Scene, change: Partial<LiveRun>) {
+  const source = scene.choose(
+    scene.runs.filter(
+      ({ rows, schedule }) => rows.length > 1 && rows[0]?.outcome === "failed" && schedule === null,
+    ),
+  )
+  const first = source?.rows[0]
+  if (!source || !first || source.rows[0]?.generation !== source.rows.at(-1)?.generation) return undefined
+  const { attempts, nowUs } = scene.finalRead
+  const live: LiveRun = {
+    ...readyRun(first.run),
+    ...{
+      job: first.job,
+      attempt: 1,
+      claims: 1,
+      cause: "failed",
+      state: "waiting",
+      enqueuedAtUs: first.enqueuedAtUs,
+    },
+    dueAtUs: nowUs + 1_000_000,
+  }
+  return editRead(scene, {
+    attempts: attempts.filter((row) => row.run !== first.run || row === first),
+    runs: [{ ...live, ...change } satisfies LiveRun],
+  })
+}
+
+export const UNFOLDABLE: readonly Mutation[] = [
+  ...(["attempt", "claims", "generation"] as const).map(
+    (field): Mutation => ({
+      name: `a live run has a number of its own (${field})`,
+      breaks: "I27",
+      beside: ["I6", "I7", "I8", "I20", "I21", "I23", "I33", "I16", "I31", "I11", "I1"],
+      apply: (scene) => waitingRun(scene, { [field]: 4 }),
+    }),
+  ),
+  {
+    name: "a dead letter was claimed otherwise than its history",
+    breaks: "I27",
+    apply: (scene) => {
+      const { deadLetters } = scene.finalRead
+      const letter = scene.choose(deadLetters)
+      const wrong = letter && { ...letter, claims: letter.claims + 1 }
+      return (
+        wrong &&
+        editRead(scene, { deadLetters: deadLetters.map((other) => (other === letter ? wrong : other)) })
+      )
+    },
+  },
+  {
+    name: "a run is enqueued anew between two attempts",
+    breaks: "I27",
+    beside: ["I11", "I16", "I18", "I28"],
+    apply: (scene) => {
+      const rows = scene.runs.flatMap((run) =>
+        run.rows.filter((row, index) => index > 0 && run.rows[index - 1]?.generation === row.generation),
+      )
+      const row = scene.choose(rows)
+      return row && editRow(scene, row, { enqueuedAtUs: row.enqueuedAtUs - 1 })
+    },
+  },
+]
+
+export const RUDE_STOPS: readonly Mutation[] = [
+  {
+    name: "a process starts a run after it has stopped",
+    breaks: "I31",
+    beside: ["I2", "I7", "I8", "I16", "I1"],
+    apply: (scene) => {
+      const start = scene.choose(
+        entriesOf(scene.history, "start").filter(({ pid }) => isLastStopped(scene, pid)),
+      )
+      const ok = entriesOf(scene.history, "stop_ok").find(({ pid }) => pid === start?.pid)
+      if (!start || !ok) return undefined
+      return editHistory(scene, (entry) =>
+        entry === start ? { ...start, op: "claim", ns: ok.ns + 200_000_000n } : entry,
+      )
+    },
+  },
+  {
+    name: "a run has to be taken back from a process that has stopped",
+    breaks: "I31",
+    beside: ["I1", "I4", "I5", "I6", "I7", "I8", "I14", "I20", "I21", "I27"],
+    apply: (scene) => {
+      const rows = scene.finalRead.attempts.filter(
+        ({ lease, runState }) => runState === "succeeded" && lease !== null && isLastLease(scene, lease),
+      )
+      const row = scene.choose(rows)
+      const { nowUs } = scene.finalRead
+      return row && editRow(scene, row, { outcome: "lost", startedAtUs: null, finishedAtUs: nowUs })
+    },
+  },
+  {
+    name: "a run is still held by a process that has stopped",
+    breaks: "I31",
+    beside: ["I24"],
+    apply: (scene) => {
+      const lease = scene.finalRead.workers.find((worker) => isLastLease(scene, worker.lease))?.lease
+      return lease === undefined
+        ? undefined
+        : leftOver(scene, { state: "running", lease, claim: "1", claims: 1 })
+    },
+  },
+  {
+    name: "a stop takes far longer than its grace",
+    breaks: "I31",
+    apply: (scene) => {
+      const ok = scene.choose(entriesOf(scene.history, "stop_ok"))
+      return (
+        ok && editHistory(scene, (entry) => (entry === ok ? { ...ok, ns: ok.ns + 20_000_000_000n } : entry))
+      )
+    },
+  },
+]
+
+/** The process that ended everything: it was told to stop when nothing was broken. */
+function isLastStopped({ history }: Scene, pid: number): boolean {
+  return entriesOf(history, "stop_invoke").at(-1)?.pid === pid
+}
+
+function isLastLease(scene: Scene, lease: string): boolean {
+  return entriesOf(scene.history, "lease_open").some(
+    (entry) => entry.lease === lease && isLastStopped(scene, entry.pid),
+  )
+}
+
+export const LYING_READS: readonly Mutation[] = [
+  {
+    name: "a reader misses an attempt",
+    breaks: "I33",
+    apply: (scene) => {
+      const seen = scene.choose(entriesOf(scene.history, "seen"))
+      return seen && editHistory(scene, (entry) => (entry === seen ? undefined : entry))
+    },
+  },
+  {
+    name: "a reader is given an attempt twice",
+    breaks: "I33",
+    apply: (scene) => {
+      const seen = scene.choose(entriesOf(scene.history, "seen"))
+      return (
+        seen &&
+        editHistory({ ...scene, history: [...scene.history, { ...seen, seq: 9_999 }] }, (entry) => entry)
+      )
+    },
+  },
+  {
+    name: "a reader is given an attempt that is not there",
+    breaks: "I33",
+    apply: (scene) => {
+      const seen = scene.choose(entriesOf(scene.history, "seen"))
+      return seen && editHistory(scene, (entry) => (entry === seen ? { ...seen, claim: "none" } : entry))
+    },
+  },
+]

@@ -1,0 +1,245 @@
+/** Faults in what schedules make: too much, too little, at the wrong time, or after they were told to rest. */
+import type { FireRow, ScheduleRow } from "../../support/history/final-read.ts"
+import { runOfOccurrence } from "../../support/history/occurrence-run.ts"
+import { pausesOf } from "../../support/history/schedule-life.ts"
+import { addEntries, editRead, editRow, type Mutation, type Scene } from "./edit.ts"
+
+function editFires(scene: Scene, change: (fire: FireRow) => FireRow | readonly FireRow[]) {
+  return editRead(scene, { fires: scene.finalRead.fires.flatMap(change) })
+}
+
+function editFire(scene: Scene, fire: FireRow | undefined, change: Partial<FireRow>) {
+  return fire && editFires(scene, (other) => (other === fire ? { ...fire, ...change } : other))
+}
+
+function editSchedule(scene: Scene, row: ScheduleRow | undefined, change: Partial<ScheduleRow>) {
+  const { schedules } = scene.finalRead
+  return (
+    row &&
+    editRead(scene, { schedules: schedules.map((other) => (other === row ? { ...row, ...change } : other)) })
+  )
+}
+
+function fired({ finalRead }: Scene): FireRow[] {
+  return finalRead.fires.filter(({ outcome }) => outcome === "fired")
+}
+
+function stretches({ finalRead }: Scene): FireRow[] {
+  return finalRead.fires.filter(({ run }) => run === null)
+}
+
+export const WRONG_OCCURRENCES: readonly Mutation[] = [
+  {
+    name: "an occurrence is forgotten by the ledger",
+    breaks: "I9",
+    beside: ["I26"],
+    apply: (scene) => {
+      const fire = scene.choose(scene.finalRead.fires.filter((each) => isPlain(scene, each)))
+      return fire && editFires(scene, (other) => (other === fire ? [] : other))
+    },
+  },
+  {
+    name: "an occurrence is decided twice",
+    breaks: "I9",
+    beside: ["I26"],
+    apply: (scene) => {
+      const fire = scene.choose(fired(scene))
+      const again = { outcome: "skipped", run: null, dueAtUs: null, generation: 2 } as const
+      return fire && editFires(scene, (other) => (other === fire ? [fire, { ...fire, ...again }] : other))
+    },
+  },
+  {
+    name: "something fires at a time that is none of the schedule's",
+    breaks: "I9",
+    beside: ["I10", "I13"],
+    apply: (scene) => {
+      const fire = scene.choose(fired(scene))
+      if (!fire) return undefined
+      const occurrenceUs = fire.occurrenceUs + 137_000
+      const run = runOfOccurrence(fire.schedule, occurrenceUs / 1_000, 1)
+      return editFire(scene, fire, { occurrenceUs, lastUs: occurrenceUs, dueAtUs: occurrenceUs, run })
+    },
+  },
+  {
+    name: "a stretch counts one too many",
+    breaks: "I9",
+    apply: (scene) => {
+      const stretch = scene.choose(stretches(scene))
+      return editFire(scene, stretch, { count: (stretch?.count ?? 0) + 1 })
+    },
+  },
+  {
+    name: "a run of an occurrence has an id of its own",
+    breaks: "I9",
+    apply: (scene) => {
+      const fire = scene.choose(fired(scene))
+      return editFire(scene, fire, { run: runOfOccurrence(fire?.schedule ?? "", 7, 1) })
+    },
+  },
+  {
+    name: "an occurrence has fired and its run is nowhere",
+    breaks: "I9",
+    beside: ["I33"],
+    apply: ({ history, finalRead, choose, ...scene }) => {
+      const run = choose(fired({ history, finalRead, choose, ...scene }))?.run
+      if (!run) return undefined
+      return {
+        history: history.filter((entry) => !("run" in entry) || entry.run !== run),
+        finalRead: {
+          ...finalRead,
+          attempts: finalRead.attempts.filter((row) => row.run !== run),
+          deadLetters: finalRead.deadLetters.filter((row) => row.run !== run),
+          audit: finalRead.audit.filter((row) => row.run !== run),
+        },
+      }
+    },
+  },
+  {
+    name: "an occurrence has two runs",
+    breaks: "I9",
+    beside: ["I7", "I24", "I27", "I33"],
+    apply: (scene) => {
+      const fire = scene.choose(fired(scene))
+      const row = fire && scene.finalRead.attempts.find(({ run }) => run === fire.run)
+      if (!row) return undefined
+      const twin = {
+        ...row,
+        run: "twin",
+        claim: null,
+        lease: null,
+        charged: false,
+        runState: "cancelled",
+      } as const
+      return editRead(scene, { attempts: [...scene.finalRead.attempts, { ...twin, outcome: "cancelled" }] })
+    },
+  },
+  {
+    name: "a schedule goes on without a word about what came before",
+    breaks: "I9",
+    apply: (scene) => {
+      const row = scene.choose(scene.finalRead.schedules)
+      return editSchedule(scene, row, { cursorUs: (row?.cursorUs ?? 0) + 20_000_000 })
+    },
+  },
+]
+
+/** Not so near to an edit that nobody knows which times counted. */
+function isPlain({ finalRead }: Scene, { schedule, occurrenceUs, lastUs, intoUs }: FireRow): boolean {
+  const isNamed = finalRead.fires.some(
+    (other) => other.schedule === schedule && other.intoUs === occurrenceUs,
+  )
+  const edits = finalRead.audit.filter((row) => row.schedule === schedule && row.action === "schedule.put")
+  const isFar = edits.every(({ atUs }) => lastUs < atUs - 10_000_000 || occurrenceUs > atUs)
+  return isFar && !isNamed && intoUs === null
+}
+
+export const SETBACKS: readonly Mutation[] = [
+  {
+    name: "a cursor is seen to go back",
+    breaks: "I12",
+    apply: (scene) => {
+      const row = scene.choose(scene.finalRead.schedules)
+      if (!row) return undefined
+      const seen = { op: "cursor", schedule: row.name, version: row.version } as const
+      const { cursorUs } = row
+      return addEntries(scene, { ...seen, cursorUs }, { ...seen, cursorUs: cursorUs - 1_000_000 })
+    },
+  },
+  {
+    name: "a cursor is lower in the end than somebody has seen it",
+    breaks: "I12",
+    apply: (scene) => {
+      const row = scene.choose(scene.finalRead.schedules)
+      if (!row) return undefined
+      const { name: schedule, version, cursorUs } = row
+      return addEntries(scene, { op: "cursor", schedule, version, cursorUs: cursorUs + 1 })
+    },
+  },
+  {
+    name: "an edit is undone",
+    breaks: "I12",
+    apply: (scene) => {
+      const row = scene.choose(scene.finalRead.schedules)
+      if (!row) return undefined
+      const { name: schedule, version, cursorUs } = row
+      const seen = { op: "cursor", schedule, cursorUs } as const
+      return addEntries(scene, { ...seen, version: version + 1 }, { ...seen, version })
+    },
+  },
+]
+
+/** Each occurrence that was passed over because of a pause, and is not in its last moments. */
+function slept(scene: Scene): FireRow[] {
+  const { audit, nowUs, fires } = scene.finalRead
+  const inOrder = [...audit].sort((a, b) => a.atUs - b.atUs)
+  return fires.filter(({ reason, schedule, occurrenceUs }) => {
+    const pauses = pausesOf(
+      inOrder.filter((row) => row.schedule === schedule),
+      nowUs,
+    )
+    return (
+      reason === "paused" &&
+      pauses.some(({ fromUs, toUs }) => occurrenceUs > fromUs && occurrenceUs < toUs - 2_000_000)
+    )
+  })
+}
+
+export const RESTLESS: readonly Mutation[] = [
+  {
+    name: "a paused schedule makes a run",
+    breaks: "I13",
+    beside: ["I9", "I26"],
+    apply: (scene) => {
+      const fire = scene.choose(slept(scene))
+      if (!fire) return undefined
+      const { occurrenceUs, schedule } = fire
+      const run = runOfOccurrence(schedule, occurrenceUs / 1_000, 1)
+      const made = { outcome: "fired", reason: null, run, count: 1, lastUs: occurrenceUs } as const
+      return editFire(scene, fire, { ...made, dueAtUs: occurrenceUs, decidedAtUs: occurrenceUs + 20_000 })
+    },
+  },
+  {
+    name: "what came during a pause is made up for when it is over",
+    breaks: "I13",
+    beside: ["I9", "I26"],
+    apply: (scene) => {
+      const fire = scene.choose(slept(scene))
+      if (!fire) return undefined
+      const { occurrenceUs, schedule } = fire
+      const run = runOfOccurrence(schedule, occurrenceUs / 1_000, 1)
+      const made = { outcome: "fired", reason: null, run, count: 1, lastUs: occurrenceUs } as const
+      return editFire(scene, fire, { ...made, dueAtUs: occurrenceUs })
+    },
+  },
+  {
+    name: "an edit gives another job to a run that was made before it",
+    breaks: "I13",
+    beside: ["I20"],
+    apply: (scene) => {
+      const row = scene.choose(madeBefore(scene))
+      return row && editRow(scene, row, { job: "other" })
+    },
+  },
+  {
+    name: "an edit moves a run that was made before it",
+    breaks: "I13",
+    beside: ["I10", "I27"],
+    apply: (scene) => {
+      const row = scene.choose(madeBefore(scene))
+      return row && editRow(scene, row, { dueAtUs: row.dueAtUs - 1_000_000 })
+    },
+  },
+]
+
+/** The first attempts of runs that were made before an edit of their schedule. */
+function madeBefore({ finalRead, runs }: Scene) {
+  const edits = finalRead.audit.filter(({ action }) => action === "schedule.put")
+  return runs.flatMap(({ rows, fires }) => {
+    const [fire] = fires
+    const [row] = rows
+    const isBefore = edits.some(
+      ({ schedule, atUs }) => schedule === fire?.schedule && atUs > fire.decidedAtUs,
+    )
+    return isBefore && row?.cause === null ? [row] : []
+  })
+}

@@ -1,0 +1,249 @@
+/** What the checker says of schedules, and what it does not hold against them. */
+import { describe, expect, it } from "vitest"
+import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
+import { check } from "../support/history/check.ts"
+import type { AttemptRow, AuditRow, FinalRead, FireRow, ScheduleRow } from "../support/history/final-read.ts"
+import { runOfOccurrence } from "../support/history/occurrence-run.ts"
+import type { Operation } from "../support/history/operations.ts"
+import { FIRST, HOUR_US, historyOf, READ } from "./example.ts"
+
+const ID = "0199f3a0-0000-7000-8000-00000000000a"
+const MINUTE_US = 60_000_000
+/** Made an hour and half a minute after midnight of 1970, and looked at until five minutes past. */
+const SCHEDULE: ScheduleRow = {
+  id: ID,
+  name: "often",
+  job: "work",
+  spec: { every: "1m" },
+  settings: { overlap: "allow" },
+  state: "active",
+  version: 1,
+  cursorUs: HOUR_US + 5 * MINUTE_US,
+  nextAtUs: HOUR_US + 6 * MINUTE_US,
+  fired: 4,
+  createdAtUs: HOUR_US + MINUTE_US / 2,
+}
+
+/** The occurrence of a minute, fired when it was due. */
+function fire(minute: number, change: Partial<FireRow> = {}): FireRow {
+  const occurrenceUs = HOUR_US + minute * MINUTE_US
+  return {
+    ...{
+      schedule: ID,
+      occurrenceUs,
+      lastUs: occurrenceUs,
+      dueAtUs: occurrenceUs,
+      decidedAtUs: occurrenceUs + 9,
+    },
+    ...{ generation: 1, outcome: "fired", reason: null, count: 1, intoUs: null },
+    run: runOfOccurrence(ID, occurrenceUs / 1_000, 1),
+    ...change,
+  }
+}
+
+function passed(from: number, to: number, change: Partial<FireRow>): FireRow {
+  const lastUs = HOUR_US + to * MINUTE_US
+  return fire(from, { outcome: "skipped", run: null, dueAtUs: null, lastUs, count: to - from + 1, ...change })
+}
+
+/** One and two of its minutes were missed, and the third stands for them. */
+const LEDGER: readonly FireRow[] = [
+  passed(1, 2, { outcome: "coalesced", reason: "latest", intoUs: HOUR_US + 3 * MINUTE_US }),
+  fire(3),
+  fire(4),
+  fire(5),
+]
+
+function attemptOf({ run, occurrenceUs }: FireRow): AttemptRow {
+  const times = { enqueuedAtUs: occurrenceUs + 9, dueAtUs: occurrenceUs, startedAtUs: occurrenceUs + 2_000 }
+  const end = { outcome: "succeeded", runState: "succeeded", finishedAtUs: occurrenceUs + 9_000 } as const
+  return { ...FIRST, ...times, ...end, run: run ?? "", claim: `of ${run}`, schedule: ID, occurrenceUs }
+}
+
+interface Told {
+  readonly ledger?: readonly FireRow[]
+  readonly schedule?: Partial<ScheduleRow>
+  readonly read?: Partial<FinalRead>
+  readonly history?: readonly Operation[]
+}
+
+function sentences({ ledger = LEDGER, schedule = {}, read = {}, history = [] }: Told): string[] {
+  const fires = ledger.filter(({ run }) => run !== null)
+  const finalRead = {
+    ...READ,
+    nowUs: HOUR_US + 6 * MINUTE_US,
+    attempts: fires.map(attemptOf),
+    schedules: [{ ...SCHEDULE, fired: fires.length, ...schedule }],
+    fires: ledger,
+    ...read,
+  }
+  return check(historyOf(...history), finalRead).map(({ says }) => says)
+}
+
+function audit(action: string, minute: number, before: AuditRow["before"] = null): AuditRow {
+  return { action, atUs: HOUR_US + minute * MINUTE_US, run: null, schedule: ID, before }
+}
+
+describe("nothing is said", () => {
+  it("of a schedule that has decided about each of its times", () => {
+    expect(sentences({})).toEqual([])
+  })
+
+  it("of one whose times were edited, with the old ones before and the new ones after", () => {
+    const before = { spec: { every: "2m" }, version: 1, state: "active", job: "work" }
+    const ledger = [fire(2), fire(4), fire(5)]
+    const read = { audit: [audit("schedule.put", 4.5, before)] }
+    expect(sentences({ ledger, read, schedule: { version: 2 } })).toEqual([])
+  })
+
+  it("of the times of one that cannot be read here, but of its runs", () => {
+    const spec = { cron: "0 0 * * *", exclude: ["2026-12-25"] }
+    expect(sentences({ schedule: { spec } })).toEqual([])
+    expect(sentences({ schedule: { spec }, ledger: [fire(3, { run: "x" })] })).toHaveLength(1)
+  })
+
+  it("of what a backfill made beside it", () => {
+    const ledger = [
+      ...LEDGER,
+      fire(2, { generation: 2, run: runOfOccurrence(ID, (HOUR_US + 2 * MINUTE_US) / 1_000, 2) }),
+    ]
+    expect(sentences({ ledger, read: { audit: [audit("schedule.backfill", 5)] } })).toEqual([])
+  })
+})
+
+describe("of occurrences it says", () => {
+  it.each([
+    [
+      "which is missing",
+      [...LEDGER.slice(0, 2), fire(5)],
+      "has come further than 1970-01-01T01:04:00.000Z, and nothing says what became of it.",
+    ],
+    [
+      "how many are missing",
+      [fire(5)],
+      "has come further than 1970-01-01T01:01:00.000Z and 3 more, and nothing says what became of it.",
+    ],
+    [
+      "which is none",
+      [...LEDGER, fire(3.5)],
+      "has decided about 1970-01-01T01:03:30.000Z (fired), which is none of its times.",
+    ],
+    [
+      "that a stretch counts wrongly",
+      [{ ...LEDGER[0], count: 3 } as FireRow, ...LEDGER.slice(1)],
+      "has coalesced 3 from 1970-01-01T01:01:00.000Z to 1970-01-01T01:02:00.000Z, where there are 2.",
+    ],
+    [
+      "what was decided twice",
+      [...LEDGER, passed(4, 4, { generation: 2, reason: "misfire" })],
+      "has decided about 1970-01-01T01:04:00.000Z twice, as fired and as skipped.",
+    ],
+    [
+      "that it has not come so far",
+      [...LEDGER, fire(6)],
+      "has decided about 1970-01-01T01:06:00.000Z, and has come no further than 1970-01-01T01:05:00.000Z.",
+    ],
+    [
+      "that nothing stands for what was missed",
+      [passed(1, 3, { outcome: "coalesced", reason: "latest", intoUs: 7 }), fire(4), fire(5)],
+      "has let another occurrence stand for 1970-01-01T01:01:00.000Z, and nothing says what became of that.",
+    ],
+    [
+      "that its policy is another",
+      [...LEDGER.slice(0, 3), passed(5, 5, { reason: "overlap" })],
+      "lets its runs overlap, and has made none of 1970-01-01T01:05:00.000Z because of another.",
+    ],
+    [
+      "that it is due at another time",
+      [...LEDGER.slice(0, 3), fire(5, { dueAtUs: HOUR_US + 5 * MINUTE_US + 1 })],
+      "delays nothing, and has made 1970-01-01T01:05:00.000Z due at 1970-01-01T01:05:00.000Z.",
+    ],
+  ] as const)("%s", (_, ledger, says) => {
+    expect(sentences({ ledger: [...ledger] })).toContain(`Schedule often ${says}`)
+  })
+
+  it("that a run is missing, or stands for something else, or is unknown to the ledger", () => {
+    const [, , , last] = LEDGER.map(attemptOf)
+    const attempts = LEDGER.slice(1, 3).map(attemptOf)
+    const run = LEDGER[3]?.run
+    const at = "has fired at 1970-01-01T01:05:00.000Z, and its run"
+    expect(sentences({ read: { attempts } })).toEqual([`Schedule often ${at} ${run} is nowhere.`])
+    if (!last) throw new Error("there are four")
+    expect(sentences({ read: { attempts: [...attempts, { ...last, occurrenceUs: HOUR_US }] } })).toEqual([
+      `Schedule often ${at} ${run} says that it stands for something else.`,
+    ])
+    const stranger = { ...last, run: "stranger", claim: "x", occurrenceUs: HOUR_US }
+    expect(sentences({ read: { attempts: [...attempts, last, stranger] } })).toEqual([
+      `Run stranger stands for 1970-01-01T01:00:00.000Z of schedule ${ID}, and the ledger does not know that occurrence.`,
+    ])
+  })
+
+  it("which id a run should have, as the product computes it", () => {
+    for (const [at, generation] of [
+      [0, 1],
+      [1_790_000_000_123, 1],
+      [1_790_000_000_123, 2],
+    ] as const)
+      expect(runOfOccurrence(ID, at, generation)).toBe(occurrenceId(ID, at, generation))
+    expect(sentences({ ledger: [...LEDGER.slice(0, 3), fire(5, { run: "other" })] })).toContain(
+      `Schedule often has given 1970-01-01T01:05:00.000Z the run other; it should have the id ${fire(5).run}.`,
+    )
+  })
+})
+
+describe("of times it says", () => {
+  it("that an occurrence was decided before it was due", () => {
+    const ledger = [...LEDGER.slice(0, 3), fire(5, { decidedAtUs: HOUR_US })]
+    expect(sentences({ ledger })).toEqual([
+      `Run ${fire(5).run} of schedule ${ID} was made 300000000 µs before its occurrence was due, by the database's clock.`,
+    ])
+  })
+
+  it("that a cursor went back", () => {
+    const seen = { op: "cursor", schedule: "often", version: 1 } as const
+    const history = [3, 2].map((minute) => ({ ...seen, cursorUs: HOUR_US + minute * MINUTE_US }))
+    expect(sentences({ history })).toEqual([
+      "Schedule often went back from 1970-01-01T01:03:00.000Z to 1970-01-01T01:02:00.000Z in version 1.",
+    ])
+    const ahead = [{ ...seen, cursorUs: HOUR_US + 7 * MINUTE_US }]
+    expect(sentences({ history: ahead })).toEqual([
+      "Schedule often was seen at 1970-01-01T01:07:00.000Z, and is at 1970-01-01T01:05:00.000Z in the end.",
+    ])
+  })
+
+  it("that a run was made of a pause, unless somebody asked for that", () => {
+    const read = { audit: [audit("schedule.pause", 2.5), audit("schedule.resume", 4.5)] }
+    const said = [3, 4].map(
+      (minute) =>
+        `Schedule often has made a run of 1970-01-01T01:0${minute}:00.000Z, when it was paused since 1970-01-01T01:02:30.000Z.`,
+    )
+    expect(sentences({ read })).toEqual(said)
+    expect(sentences({ read, history: [{ op: "sched_resume", schedule: "often", misfire: "all" }] })).toEqual(
+      [],
+    )
+  })
+
+  it("that an edit changed a run which was made before it", () => {
+    const before = { spec: SCHEDULE.spec, version: 1, state: "active", job: "before" }
+    const read = { audit: [audit("schedule.put", 3.5, before)] }
+    expect(sentences({ read, schedule: { version: 2 } })).toEqual([
+      `Run ${fire(3).run} was made before its schedule was edited, and was changed by that: its job was before and is work.`,
+    ])
+  })
+
+  it("that two runs of a schedule which may have one overlapped, retries included", () => {
+    const attempts = LEDGER.slice(1).map(attemptOf)
+    const [first, ...rest] = attempts
+    if (!first) throw new Error("there are three")
+    const failed = { ...first, outcome: "failed", runState: null } as const
+    const again = { ...first, claim: "again", attempt: 2, cause: "failed", dueAtUs: first.finishedAtUs }
+    const laterUs = HOUR_US + 4 * MINUTE_US + 1_500_000
+    const late = { ...again, startedAtUs: laterUs, finishedAtUs: laterUs + 9_000 }
+    const read = { attempts: [failed, late, ...rest] }
+    expect(sentences({ read })).toEqual([])
+    expect(sentences({ read, schedule: { settings: { overlap: "queue" } } })).toEqual([
+      `Limit ${ID} allows 1 at once, and at 1970-01-01T01:04:00.002Z there were 2: ${fire(3).run}, ${fire(4).run}.`,
+    ])
+    expect(sentences({ read, schedule: { settings: { overlap: "replace" } } })).toEqual([])
+  })
+})

@@ -1,0 +1,54 @@
+/**
+ * I10: nothing starts before it is due, by the database's clock.
+ *
+ * An attempt starts when it is due or later; a run that was to wait for an instant is due then; an occurrence is decided
+ * when it is due or later, and is due when it is planned or later. A database whose clock was set back cannot be judged.
+ */
+import { aboutEachRun, entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
+import type { FireRow } from "./final-read.ts"
+import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
+
+/** Starts are told to the database as "so many milliseconds ago", rounded. */
+const GRAIN_US = 1_000
+
+export function notEarly(facts: Facts): Judgement {
+  const started = facts.runs.flatMap(({ rows }) => rows.filter(({ startedAtUs }) => startedAtUs !== null))
+  const fires = facts.read.fires.filter(({ dueAtUs }) => dueAtUs !== null)
+  return judgement("I10", started.length + fires.length, [
+    ...aboutEachRun(facts, complaints),
+    ...fires.flatMap(complaintsAboutFire),
+  ])
+}
+
+function complaints(facts: RunFacts): string[] {
+  const early = facts.rows.flatMap(({ attempt, startedAtUs, dueAtUs }) => {
+    const earlyUs = dueAtUs - (startedAtUs ?? dueAtUs)
+    return sayIf(
+      earlyUs > GRAIN_US,
+      () => `was started ${earlyUs} µs before attempt ${attempt} was due, by the database's clock.`,
+    )
+  })
+  return [...early, ...complaintsAboutWish(facts)]
+}
+
+/** What was asked for, by whoever asked for the earliest; unless somebody asked for it to come sooner. */
+function complaintsAboutWish(facts: RunFacts): string[] {
+  const [first] = facts.rows
+  const wishes = entriesOf(facts.entries, "enq_invoke").map((invoke) => invoke.dueAtUs ?? 0)
+  const dueAtUs = Math.min(...wishes)
+  if (wishes.length === 0 || first?.startedAtUs == null || hasAudit(facts, "run.expedite")) return []
+  const earlyUs = dueAtUs - first.startedAtUs
+  return sayIf(earlyUs > GRAIN_US, () => `was started ${earlyUs} µs before the time it was enqueued for.`)
+}
+
+function complaintsAboutFire({ schedule, occurrenceUs, dueAtUs, decidedAtUs, run }: FireRow): Complaint[] {
+  const dueUs = dueAtUs ?? occurrenceUs
+  const says = [
+    ...sayIf(
+      decidedAtUs < dueUs,
+      () => `was made ${dueUs - decidedAtUs} µs before its occurrence was due, by the database's clock.`,
+    ),
+    ...sayIf(dueUs < occurrenceUs, () => `is due ${occurrenceUs - dueUs} µs before its occurrence.`),
+  ]
+  return says.map((each) => ({ subject: schedule, says: `Run ${run} of schedule ${schedule} ${each}` }))
+}

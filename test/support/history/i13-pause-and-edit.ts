@@ -1,0 +1,81 @@
+/**
+ * I13: a paused schedule makes no runs, also not afterwards of what came during the pause, unless that is asked for; and
+ * an edit changes no run that was made before it.
+ *
+ * When a pause began and ended is told by the audit. It ended a little before it was written down, so what came in the
+ * last moments of it is judged only if it was decided before the end.
+ */
+import { entriesOf, type Facts } from "./facts.ts"
+import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
+import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
+import { auditOf, editsOf, pausesOf } from "./schedule-life.ts"
+
+/** Between the clock that a resumption went by and the moment that the audit tells. */
+const SLACK_US = 2_000_000
+
+export function pauseAndEdit(facts: Facts): Judgement {
+  const audit = auditOf(facts.read)
+  const madeUp = new Set(
+    entriesOf(facts.history, "sched_resume").flatMap(({ schedule, misfire }) => (misfire ? [schedule] : [])),
+  )
+  let judged = 0
+  const complaints = facts.read.schedules.flatMap((schedule) => {
+    const rows = audit.get(schedule.id) ?? []
+    const pauses = madeUp.has(schedule.name) ? [] : pausesOf(rows, facts.read.nowUs)
+    const edits = editsOf(rows)
+    judged += pauses.length + edits.length
+    const fired = (facts.ledgers.get(schedule.id) ?? []).filter(
+      ({ outcome, generation }) => outcome === "fired" && generation === 1,
+    )
+    return [
+      ...fired.flatMap((fire) => complaintsAboutPauses(schedule, fire, pauses)),
+      ...fired.flatMap((fire) => complaintsAboutEdits(facts, fire, edits)),
+    ]
+  })
+  return judgement("I13", judged, complaints)
+}
+
+function complaintsAboutPauses(
+  { name }: ScheduleRow,
+  { occurrenceUs, decidedAtUs }: FireRow,
+  pauses: ReturnType<typeof pausesOf>,
+): Complaint[] {
+  const pause = pauses.find(({ fromUs, toUs }) => {
+    const endUs = decidedAtUs < toUs ? toUs : toUs - SLACK_US
+    return occurrenceUs > fromUs && occurrenceUs <= endUs
+  })
+  if (!pause) return []
+  const says = `Schedule ${name} has made a run of ${iso(occurrenceUs)}, when it was paused since ${iso(pause.fromUs)}.`
+  return [{ subject: name, says }]
+}
+
+/** Its job and when it was due are as they were when it was made. */
+function complaintsAboutEdits(facts: Facts, fire: FireRow, edits: readonly AuditRow[]): Complaint[] {
+  const run = facts.byRun.get(fire.run ?? "")
+  const edit = edits.find(({ atUs }) => atUs > fire.decidedAtUs)
+  const [made] = [...(run?.rows ?? []), ...(run?.live ?? [])]
+  if (
+    !run ||
+    !edit ||
+    !made ||
+    made.cause !== null ||
+    run.audit.some(({ action }) => action === "run.expedite")
+  )
+    return []
+  const job = edit.before?.job
+  const says = [
+    ...sayIf(job !== undefined && made.job !== job, () => `its job was ${job} and is ${made.job}`),
+    ...sayIf(
+      fire.dueAtUs !== null && made.dueAtUs !== fire.dueAtUs,
+      () => `it was due at ${iso(fire.dueAtUs ?? 0)} and is at ${iso(made.dueAtUs)}`,
+    ),
+  ]
+  return says.map((each) => ({
+    subject: run.run,
+    says: `Run ${run.run} was made before its schedule was edited, and was changed by that: ${each}.`,
+  }))
+}
+
+function iso(us: number): string {
+  return new Date(us / 1_000).toISOString()
+}

@@ -1,0 +1,110 @@
+/**
+ * I14: no more runs than a limit allows are executed at any instant of the database's time.
+ *
+ * A run is executed from its start until the database writes down how that attempt ended, by its own worker or by whoever
+ * took the run away; one that was lost did not live to say when it started, but its line does. The runs of a schedule
+ * that does not let them overlap are one at a time, and one that waits for its retry is not finished.
+ */
+import { entriesOf, type Facts, generationsOf, groupBy, type RunFacts } from "./facts.ts"
+import type { ScheduleRow } from "./final-read.ts"
+import { type Complaint, type Judgement, judgement } from "./judgement.ts"
+import { overlapOf } from "./schedule-times.ts"
+
+/** Starts are told to the database as "so many milliseconds ago", rounded. */
+const GRAIN_US = 1_000
+
+interface Span {
+  readonly run: string
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+export function limitsHold(facts: Facts): Judgement {
+  const caps = capsOf(facts)
+  const spans = new Map<string, Span[]>()
+  for (const run of facts.runs) {
+    for (const { key } of run.asked.limits ?? []) add(spans, key, attemptSpans(facts, run))
+  }
+  for (const schedule of facts.read.schedules.filter(isAlone)) {
+    caps.set(schedule.id, 1)
+    add(spans, schedule.id, scheduleSpans(facts, schedule))
+  }
+  const all = [...spans]
+  return judgement(
+    "I14",
+    all.reduce((sum, [, { length }]) => sum + length, 0),
+    all.flatMap(([key, of]) => complaintsAbout(key, caps.get(key) ?? 1, of)),
+  )
+}
+
+/** The largest that a limit ever was: when another one began to count is not known well enough. */
+function capsOf({ runs, history }: Facts): Map<string, number> {
+  const caps = new Map<string, number>()
+  const declared = [...entriesOf(history, "limit"), ...runs.flatMap(({ asked }) => asked.limits ?? [])]
+  for (const { key, cap } of declared) caps.set(key, Math.max(cap, caps.get(key) ?? 0))
+  return caps
+}
+
+/** Of one that was edited nobody knows which of its runs were made under which policy. */
+function isAlone(schedule: ScheduleRow): boolean {
+  return schedule.version === 1 && overlapOf(schedule) !== "allow" && !("key" in schedule.settings)
+}
+
+function attemptSpans({ databaseTime }: Facts, run: RunFacts, rows = run.rows): Span[] {
+  const starts = new Map(entriesOf(run.entries, "start").map(({ claim, ns }) => [claim, ns]))
+  return rows.flatMap(({ claim, startedAtUs, finishedAtUs }) => {
+    const ns = claim === null ? undefined : starts.get(claim)
+    const fromUs = startedAtUs ?? (ns === undefined ? undefined : databaseTime.ofNs(ns))
+    return fromUs === undefined ? [] : [{ run: run.run, fromUs, toUs: finishedAtUs - GRAIN_US }]
+  })
+}
+
+/** From the first start of a run to its end. Runs that were asked for by hand or by a backfill are not in the line. */
+function scheduleSpans(facts: Facts, schedule: ScheduleRow): Span[] {
+  const isHeld = ["skip", "queue"].includes(overlapOf(schedule)) && !("onNewOccurrence" in schedule.settings)
+  const fires = (facts.ledgers.get(schedule.id) ?? []).filter(({ generation }) => generation === 1)
+  return fires.flatMap(({ run: id }) => {
+    const run = id === null ? undefined : facts.byRun.get(id)
+    if (!run) return []
+    if (!isHeld) return attemptSpans(facts, run)
+    return generationsOf(run).flatMap(({ rows, live }) => {
+      const spans = attemptSpans(facts, run, rows)
+      if (spans.length === 0) return []
+      const fromUs = Math.min(...spans.map((span) => span.fromUs))
+      const toUs = live.length > 0 ? facts.read.nowUs : Math.max(...spans.map((span) => span.toUs))
+      return [{ run: run.run, fromUs, toUs }]
+    })
+  })
+}
+
+function add(spans: Map<string, Span[]>, key: string, more: readonly Span[]): void {
+  const known = spans.get(key)
+  if (known) known.push(...more)
+  else spans.set(key, [...more])
+}
+
+/** Goes through all instants at which something begins or ends; says it once for each key. */
+function complaintsAbout(key: string, cap: number, spans: readonly Span[]): Complaint[] {
+  const changes = spans
+    .filter(({ fromUs, toUs }) => fromUs < toUs)
+    .flatMap((span) => [
+      { atUs: span.fromUs, span, begins: true },
+      { atUs: span.toUs, span, begins: false },
+    ])
+    .sort((a, b) => a.atUs - b.atUs || Number(a.begins) - Number(b.begins))
+  const under = new Set<Span>()
+  for (const { atUs, span, begins } of changes) {
+    if (begins) under.add(span)
+    else under.delete(span)
+    if (under.size <= cap) continue
+    const runs = [...groupBy([...under], ({ run }) => run).keys()].join(", ")
+    const at = new Date(atUs / 1_000).toISOString()
+    return [
+      {
+        subject: key,
+        says: `Limit ${key} allows ${cap} at once, and at ${at} there were ${under.size}: ${runs}.`,
+      },
+    ]
+  }
+  return []
+}

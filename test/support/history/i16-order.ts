@@ -1,0 +1,103 @@
+/**
+ * I16: one worker starts the runs that were waiting for it in their order: the higher priority first, and of one
+ * priority the one that was ready first.
+ *
+ * Judged where one process alone has started runs, under one lease, and for the first attempts of runs that were
+ * acknowledged before it came and had nothing to wait for but a worker. Every sixteenth claim may begin with the lowest
+ * priority. Runs that were enqueued at once are in no order.
+ */
+import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
+import { type Complaint, type Judgement, judgement } from "./judgement.ts"
+import type { EntryOf } from "./operations.ts"
+
+/** Every so many claims begin with the lowest priority. */
+const LOWEST_FIRST_EVERY = 16
+/** Runs of one statement have ranks that are microseconds apart. */
+const APART_US = 2_000
+
+interface Queued {
+  readonly run: string
+  readonly claim: string
+  readonly startedNs: bigint
+  readonly askedNs: bigint
+  readonly answeredNs: bigint
+  readonly priority: number
+  readonly enqueuedAtUs: number
+}
+
+export function orderOfStarts(facts: Facts): Judgement {
+  const queued = queuedRuns(facts)
+  return judgement("I16", queued.length, [...complaintsAboutTurns(queued), ...complaintsAboutClaims(queued)])
+}
+
+/** What the one worker found when it came, in the order in which it started them. */
+function queuedRuns({ history, runs }: Facts): Queued[] {
+  const starts = entriesOf(history, "start")
+  const workers = new Set(starts.map(({ pid }) => pid))
+  const leases = new Set(starts.map(({ lease }) => lease))
+  const [first] = starts
+  const opened = entriesOf(history, "lease_open").find(({ lease }) => lease === first?.lease)
+  if (workers.size !== 1 || leases.size !== 1 || !opened) return []
+  return runs
+    .flatMap((run) => queuedRun(run, opened))
+    .sort((a, b) => (a.startedNs < b.startedNs ? -1 : a.startedNs > b.startedNs ? 1 : 0))
+}
+
+function queuedRun({ run, entries, rows, asked }: RunFacts, opened: EntryOf<"lease_open">): Queued[] {
+  const [start, ...again] = entriesOf(entries, "start")
+  const [invoke] = entriesOf(entries, "enq_invoke")
+  const [ok] = entriesOf(entries, "enq_ok")
+  const [row] = rows
+  if (!start || again.length > 0 || !invoke || !ok || !row || ok.ns > opened.ns) return []
+  const isDelayed = row.dueAtUs > row.enqueuedAtUs + APART_US || row.cause !== null
+  if (isDelayed || (asked.limits ?? []).length > 0 || row.claim !== start.claim) return []
+  return [
+    {
+      run,
+      claim: start.claim,
+      startedNs: start.ns,
+      askedNs: invoke.ns,
+      answeredNs: ok.ns,
+      priority: asked.priority ?? 0,
+      enqueuedAtUs: row.enqueuedAtUs,
+    },
+  ]
+}
+
+/** Within one priority nobody is overtaken by one that was asked for only when it was already there. */
+function complaintsAboutTurns(queued: readonly Queued[]): Complaint[] {
+  const latest = new Map<number, Queued>()
+  return queued.flatMap((next) => {
+    const before = latest.get(next.priority)
+    if (!before || next.enqueuedAtUs > before.enqueuedAtUs) latest.set(next.priority, next)
+    const isOvertaken =
+      before !== undefined &&
+      next.answeredNs < before.askedNs &&
+      next.enqueuedAtUs + APART_US < before.enqueuedAtUs
+    if (!isOvertaken) return []
+    const says = `Run ${next.run} was started after run ${before.run}, which has the same priority and came later.`
+    return [{ subject: next.run, says }]
+  })
+}
+
+/** A claim takes the highest priorities that there are, but for one in sixteen. */
+function complaintsAboutClaims(queued: readonly Queued[]): Complaint[] {
+  const claims = new Map<string, Queued[]>()
+  for (const each of queued) claims.set(each.claim, [...(claims.get(each.claim) ?? []), each])
+  const left = new Map<number, number>()
+  for (const { priority } of queued) left.set(priority, (left.get(priority) ?? 0) + 1)
+  const outOfTurn: Queued[] = []
+  for (const taken of claims.values()) {
+    for (const { priority } of taken) left.set(priority, (left.get(priority) ?? 0) - 1)
+    const lowest = taken.reduce((low, each) => (each.priority < low.priority ? each : low))
+    const isPassedOver = [...left].some(([priority, count]) => priority > lowest.priority && count > 0)
+    if (isPassedOver) outOfTurn.push(lowest)
+  }
+  const allowed = Math.floor(claims.size / LOWEST_FIRST_EVERY) + 1
+  const [first] = outOfTurn
+  if (!first || outOfTurn.length <= allowed) return []
+  const says =
+    `Run ${first.run} was claimed while others with a higher priority were ready, as were others in ` +
+    `${outOfTurn.length} of ${claims.size} claims; ${allowed} may do that.`
+  return [{ subject: first.run, says }]
+}

@@ -1,0 +1,56 @@
+/**
+ * I23: a run that was cancelled ends as cancelled and in no other way, and is not tried again.
+ *
+ * What its handler still has to say does not count. Where it was said how soon, the handler is told by then, unless its
+ * process was not there to be told.
+ */
+import { aboutEachRun, entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
+import { type Judgement, judgement } from "./judgement.ts"
+
+export function cancelled(facts: Facts): Judgement {
+  const runs = facts.runs.filter(
+    (run) => hasAudit(run, "run.cancel") || entriesOf(run.entries, "cancel_ok").length > 0,
+  )
+  const lastWords = new Map(facts.history.map(({ pid, ns }) => [pid, ns]))
+  return judgement(
+    "I23",
+    runs.length,
+    aboutEachRun({ runs }, (run) => [
+      ...complaintsAboutEnd(run),
+      ...complaintsAboutTries(run),
+      ...complaintsAboutNotice(run, lastWords),
+    ]),
+  )
+}
+
+function complaintsAboutEnd({ rows, live }: RunFacts): string[] {
+  const left = live.find(({ state }) => state !== "running")
+  if (left) return [`was cancelled and is ${left.state}.`]
+  const end = rows.findLast(({ runState }) => runState !== null)
+  if (live.length > 0 || !end || end.runState === "cancelled") return []
+  return [`was cancelled, and has ended as ${end.runState}.`]
+}
+
+/** Whoever had it when it was cancelled may say one more thing, and that is its end. */
+function complaintsAboutTries({ rows, audit }: RunFacts): string[] {
+  const atUs = audit.find(({ action }) => action === "run.cancel")?.atUs ?? Number.POSITIVE_INFINITY
+  return rows
+    .filter(({ finishedAtUs, runState }) => finishedAtUs > atUs && runState === null)
+    .map(({ attempt, outcome }) => `went on after it was cancelled: attempt ${attempt} was ${outcome}.`)
+}
+
+function complaintsAboutNotice({ entries }: RunFacts, lastWords: ReadonlyMap<number, bigint>): string[] {
+  const cancel = entriesOf(entries, "cancel_ok").find(({ withinMs }) => withinMs !== undefined)
+  if (!cancel) return []
+  const byNs = cancel.ns + BigInt(Math.round((cancel.withinMs ?? 0) * 1_000_000))
+  const told = new Set(
+    entriesOf(entries, "abort", "end", "settled", "fenced", "settle_info")
+      .filter(({ ns }) => ns <= byNs)
+      .map(({ claim }) => claim),
+  )
+  return entriesOf(entries, "start")
+    .filter(({ ns, claim, pid }) => ns < cancel.ns && !told.has(claim) && (lastWords.get(pid) ?? 0n) > byNs)
+    .map(
+      ({ pid }) => `was cancelled, and process ${pid} had not told its handler ${cancel.withinMs} ms later.`,
+    )
+}

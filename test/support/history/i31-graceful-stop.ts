@@ -1,0 +1,91 @@
+/**
+ * I31: a process that was told to stop starts nothing more, ends in time, and leaves nothing that others have to take back.
+ *
+ * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of one
+ * whose database did not answer: where faults were healed, it is judged for those that were told to stop after that.
+ */
+import { entriesOf, type Facts, groupBy } from "./facts.ts"
+import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
+import type { Entry, EntryOf } from "./operations.ts"
+
+/** Between the word and the moment it is heard. */
+const HEARD_NS = 100_000_000n
+/** What a stop may take beyond its grace: for calls under way, for the last writes, and to close what is open. */
+const LAST_WRITES_MS = 15_000
+
+interface Stop {
+  readonly invoke: EntryOf<"stop_invoke">
+  readonly ok: EntryOf<"stop_ok"> | undefined
+  /** Until it was started once more, under another lease. */
+  readonly after: readonly Entry[]
+  readonly leases: ReadonlySet<string>
+}
+
+export function gracefulStop(facts: Facts): Judgement {
+  const processes = groupBy(facts.history, ({ pid }) => String(pid))
+  const stops = [...processes.values()].flatMap(stopsOf)
+  const healedNs = entriesOf(facts.history, "healed").at(-1)?.ns ?? 0n
+  return judgement(
+    "I31",
+    stops.length,
+    stops.flatMap((stop) => {
+      const isUndisturbed = stop.invoke.ns >= healedNs && stop.ok !== undefined
+      const says = [
+        ...complaintsAboutStarts(stop),
+        ...complaintsAboutTime(stop),
+        ...(isUndisturbed ? complaintsAboutRest(facts, stop) : []),
+      ]
+      return says.map((each): Complaint => {
+        const pid = String(stop.invoke.pid)
+        return { subject: pid, says: `Process ${pid} was told to stop, and ${each}` }
+      })
+    }),
+  )
+}
+
+function stopsOf(entries: readonly Entry[]): Stop[] {
+  const leases = new Set<string>()
+  return entries.flatMap((invoke, index) => {
+    if (invoke.op === "lease_open") leases.add(invoke.lease)
+    if (invoke.op === "lease_lost") leases.delete(invoke.lease)
+    if (invoke.op !== "stop_invoke") return []
+    const rest = entries.slice(index + 1)
+    const end = rest.findIndex(({ op }) => op === "lease_open")
+    const after = end < 0 ? rest : rest.slice(0, end)
+    const [ok] = entriesOf(after, "stop_ok")
+    const lost = new Set(entriesOf(after, "lease_lost").map(({ lease }) => lease))
+    return [{ invoke, ok, after, leases: new Set([...leases].filter((lease) => !lost.has(lease))) }]
+  })
+}
+
+function complaintsAboutStarts({ invoke, ok, after }: Stop): string[] {
+  const late = entriesOf(after, "claim", "start").find(
+    ({ ns }) => ns > invoke.ns + HEARD_NS || (ok !== undefined && ns > ok.ns),
+  )
+  return sayIf(late !== undefined, () => `took run ${late?.run} after that (claim ${late?.claim}).`)
+}
+
+function complaintsAboutTime({ invoke, ok }: Stop): string[] {
+  if (!ok || invoke.graceMs === undefined) return []
+  const tookMs = Number((ok.ns - invoke.ns) / 1_000_000n)
+  const { graceMs } = invoke
+  return sayIf(
+    tookMs > graceMs + LAST_WRITES_MS,
+    () => `took ${tookMs} ms for it, with a grace of ${graceMs} ms.`,
+  )
+}
+
+function complaintsAboutRest({ runs, read, databaseTime }: Facts, { invoke, leases }: Stop): string[] {
+  const stoppedAtUs = databaseTime.ofNs(invoke.ns) ?? 0
+  const lost = runs.flatMap(({ rows }) =>
+    rows.filter(
+      ({ outcome, lease, finishedAtUs }) =>
+        outcome === "lost" && lease !== null && leases.has(lease) && finishedAtUs > stoppedAtUs,
+    ),
+  )
+  const held = read.runs.filter(({ lease }) => lease !== null && leases.has(lease))
+  return [
+    ...lost.map(({ run, claim }) => `run ${run} had to be taken back from it (claim ${claim}).`),
+    ...held.map(({ run }) => `run ${run} is still held by it.`),
+  ]
+}

@@ -1,0 +1,189 @@
+/**
+ * I9: every occurrence of a schedule up to its cursor is decided once, and each that fires has one run.
+ *
+ * Which occurrences there are is computed by an oracle that shares nothing with the product, from what the schedule said
+ * from its creation and from each edit on. The ledger has every one of them once: alone with its run, under the id that
+ * follows from schedule and occurrence, or in a stretch with the right count. Around an edit, what the old times and what
+ * the new ones ask for may both be there. Of schedules that cannot be read here, of those that go by the end of their
+ * last run and of those with a backfill, only the ledger and its runs are held against each other.
+ */
+import type { Facts, RunFacts } from "./facts.ts"
+import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
+import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
+import { runOfOccurrence } from "./occurrence-run.ts"
+import { auditOf, type Chapter, chaptersOf } from "./schedule-life.ts"
+import { durationOf, misfireOf, overlapOf, timesOf } from "./schedule-times.ts"
+
+/** Between the clock that an edit went by and the moment that the audit tells. */
+const EDIT_SLACK_MS = 2_000
+/** A schedule may have been made for the minute that had begun. */
+const FIRST_MINUTE_MS = 60_000
+
+export function exactOccurrences(facts: Facts): Judgement {
+  const audit = auditOf(facts.read)
+  const names = new Map(facts.read.schedules.map((schedule) => [schedule.id, schedule.name]))
+  const complaints = facts.read.schedules.flatMap((schedule) => {
+    const ledger = facts.ledgers.get(schedule.id) ?? []
+    const said = [
+      ...complaintsAboutCover(schedule, audit.get(schedule.id) ?? [], ledger),
+      ...complaintsAboutPolicy(schedule, ledger),
+    ]
+    return said.map((says) => complaint(schedule.name, says))
+  })
+  const judged = facts.read.schedules.length === 0 ? 0 : facts.read.fires.length + facts.read.schedules.length
+  return judgement("I9", judged, [
+    ...complaints,
+    ...facts.read.fires.flatMap((fire) =>
+      complaintsAboutRun(fire, facts.byRun.get(fire.run ?? "")).map((says) =>
+        complaint(names.get(fire.schedule) ?? fire.schedule, says),
+      ),
+    ),
+    ...facts.runs.flatMap((run) => complaintsAboutOrigin(facts, run)),
+  ])
+}
+
+function complaint(subject: string, says: string): Complaint {
+  return { subject, says: `Schedule ${subject} ${says}` }
+}
+
+/** Whether each occurrence is where it should be, and nothing else is. */
+function complaintsAboutCover(
+  schedule: ScheduleRow,
+  audit: readonly AuditRow[],
+  ledger: readonly FireRow[],
+): string[] {
+  if ("afterCompletion" in schedule.spec) return []
+  if (audit.some(({ action }) => action === "schedule.backfill")) return []
+  const chapters = chaptersOf(schedule, audit)
+  const expected = chapters && expectedOf(chapters, ledger)
+  if (!expected) return []
+  const said: string[] = []
+  let next = 0
+  let before: FireRow | undefined
+  for (const row of ledger) {
+    const [first, last] = [row.occurrenceUs / 1_000, row.lastUs / 1_000]
+    if (before && row.occurrenceUs <= before.lastUs) {
+      said.push(`has decided about ${iso(first)} twice, as ${before.outcome} and as ${row.outcome}.`)
+    }
+    if (row.lastUs > schedule.cursorUs) {
+      said.push(
+        `has decided about ${iso(last)}, and has come no further than ${iso(schedule.cursorUs / 1_000)}.`,
+      )
+    }
+    const missing: number[] = []
+    for (; next < expected.length && (expected[next]?.at ?? 0) < first; next += 1)
+      if (expected[next]?.isCertain) missing.push(expected[next]?.at ?? 0)
+    said.push(...complaintsAboutMissing(missing))
+    const start = next
+    while (next < expected.length && (expected[next]?.at ?? 0) <= last) next += 1
+    if (!before || row.occurrenceUs > before.lastUs) {
+      said.push(...complaintsAboutStretch(row, expected.slice(start, next)))
+    }
+    before = before && before.lastUs > row.lastUs ? before : row
+  }
+  const rest = expected.slice(next).filter(({ isCertain }) => isCertain)
+  return [...said, ...complaintsAboutMissing(rest.map(({ at }) => at))]
+}
+
+interface Expected {
+  readonly at: number
+  /** It must be there; others only may. */
+  readonly isCertain: boolean
+}
+
+/** All that there should be, in order; undefined where that cannot be known. */
+function expectedOf(chapters: readonly Chapter[], ledger: readonly FireRow[]): Expected[] | undefined {
+  const certain = new Map<number, boolean>()
+  for (const [index, { spec, fromUs, toUs, isOver }] of chapters.entries()) {
+    const isLast = index === chapters.length - 1
+    const [from, to] = [fromUs / 1_000, Math.floor(toUs / 1_000)]
+    const earliest = from - (index === 0 ? FIRST_MINUTE_MS : EDIT_SLACK_MS)
+    const times = timesOf(spec, Math.floor(earliest), to)
+    if (!times) return undefined
+    const lastKnown = Math.max(0, ...ledger.map(({ lastUs }) => (lastUs <= toUs ? lastUs / 1_000 : 0)))
+    const until = isLast ? to : isOver ? lastKnown : to - EDIT_SLACK_MS
+    for (const at of times) certain.set(at, (certain.get(at) ?? false) || (at > from && at <= until))
+  }
+  return [...certain].map(([at, isCertain]) => ({ at, isCertain })).sort((a, b) => a.at - b.at)
+}
+
+function complaintsAboutMissing(missing: readonly number[]): string[] {
+  const [first] = missing
+  if (first === undefined) return []
+  const more = missing.length > 1 ? ` and ${missing.length - 1} more` : ""
+  return [`has come further than ${iso(first)}${more}, and nothing says what became of it.`]
+}
+
+function complaintsAboutStretch(row: FireRow, covered: readonly Expected[]): string[] {
+  const [first, last] = [row.occurrenceUs / 1_000, row.lastUs / 1_000]
+  if (covered[0]?.at !== first || covered.at(-1)?.at !== last) {
+    const wrong = covered[0]?.at === first ? last : first
+    return [`has decided about ${iso(wrong)} (${row.outcome}), which is none of its times.`]
+  }
+  const least = covered.filter(({ isCertain }) => isCertain).length
+  if (row.count >= least && row.count <= covered.length) return []
+  const counted = `${row.outcome} ${row.count} from ${iso(first)} to ${iso(last)}`
+  return [`has ${counted}, where there are ${covered.length}.`]
+}
+
+/** What each policy never does. Of a schedule that was edited, nobody knows which one it had. */
+function complaintsAboutPolicy(schedule: ScheduleRow, ledger: readonly FireRow[]): string[] {
+  if (schedule.version !== 1) return []
+  const known = new Set(ledger.map(({ occurrenceUs }) => occurrenceUs))
+  const isPunctual =
+    durationOf(schedule.spec["jitter"] ?? 0) === 0 && durationOf(schedule.spec["spread"] ?? 0) === 0
+  return ledger.flatMap((row) => {
+    const at = iso(row.occurrenceUs / 1_000)
+    return [
+      ...sayIf(
+        row.reason === "latest" && misfireOf(schedule) === "all",
+        () => `makes a run for each occurrence, and has let another stand for ${at}.`,
+      ),
+      ...sayIf(
+        row.reason === "overlap" && overlapOf(schedule) === "allow",
+        () => `lets its runs overlap, and has made none of ${at} because of another.`,
+      ),
+      ...sayIf(
+        row.reason === "latest" && !(row.intoUs !== null && row.intoUs > row.lastUs && known.has(row.intoUs)),
+        () => `has let another occurrence stand for ${at}, and nothing says what became of that.`,
+      ),
+      ...sayIf(
+        isPunctual && row.dueAtUs !== null && row.dueAtUs !== row.occurrenceUs,
+        () => `delays nothing, and has made ${at} due at ${iso((row.dueAtUs ?? 0) / 1_000)}.`,
+      ),
+    ]
+  })
+}
+
+/** Whether what the ledger calls fired has its run, and that alone. */
+function complaintsAboutRun(fire: FireRow, run: RunFacts | undefined): string[] {
+  if (fire.run === null) return []
+  const at = iso(fire.occurrenceUs / 1_000)
+  const id = runOfOccurrence(fire.schedule, fire.occurrenceUs / 1_000, fire.generation)
+  if (fire.run !== id) return [`has given ${at} the run ${fire.run}; it should have the id ${id}.`]
+  if (!run || run.live.length + run.rows.length + run.deadLetters.length === 0) {
+    return [`has fired at ${at}, and its run ${fire.run} is nowhere.`]
+  }
+  const [other] = [...run.live, ...run.rows].filter(
+    ({ schedule, occurrenceUs }) => schedule !== fire.schedule || occurrenceUs !== fire.occurrenceUs,
+  )
+  return sayIf(
+    other !== undefined,
+    () => `has fired at ${at}, and its run ${fire.run} says that it stands for something else.`,
+  )
+}
+
+/** A run that stands for an occurrence of which the ledger knows nothing. */
+function complaintsAboutOrigin({ ledgers }: Facts, { run, live, rows, fires }: RunFacts): Complaint[] {
+  const [made] = [...live, ...rows]
+  if (!made?.schedule || made.occurrenceUs === null || fires.length > 0) return []
+  const { schedule, occurrenceUs } = made
+  const known = (ledgers.get(schedule) ?? []).some((fire) => fire.occurrenceUs === occurrenceUs)
+  const instead = known ? "has another one for that" : "does not know that occurrence"
+  const says = `Run ${run} stands for ${iso(occurrenceUs / 1_000)} of schedule ${schedule}, and the ledger ${instead}.`
+  return [{ subject: run, says }]
+}
+
+function iso(ms: number): string {
+  return new Date(ms).toISOString()
+}

@@ -1,0 +1,72 @@
+/** The life of a schedule, told by the audit: what it said from when to when, and when it was paused. */
+import type { AuditRow, FinalRead, ScheduleRow } from "./final-read.ts"
+import type { Spec } from "./schedule-times.ts"
+
+/** It said this from one instant to the next; the last one to where the schedule has come. */
+export interface Chapter {
+  readonly spec: Spec
+  readonly fromUs: number
+  readonly toUs: number
+  /** It had come to its end before, and nobody knows when. */
+  readonly isOver: boolean
+}
+
+export interface Span {
+  readonly fromUs: number
+  readonly toUs: number
+}
+
+/** The audit of each schedule, the earliest first. */
+export function auditOf(read: FinalRead): ReadonlyMap<string, readonly AuditRow[]> {
+  const of = new Map<string, AuditRow[]>()
+  for (const row of read.audit) {
+    if (row.schedule === null) continue
+    const known = of.get(row.schedule)
+    if (known) known.push(row)
+    else of.set(row.schedule, [row])
+  }
+  for (const rows of of.values()) rows.sort((a, b) => a.atUs - b.atUs)
+  return of
+}
+
+/** Each change of its times begins a chapter. Undefined if there were changes that the audit does not tell of. */
+export function chaptersOf(schedule: ScheduleRow, audit: readonly AuditRow[]): Chapter[] | undefined {
+  const edits = editsOf(audit)
+  if (edits.length !== schedule.version - 1) return undefined
+  const chapters: Chapter[] = []
+  let fromUs = schedule.createdAtUs
+  for (const { before, atUs } of [...edits, { before: schedule, atUs: schedule.cursorUs }]) {
+    if (!before?.spec) return undefined
+    const last = chapters.at(-1)
+    const isSame = last && JSON.stringify(last.spec) === JSON.stringify(before.spec)
+    // An edit of something else leaves the times alone, also those that are still undecided.
+    if (isSame) chapters.pop()
+    const isOver = before.state !== "active" && before.state !== "paused"
+    chapters.push({ spec: before.spec, fromUs: isSame ? last.fromUs : fromUs, toUs: atUs, isOver })
+    fromUs = atUs
+  }
+  return chapters
+}
+
+/** What made a new version: each says what was before it. */
+export function editsOf(audit: readonly AuditRow[]): AuditRow[] {
+  const versions = new Map<number, AuditRow>()
+  const news = audit.filter(({ action }) => EDITS.has(action))
+  for (const row of news) if (row.before?.version !== undefined) versions.set(row.before.version, row)
+  return [...versions.values()]
+}
+
+const EDITS: ReadonlySet<string> = new Set(["schedule.put", "schedule.patch", "schedule.change"])
+
+/** When it was paused, to its end or to the end of all. */
+export function pausesOf(audit: readonly AuditRow[], untilUs: number): Span[] {
+  const spans: Span[] = []
+  let fromUs: number | undefined
+  for (const { action, atUs } of audit) {
+    if (action === "schedule.pause") fromUs ??= atUs
+    if (action !== "schedule.resume" || fromUs === undefined) continue
+    spans.push({ fromUs, toUs: atUs })
+    fromUs = undefined
+  }
+  return fromUs === undefined ? spans : [...spans, { fromUs, toUs: untilUs }]
+}
