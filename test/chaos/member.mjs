@@ -163,9 +163,9 @@ const commands = {
     record("sched_resume", { schedule })
     return changed
   },
-  /** Of so many hours up to now. */
-  backfill: ({ schedule, hours }) => {
-    const [from, to] = [new Date(trueNow() - hours * 3_600_000), new Date(trueNow() - 1_000)]
+  /** Of so many minutes up to now. */
+  backfill: ({ schedule, minutes }) => {
+    const [from, to] = [new Date(trueNow() - minutes * 60_000), new Date(trueNow() - 5_000)]
     return carillon.schedules.backfill(schedule, { ...by, from, to, maxParallel: 50 })
   },
   history: readHistory,

@@ -70,7 +70,7 @@ async function helpTo(world: World, point: CrashPoint, mortal: Member, signal: A
       const victim = await world.add("worker", { lease: "1s", slots: 1 }).catch(() => undefined)
       if (victim) await world.kill(victim)
     } else if (point === "backfill.committed") {
-      await mortal.call("backfill", { schedule: "minutely", hours: 12 }).catch(() => {})
+      await mortal.call("backfill", { schedule: "all-cron", minutes: 12 }).catch(() => {})
     }
     await world.rest(500, signal)
   }
