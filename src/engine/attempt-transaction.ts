@@ -32,6 +32,8 @@ export interface CompletedAttempt {
 export interface Completion {
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
   readonly completed: () => Completed | undefined
+  /** Resolves when it is known whether the end was committed that has been sent; absent if none is on its way. */
+  readonly underWay: () => Promise<void> | undefined
 }
 
 /** How long a transaction of a handler without a timeout may stay open. */
@@ -47,7 +49,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
   async function complete<Result>(
     attempt: CompletedAttempt,
     body: (tx: HandlerTransaction) => Promise<Result>,
-    onDone: (completed: Completed) => void,
+    { onSent, onDone }: { onSent: () => void; onDone: (completed: Completed) => void },
   ): Promise<Result> {
     const { run, startedAtMs, logs, signal } = attempt
     signal().throwIfAborted()
@@ -67,6 +69,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             fate: { final: true, state: "succeeded" },
             logs: logs(),
           }
+          onSent()
           const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))
           if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
           const { limit_keys: keys } = row
@@ -96,20 +99,32 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
     open: (attempt) => {
       let taken = false
       let completed: Completed | undefined
+      let underWay: Promise<void> | undefined
       return {
         transaction: async (body) => {
           if (taken) throw calledTwice(attempt.run)
           taken = true
+          let isKnown = () => {}
           try {
-            return await complete(attempt, body, (done) => {
-              completed = done
+            return await complete(attempt, body, {
+              onSent: () => {
+                underWay = new Promise((resolve) => {
+                  isKnown = resolve
+                })
+              },
+              onDone: (done) => {
+                completed = done
+              },
             })
           } finally {
             // One that failed has changed nothing, and may be tried again.
             taken = completed !== undefined
+            underWay = undefined
+            isKnown()
           }
         },
         completed: () => completed,
+        underWay: () => underWay,
       }
     },
   }

@@ -31,7 +31,8 @@ function start(parts: AttemptParts, run: ClaimedRun) {
 /** What an attempt works with; whether its end is committed is up to the test. */
 function partsOf(host: Host, completed: () => Completed | undefined = () => undefined): AttemptParts {
   const transaction = () => Promise.reject(new Error("no transactions here"))
-  return { host, completer: { open: () => ({ transaction, completed }) }, progress: { report: () => {} } }
+  const open = () => ({ transaction, completed, underWay: () => undefined })
+  return { host, completer: { open }, progress: { report: () => {} } }
 }
 
 const endless = defineJob({ name: "endless", timeout: "1h", run: () => new Promise<void>(() => {}) })

@@ -165,8 +165,12 @@ class Attempt implements RunningAttempt, ContextSource {
     this.#isDecided = true
     this.#timer?.cancel()
     this.#lastWords?.cancel()
-    // Once its end is committed, nothing that the handler says can change it.
-    this.#listener.onOutcome(this, this.#completion?.completed() ?? outcome)
+    // Once its end is committed, nothing can change it. While it is on its way, nobody knows: the lease may be over by
+    // our clock and not by the database's.
+    const tell = () => this.#listener.onOutcome(this, this.#completion?.completed() ?? outcome)
+    const underWay = this.#completion?.underWay()
+    if (underWay === undefined) tell()
+    else void underWay.then(tell)
   }
 }
 

@@ -94,6 +94,36 @@ describe("a transaction of a handler, beside others", () => {
     expect(await effects()).toEqual([])
   })
 
+  it("that is being committed when its time is over is told of as what the database made of it", async () => {
+    const [locked, gate] = [createGate(), createGate()]
+    const { app, job, effects } = await openBooking(
+      kit,
+      (ctx, book) =>
+        ctx.transaction(async (tx) => {
+          await book(tx, "x")
+          // Somebody else has a hand on the run, so that its end has to wait.
+          void beside.transaction(async (other) => {
+            await other.script(`select from {runs} where id = '${ctx.runId}' for update`)
+            locked.open()
+            await gate.opened
+          })
+          await locked.opened
+          ctx.signal.addEventListener("abort", () => gate.open())
+        }),
+      { timeout: "300ms", retry: { attempts: 1 } },
+    )
+    await using beside = openDirect(app.database.schema)
+    const told: string[] = []
+    app.subscribe(({ type }) => {
+      if (type === "attempt.finished" || type === "attempt.fenced") told.push(type)
+    })
+    const run = await app.enqueue(job)
+    await app.drain()
+    expect(await effects()).toEqual(["x"])
+    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
+    expect(told).toEqual(["attempt.finished"])
+  })
+
   it("takes nothing away from Carillon itself, however many are open", async () => {
     const gate = createGate()
     let open = 0
