@@ -33,10 +33,13 @@ export async function complaintsAboutLedger(world: World, name: string, when: Wh
      from "${world.schema}".schedules where name = $1`,
     [name],
   )
-  const wanted = occurrencesOf(when, Number(row?.["made"]), Math.floor(Number(row?.["cursor"])))
+  const cursorMs = Math.floor(Number(row?.["cursor"]))
+  const wanted = occurrencesOf(when, Number(row?.["made"]), cursorMs)
+  // It may have gone on since.
+  const ledger = (await readLedger(world, name)).filter(({ first }) => first <= cursorMs)
   const said: string[] = []
   let at = 0
-  for (const { first, last, count, outcome } of await readLedger(world, name)) {
+  for (const { first, last, count, outcome } of ledger) {
     const covered = wanted.slice(at).findIndex((each) => each > last)
     const mine = covered < 0 ? wanted.slice(at) : wanted.slice(at, at + covered)
     if (mine[0] !== first || mine.at(-1) !== last || mine.length !== count) {

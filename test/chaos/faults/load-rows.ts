@@ -101,7 +101,8 @@ async function watchMemory(world: World, most: { mb: number }, signal: AbortSign
 
 function memoryOf(pid: number): number {
   try {
-    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1]) / 1_024
+    // One that is just ending has none.
+    return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1_024
   } catch {
     return 0
   }

@@ -2,6 +2,7 @@
 import { CRASH_POINTS } from "../../../src/runtime/crash-points.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
+import { SCHEDULES } from "../schedules.ts"
 import type { Member, World } from "../world.ts"
 
 const POINTS: readonly string[] = CRASH_POINTS.filter((point) => point.startsWith("schedule."))
@@ -9,14 +10,22 @@ const POINTS: readonly string[] = CRASH_POINTS.filter((point) => point.startsWit
 const ON_THE_WIRE = ["writing", "committing"] as const
 const DEATHS = [...POINTS, ...ON_THE_WIRE]
 /** With so many of them on a small machine, nobody is to be taken for dead who is only slow. */
-const SMALL = { slots: 2, lease: "6s" }
+const SMALL = { slots: 4, lease: "6s" }
 /** Among so many it may take a while until it is the one that comes first. */
 const PATIENCE_MS = 20_000
 
 const crowd: Fault = {
   id: "F46",
   title: "two schedulers, then ten, killed between any two steps of a tick",
-  stage: { proxied: true, workers: 2, worker: SMALL, rate: 15, seconds: (asked) => Math.max(asked, 5) },
+  stage: {
+    proxied: true,
+    workers: 2,
+    worker: SMALL,
+    rate: 10,
+    // This is about occurrences: those whose runs take long would only stand in line.
+    schedules: SCHEDULES.filter(({ job }) => job === "tick"),
+    seconds: (asked) => Math.max(asked, 5),
+  },
   strikes: ["deaths of one of two", "deaths of one of ten", ...DEATHS.map((point) => `at ${point}`)],
   inject: async (world, chance, signal) => {
     // Two are there, one of which dies, wherever chance will have it; its place is taken by the next to die.
