@@ -11,6 +11,7 @@
  */
 import type { Examination } from "../support/history/check.ts"
 import type { Chance } from "./chance.ts"
+import type { Planned } from "./schedules.ts"
 import type { ServerOptions } from "./server.ts"
 import type { MemberOptions, World } from "./world.ts"
 
@@ -63,6 +64,12 @@ export interface Stage {
   readonly producer?: MemberOptions
   /** Puts a network between each process and the server: `member.network`. */
   readonly proxied?: boolean
+  /** Puts the server under a clock that can be set: `world.clock`. Needs libfaketime. */
+  readonly clock?: boolean
+  /** What makes runs by itself. @default every misfire and every overlap */
+  readonly schedules?: readonly Planned[]
+  /** What nobody can judge after this fault, and why. */
+  readonly unjudged?: Readonly<Record<`I${number}`, string>>
   /** Runs a second of each producer. @default 35 */
   readonly rate?: number
   /** How long the row may take to be whole again. @default 60 */

@@ -7,6 +7,8 @@ import { readHistory } from "../support/history/read-history.ts"
 import type { Invariant } from "../support/history/violation.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import { breach } from "./breach.ts"
+import type { Stage } from "./fault.ts"
+import { inTrueTime } from "./true-time.ts"
 import type { World } from "./world.ts"
 
 export interface Verdict {
@@ -24,14 +26,20 @@ const MOST = 12
 /** What the standard load gives no evidence of: clocks that are wrong, and one worker alone. */
 const BY_SOME_ROWS_ONLY: readonly Invariant[] = ["I16", "I28"]
 
-export async function judge(world: World): Promise<Verdict & { readonly examination: Examination }> {
+export async function judge(
+  world: World,
+  { unjudged = {} }: Stage,
+): Promise<Verdict & { readonly examination: Examination }> {
   const history = readHistory(join(world.folder, "history"))
   const database = openServer(createSystemHost(), { url: world.server.url, schema: world.schema })
   try {
-    const final = await readFinal(database)
+    const read = await readFinal(database)
+    const final = world.clock ? inTrueTime(read, world.clock.steps) : read
     const examination = examine(history, final)
-    const { statistics, violations, notJudged, judged } = examination
-    const blind = notJudged.filter((invariant) => !BY_SOME_ROWS_ONLY.includes(invariant))
+    const { statistics, notJudged, judged } = examination
+    const isJudged = (invariant: string) => !(invariant in unjudged)
+    const violations = examination.violations.filter(({ invariant }) => isJudged(invariant))
+    const blind = notJudged.filter((each) => isJudged(each) && !BY_SOME_ROWS_ONLY.includes(each))
     return {
       examination,
       runs: statistics.runs,
@@ -39,7 +47,7 @@ export async function judge(world: World): Promise<Verdict & { readonly examinat
       lost: statistics.lost,
       duplicates: statistics.duplicates,
       fenced: statistics.fenced,
-      judged: Object.keys(judged).filter((invariant) => judged[invariant as Invariant] > 0),
+      judged: Object.keys(judged).filter((each) => judged[each as Invariant] > 0 && isJudged(each)),
       complaints: [
         ...violations.slice(0, MOST).map(({ invariant, says }) => breach(invariant, says)),
         ...(violations.length > MOST ? [`... and ${violations.length - MOST} more.`] : []),

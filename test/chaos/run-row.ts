@@ -84,7 +84,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   const withinMs = (stage.recoverSeconds ?? RECOVER_SECONDS) * 1_000
   const observer = createObserver(world)
   const [producer] = world.producers()
-  for (const schedule of SCHEDULES) await producer?.call("putSchedule", schedule)
+  for (const schedule of stage.schedules ?? SCHEDULES) await producer?.call("putSchedule", schedule)
   await world.load(stage.rate ?? RATE)
   observer.begin()
   await world.rest(WARM_UP_MS / 2)
@@ -99,7 +99,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   await observer.end()
   await stopAll(world)
   await observer.last()
-  const verdict = await judge(world)
+  const verdict = await judge(world, stage)
   const more = (await fault.expect?.(world, verdict.examination)) ?? []
   const missing = fault.strikes.filter((name) => !world.strikes.get(name))
   return {

@@ -3,6 +3,7 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as moment } from "node:timers/promises"
 import type { Chance } from "./chance.ts"
+import { type Clock, createClock } from "./clock.ts"
 import type { Stage } from "./fault.ts"
 import { type Member, type MemberOptions, type Role, startMember } from "./member.ts"
 import { type Network, openNetwork } from "./network.ts"
@@ -15,6 +16,8 @@ export interface World {
   readonly folder: string
   readonly schema: string
   readonly server: Server
+  /** The server's, where the stage has one that can be set. */
+  readonly clock: Clock | undefined
   /** An operator's sessions, past every proxy. */
   readonly talk: Talk
   /** Those that live, in the order of their start. */
@@ -54,10 +57,9 @@ const LOOK_MS = 50
 
 export async function openWorld(folder: string, stage: Stage, chance: Chance): Promise<World> {
   mkdirSync(join(folder, "history"), { recursive: true })
-  const server = await openServer(
-    folder,
-    typeof stage.server === "function" ? stage.server(folder) : stage.server,
-  )
+  const clock = stage.clock ? createClock(join(folder, "server-clock")) : undefined
+  const asked = typeof stage.server === "function" ? stage.server(folder) : stage.server
+  const server = await openServer(folder, { ...asked, env: { ...asked?.env, ...clock?.env } })
   const talk = createTalk(server.url)
   const schema = "carillon"
   const members: Member[] = []
@@ -104,6 +106,7 @@ export async function openWorld(folder: string, stage: Stage, chance: Chance): P
     folder,
     schema,
     server,
+    clock,
     talk,
     workers: () => alive("worker"),
     producers: () => alive("producer"),

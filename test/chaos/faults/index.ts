@@ -1,12 +1,18 @@
 /** All rows, by their numbers. */
 import type { Fault, Story } from "../fault.ts"
+import { calendar } from "./calendar.ts"
+import { clocks } from "./clocks.ts"
 import { disk } from "./disk.ts"
 import { embedded } from "./embedded.ts"
 import { handlers } from "./handlers.ts"
+import { history } from "./history.ts"
 import { laterRows } from "./later.ts"
+import { loadRows } from "./load-rows.ts"
 import { network } from "./network.ts"
 import { notifications } from "./notifications.ts"
+import { payloads } from "./payloads.ts"
 import { processes } from "./processes.ts"
+import { racing } from "./races.ts"
 import { readers } from "./readers.ts"
 import { schedulers } from "./schedulers.ts"
 import { server } from "./server.ts"
@@ -24,6 +30,12 @@ const made: readonly (Fault | Story)[] = [
   ...disk,
   ...embedded,
   ...schedulers,
+  ...clocks,
+  ...calendar,
+  ...loadRows,
+  ...payloads,
+  ...racing,
+  ...history,
   ...laterRows,
 ]
 
