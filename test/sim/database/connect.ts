@@ -109,7 +109,7 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
   const notificationHandlers = new Set<(channel: string, payload: string) => void>()
   const endHandlers = new Set<() => void>()
   let usable = true
-  const session: Session = server.connect((channel, payload) => {
+  const onNotification = (channel: string, payload: string) => {
     const { lost, twice, late } = link.network().notifications
     if (chance.happens(lost)) return link.count("notification lost")
     const times = chance.happens(twice) ? 2 : 1
@@ -120,6 +120,13 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
       const us = isLate ? chance.skewed(...SLOW_US) : latencyUs(parts)
       kernel.after(us, () => hear(channel, payload), owner)
     }
+  }
+  const session: Session = server.connect({
+    onNotification,
+    // Whoever is cut off hears nothing, and finds out when it next says something.
+    onEnded: () => {
+      if (link.cutUntilUs() <= kernel.nowUs()) kernel.after(latencyUs(parts), destroy, owner)
+    },
   })
 
   function hear(channel: string, payload: string): void {

@@ -16,11 +16,18 @@ export interface Server {
   readonly clockSet: () => ClockSet
   /** Ends every session, as a restart does; who is told of it, and when, is up to the network. */
   readonly restart: () => void
-  readonly connect: (onNotification: (channel: string, payload: string) => void) => Session
+  readonly connect: (client: Client) => Session
   /** Whether no transaction is open. */
   readonly isIdle: () => boolean
   /** Asks without taking part: for judges. Only while no transaction is open. */
   readonly ask: (command: Command) => Reply
+}
+
+/** What the server says without being asked. */
+export interface Client {
+  readonly onNotification: (channel: string, payload: string) => void
+  /** The session was ended by the server. */
+  readonly onEnded: () => void
 }
 
 /** What the server keeps of one connection. */
@@ -54,7 +61,7 @@ export interface ServerParts {
 
 export function createServer(parts: ServerParts): Server {
   const { kernel, wire, startUs } = parts
-  const sessions = new Set<Session>()
+  const sessions = new Map<Session, Client>()
   const listeners = new Map<object, { channels: Set<string>; tell: (name: string, text: string) => void }>()
   let offsetUs = startUs
   let waiting: (() => void)[] = []
@@ -94,7 +101,8 @@ export function createServer(parts: ServerParts): Server {
     for (const go of woken) kernel.after(kernel.chance.between(0, LONGEST_TURN_US), go)
   }
 
-  function connect(tell: (channel: string, payload: string) => void): Session {
+  function connect(client: Client): Session {
+    const tell = client.onNotification
     const session = {}
     let isOpen = true
     let isInside = false
@@ -140,7 +148,7 @@ export function createServer(parts: ServerParts): Server {
         if (holder === session) release()
       },
     }
-    sessions.add(opened)
+    sessions.set(opened, client)
     return opened
   }
 
@@ -151,7 +159,10 @@ export function createServer(parts: ServerParts): Server {
       clockSet = us < 0 || clockSet === "back" ? "back" : "forward"
     },
     restart: () => {
-      for (const session of [...sessions]) session.end()
+      for (const [session, client] of [...sessions]) {
+        session.end()
+        client.onEnded()
+      }
     },
     clockSet: () => clockSet,
     connect,

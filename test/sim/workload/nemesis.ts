@@ -1,5 +1,5 @@
 /** What befalls processes and the database as such, at moments that chance decides. */
-import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points.ts"
+import type { CrashPoint } from "../../../src/runtime/crash-points.ts"
 import type { Server } from "../database/server.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Kernel } from "../kernel/kernel.ts"
@@ -30,12 +30,16 @@ export interface Nemesis {
   readonly setBackUs: () => number
 }
 
+/** Each takes a lease or three, and there is more to be seen than sleep. */
+const MOST_PAUSES = 4
+
 export function createNemesis(parts: NemesisParts): Nemesis {
   const { kernel, chance, plan, server, processes, count, cut } = parts
   const { nemesis, leaseMs, faultyUs } = plan
   const leaseUs = leaseMs * 1_000
   let isHealed = false
   let isOver = false
+  let pausesLeft = MOST_PAUSES
   let setBackUs = 0
 
   function restartLater(process: SimProcess): void {
@@ -51,7 +55,7 @@ export function createNemesis(parts: NemesisParts): Nemesis {
   }
 
   const deeds: Readonly<
-    Record<Exclude<keyof typeof nemesis, "crashPointRate">, (process: SimProcess) => void>
+    Record<Exclude<keyof typeof nemesis, "crashPointRate" | "pausePointRate">, (process: SimProcess) => void>
   > = {
     crashes: (process) => process.isAlive() && crash(process, "killed"),
     pauses: (process) => {
@@ -115,9 +119,15 @@ export function createNemesis(parts: NemesisParts): Nemesis {
       }
     },
     onCrashPoint: (process, point) => {
-      if (isHealed || !chance.happens(nemesis.crashPointRate)) return
-      count(`crash at ${point}`)
-      crash(process, point)
+      if (isHealed) return
+      if (chance.happens(nemesis.crashPointRate)) {
+        count(`crash at ${point}`)
+        crash(process, point)
+      } else if (pausesLeft > 0 && chance.happens(nemesis.pausePointRate)) {
+        pausesLeft -= 1
+        count(`pause at ${point}`)
+        deeds.pauses(process)
+      }
     },
     heal: () => {
       isHealed = true
@@ -129,5 +139,3 @@ export function createNemesis(parts: NemesisParts): Nemesis {
     setBackUs: () => setBackUs,
   }
 }
-
-export const CRASH_FAULTS = CRASH_POINTS.map((point) => `crash at ${point}`)

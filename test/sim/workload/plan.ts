@@ -50,6 +50,8 @@ export interface Nemesis {
   readonly crashes: number
   /** How often a process dies at a point where it may. */
   readonly crashPointRate: number
+  /** How often a process falls asleep there instead, past its lease: what it does next comes too late. */
+  readonly pausePointRate: number
   readonly pauses: number
   readonly hiccups: number
   readonly stops: number
@@ -100,7 +102,8 @@ export function drawPlan(chance: Chance): Plan {
     nemesis: {
       crashes: often(0.5, 4),
       crashPointRate: chance.happens(0.4) ? chance.skewed(0.002, 0.1) : 0,
-      pauses: often(0.4, 3),
+      pausePointRate: chance.happens(0.5) ? chance.skewed(0.01, 0.2) : 0,
+      pauses: often(0.3, 2),
       hiccups: often(0.3, 6),
       stops: often(0.3, 3),
       cuts: often(0.3, 2),

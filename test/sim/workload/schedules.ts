@@ -1,5 +1,6 @@
 /** What users do to schedules: they make a few, change them, pause them and wonder what they will do next. */
 import type { ScheduleOptions } from "../../../src/api/schedule-options.ts"
+import { DatabaseError } from "../../../src/errors.ts"
 import type { Job } from "../../../src/job/define.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Life } from "../world/process.ts"
@@ -113,12 +114,22 @@ function drawSchedule(plan: Plan, { chance, jobs }: Life, name: string): Schedul
   } as ScheduleOptions<Task>
 }
 
-/** Lets no schedule make anything more; those that are there are told. */
-export async function endSchedules(plan: Plan, { carillon, record }: Life): Promise<void> {
-  for (let number = 1; number <= plan.schedules; number += 1) {
+/** Lets no schedule make anything more; those that are there are told, however often it takes. */
+export async function endSchedules(plan: Plan, life: Life): Promise<void> {
+  const { carillon, record, host } = life
+  for (let number = 1; number <= plan.schedules; ) {
     const schedule = `schedule ${number}`
-    const found = await carillon.schedules.get(schedule)
-    if (found === undefined || found.state !== "active") continue
-    if (await carillon.schedules.pause(schedule, BY)) record("sched_pause", { schedule })
+    try {
+      const found = await carillon.schedules.get(schedule)
+      const isActive = found !== undefined && found.state === "active"
+      if (isActive && (await carillon.schedules.pause(schedule, BY))) record("sched_pause", { schedule })
+      number += 1
+    } catch (error) {
+      // What was said before the healing may still be on its way.
+      if (!(error instanceof DatabaseError)) throw error
+      await host.sleep(AGAIN_MS)
+    }
   }
 }
+
+const AGAIN_MS = 200

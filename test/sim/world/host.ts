@@ -82,8 +82,10 @@ export function createSimHost(parts: HostParts): Host {
     newId,
     crashPoint: (point) => {
       parts.onCrashPoint(point)
-      // The dead go no further.
-      return owner.isAlive() ? undefined : new Promise<void>(() => {})
+      // The dead go no further, and who has fallen asleep goes on later.
+      if (!owner.isAlive()) return new Promise<void>(() => {})
+      if (owner.pausedUntilUs() <= kernel.nowUs()) return undefined
+      return new Promise((resolve) => kernel.after(0, resolve, owner))
     },
     print: () => {},
     startThread: () => undefined,
