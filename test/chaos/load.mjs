@@ -113,6 +113,12 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     for (const { id } of handles ?? []) remember(id)
   }
 
+  /** A run that is certainly there to be cancelled. */
+  async function changeMind() {
+    const handles = await enqueue("work", {}, { delay: "5s" })
+    if (handles) await cancel(handles[0].id)
+  }
+
   /** What is done how often. */
   const kinds = [
     [40, () => enqueue("work", { ms: between(0, 30), failUntil: random() < 0.15 ? 2 : 0 })],
@@ -129,6 +135,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     [2, () => enqueue("timed", { ms: random() < 0.5 ? 2_000 : 1 })],
     [1, () => enqueue("doomed", { bury: random() < 0.5 })],
     [1, () => enqueue("work", {}, { startWithin: "300ms" }, { mayExpire: true })],
+    [2, changeMind],
     [4, () => (recent.length > 0 ? cancel(recent[between(0, recent.length - 1)]) : undefined)],
   ]
   const total = kinds.reduce((sum, [weight]) => sum + weight, 0)
