@@ -12,7 +12,7 @@ export interface Guards {
 }
 
 /** Who had read the old clock a moment before may write a moment after it was set back. */
-const MOMENT_MS = 1_000
+const MOMENT_MS = 2_500
 const MOST = 8
 
 export async function postGuards(world: World): Promise<Guards> {

@@ -50,13 +50,6 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     }
   }
 
-  /** Long before it is due, or when its handler has begun. */
-  async function cancelled() {
-    const [input, settings] = random() < 0.5 ? [{}, { delay: 5_000 }] : [{ ms: 1_500 }, {}]
-    const [handle] = (await enqueue("work", input, settings)) ?? []
-    if (handle) await cancel(handle.id)
-  }
-
   /** A key that is held for long: repeated until somebody answers, as the documentation says. */
   async function keyed() {
     const key = `for-${between(1, 1_000_000)}`
@@ -120,6 +113,12 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     for (const { id } of handles ?? []) remember(id)
   }
 
+  /** A run that is certainly there to be cancelled. */
+  async function changeMind() {
+    const handles = await enqueue("work", {}, { delay: "5s" })
+    if (handles) await cancel(handles[0].id)
+  }
+
   /** What is done how often. */
   const kinds = [
     [40, () => enqueue("work", { ms: between(0, 30), failUntil: random() < 0.15 ? 2 : 0 })],
@@ -136,8 +135,8 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     [2, () => enqueue("timed", { ms: random() < 0.5 ? 2_000 : 1 })],
     [1, () => enqueue("doomed", { bury: random() < 0.5 })],
     [1, () => enqueue("work", {}, { startWithin: "300ms" }, { mayExpire: true })],
-    [3, () => (recent.length > 0 ? cancel(recent[between(0, recent.length - 1)]) : undefined)],
-    [3, cancelled],
+    [2, changeMind],
+    [4, () => (recent.length > 0 ? cancel(recent[between(0, recent.length - 1)]) : undefined)],
   ]
   const total = kinds.reduce((sum, [weight]) => sum + weight, 0)
 

@@ -33,7 +33,8 @@ const betweenStarts: Fault = {
     "the server comes back with its clock 90 s ahead, then 90 s behind that (no standby: it is restarted)",
   needs: lacksFaketime,
   stage: { clock: true, unjudged: UNJUDGED, seconds: (asked) => Math.max(asked, 6) },
-  strikes: ["starts 90 s later", "starts 90 s earlier", "leases lost"],
+  // Whether leases are lost is up to who comes first: a process that is back renews, and nobody reaps at once.
+  strikes: ["starts 90 s later", "starts 90 s earlier"],
   inject: async (world, chance, signal) => {
     const guards = await guardsOf(world)
     const restart = async (aheadMs: number) => {
@@ -178,12 +179,13 @@ const whileRunning: Fault = {
       aheadMs += byMs
       guards.setClock(aheadMs)
       world.struck(what)
-      await world.rest(chance.between(1_200, 2_000))
+      // Long enough after a step back that whoever had read the clock before has written what it made of that.
+      await world.rest(byMs < 0 ? chance.between(4_000, 5_000) : chance.between(1_200, 2_000))
     }
     do {
       await step(-30 * SECOND_MS, "steps back by 30 s")
       await step(30 * SECOND_MS, "steps forward by 30 s")
-      if (passed.length < 2) {
+      if (passed.length === 0) {
         const fromMs = Date.now() + aheadMs
         await step(DAY_MS, "steps forward by a day")
         passed.push({ fromMs, toMs: fromMs + DAY_MS })

@@ -155,6 +155,7 @@ async function raceAboutSchedule(
   await Promise.all(
     pair
       .filter((call) => call !== "tick")
+      .map((call) => insteadOf(call, name))
       .map(async (call, index) => {
         await world.rest(chance.between(0, 5))
         const nonce = chance.between(1, 1_000_000)
@@ -166,6 +167,17 @@ async function raceAboutSchedule(
       }),
   )
   if (pair.includes("pause")) await holdPause(world, producers[0], name)
+}
+
+/**
+ * The times of some are edited, of others the next is skipped. What is skipped ahead is decided, and other times before it
+ * are passed without a word: nobody could say which of them there should be.
+ */
+function insteadOf(call: string, name: string): string {
+  const mayEdit = RACED.indexOf(name) % 2 === 0
+  if (call === "edit") return mayEdit ? call : "describe"
+  if (call === "skip next") return mayEdit ? "describe" : call
+  return call
 }
 
 interface Span {

@@ -98,19 +98,13 @@ function expectedOf(chapters: readonly Chapter[], ledger: readonly FireRow[]): E
     const isLast = index === chapters.length - 1
     const [from, to] = [fromUs / 1_000, Math.floor(toUs / 1_000)]
     const earliest = from - (index === 0 ? FIRST_MINUTE_MS : EDIT_SLACK_MS)
-    const times = timesOf(spec, Math.floor(earliest), isLast ? to : Math.max(to, skippedTo(ledger, toUs)))
+    const times = timesOf(spec, Math.floor(earliest), to)
     if (!times) return undefined
     const lastKnown = Math.max(0, ...ledger.map(({ lastUs }) => (lastUs <= toUs ? lastUs / 1_000 : 0)))
     const until = isLast ? to : isOver ? lastKnown : to - EDIT_SLACK_MS
     for (const at of times) certain.set(at, (certain.get(at) ?? false) || (at > from && at <= until))
   }
   return [...certain].map(([at, isCertain]) => ({ at, isCertain })).sort((a, b) => a.at - b.at)
-}
-
-/** Somebody may have skipped the next one by hand, just before the times became others. */
-function skippedTo(ledger: readonly FireRow[], toUs: number): number {
-  const skipped = ledger.filter(({ reason, decidedAtUs }) => reason === "request" && decidedAtUs <= toUs)
-  return Math.max(0, ...skipped.map(({ lastUs }) => lastUs / 1_000))
 }
 
 function complaintsAboutMissing(missing: readonly number[]): string[] {
