@@ -14,7 +14,7 @@ import { type ClientParts, runClient } from "./workload/clients.ts"
 import { drawTask, makeJobs } from "./workload/jobs.ts"
 import { createNemesis } from "./workload/nemesis.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
-import { endSchedules } from "./workload/schedules.ts"
+import { endSchedules, makeSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
 import { createObserver } from "./world/observer.ts"
 import { createProcess, type Life, type SimProcess } from "./world/process.ts"
@@ -148,6 +148,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       makeJobs: (life, self) =>
         makeJobs({ life, plan, schema: ground.schema, enqueueIn: (tx) => enqueueAnother(self(), tx) }),
       onStarted: (life) => {
+        if (life.pid === 1) void makeSchedules(plan, life).catch((error: unknown) => hearClient(error))
         for (let client = 0; client < plan.clients && !isOver; client += 1) void runClient(clients, life)
       },
       onCrashPoint: (dying, point) => nemesis.onCrashPoint(dying, point),
@@ -180,6 +181,12 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     const call = calls.open(life, { job: "plain", attempts: plan.attempts, retry: { delayMs: plan.retryMs } })
     const tasks = [drawTask(plan, life.chance)]
     await enqueueRecorded(life, call, { job: "plain", tasks, options: { tx: tx as never } })
+  }
+
+  /** A process that is told to stop leaves its schedules to those who ask for them later. */
+  function hearClient(error: unknown): void {
+    if (!(error instanceof CarillonError && error.code === "CLOSED"))
+      onTrouble(`a schedule was refused: ${describe(error)}`)
   }
 
   function hear(event: CarillonEvent): void {

@@ -30,6 +30,9 @@ export interface Nemesis {
   readonly setBackUs: () => number
 }
 
+/** Whoever has something to say and says it too late is the most dangerous. */
+const sleepinessAt = (point: CrashPoint) => (point === "attempt.ended" ? 3 : 1)
+
 /** Each takes a lease or three, and there is more to be seen than sleep. */
 const MOST_PAUSES = 4
 
@@ -60,7 +63,8 @@ export function createNemesis(parts: NemesisParts): Nemesis {
     crashes: (process) => process.isAlive() && crash(process, "killed"),
     pauses: (process) => {
       count("pause past the lease")
-      process.pause(leaseUs * (1 + 2 * chance.next()))
+      // Mostly until just after others have taken its runs, while these are at work.
+      process.pause(leaseUs * (chance.happens(0.6) ? 0.9 + 0.6 * chance.next() : 1 + 2 * chance.next()))
     },
     hiccups: (process) => {
       count("hiccup")
@@ -123,7 +127,7 @@ export function createNemesis(parts: NemesisParts): Nemesis {
       if (chance.happens(nemesis.crashPointRate)) {
         count(`crash at ${point}`)
         crash(process, point)
-      } else if (pausesLeft > 0 && chance.happens(nemesis.pausePointRate)) {
+      } else if (pausesLeft > 0 && chance.happens(nemesis.pausePointRate * sleepinessAt(point))) {
         pausesLeft -= 1
         count(`pause at ${point}`)
         deeds.pauses(process)

@@ -119,7 +119,7 @@ export function drawPlan(chance: Chance): Plan {
     traitRate: chance.pick([0.2, 0.4, 0.7]),
     attempts: chance.between(2, 5),
     retryMs: chance.pick([20, 200, 1_000]),
-    handlerMs: chance.pick([5, 50, 400, 1_500]),
+    handlerMs: chance.pick([5, 50, 400, 1_500, 4_000]),
     restMs: chance.pick([600, 1_200, 2_400]),
     cap: chance.between(1, 2),
     schedules: hasSchedules ? chance.between(1, 3) : 0,

@@ -1,12 +1,13 @@
 /** What users do to schedules: they make a few, change them, pause them and wonder what they will do next. */
 import type { ScheduleOptions } from "../../../src/api/schedule-options.ts"
-import { DatabaseError } from "../../../src/errors.ts"
+import { CarillonError, DatabaseError } from "../../../src/errors.ts"
 import type { Job } from "../../../src/job/define.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Life } from "../world/process.ts"
 import { drawTask, type Task } from "./jobs.ts"
 import type { Plan } from "./plan.ts"
 
+const AGAIN_MS = 200
 const BY = { actor: "client", reason: "as the seed says" }
 
 export const SCHEDULE_REQUESTS = [
@@ -24,7 +25,7 @@ export type ScheduleRequest = (typeof SCHEDULE_REQUESTS)[number]
 
 /** More often the first ones: a schedule that is gone makes no more trouble. */
 const WEIGHTS: Readonly<Record<ScheduleRequest, number>> = {
-  put: 6,
+  put: 3,
   pause: 3,
   resume: 4,
   "skip next": 1,
@@ -41,10 +42,8 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
   const { schedules } = carillon
   const name = `schedule ${chance.between(1, plan.schedules)}`
   switch (drawRequest(chance)) {
-    case "put": {
-      const { schedule } = await schedules.put(drawSchedule(plan, life, name), BY)
-      return record("sched_put", { schedule: name, version: schedule.version })
-    }
+    case "put":
+      return put(plan, life, name)
     case "pause":
       if (await schedules.pause(name, BY)) record("sched_pause", { schedule: name })
       return
@@ -77,6 +76,24 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return
     case "planned":
       await Promise.all([schedules.planned(name), schedules.fires(name), schedules.list()])
+  }
+}
+
+async function put(plan: Plan, life: Life, name: string): Promise<void> {
+  const { schedule } = await life.carillon.schedules.put(drawSchedule(plan, life, name), BY)
+  life.record("sched_put", { schedule: name, version: schedule.version })
+}
+
+/** Makes those that there are to be, however often it takes. */
+export async function makeSchedules(plan: Plan, life: Life): Promise<void> {
+  for (let number = 1; number <= plan.schedules; ) {
+    try {
+      await put(plan, life, `schedule ${number}`)
+      number += 1
+    } catch (error) {
+      if (!(error instanceof DatabaseError)) throw error
+      await life.host.sleep(AGAIN_MS)
+    }
   }
 }
 
@@ -125,11 +142,10 @@ export async function endSchedules(plan: Plan, life: Life): Promise<void> {
       if (isActive && (await carillon.schedules.pause(schedule, BY))) record("sched_pause", { schedule })
       number += 1
     } catch (error) {
-      // What was said before the healing may still be on its way.
-      if (!(error instanceof DatabaseError)) throw error
+      // It may have come to its end meanwhile; and what was said before the healing may still be on its way.
+      const isOver = error instanceof CarillonError && error.code === "SCHEDULE_STATE"
+      if (!isOver && !(error instanceof DatabaseError)) throw error
       await host.sleep(AGAIN_MS)
     }
   }
 }
-
-const AGAIN_MS = 200
