@@ -13,6 +13,7 @@ const DUE = 50_000
 /** So large that a process which took them all would show it. */
 const INPUT_BYTES = 1_500
 const MOST_MEMORY_MB = 250
+const MOST_RETURNED = 0.1
 const URGENT_WITHIN_MS = 5_000
 const PATIENCE_MS = 60_000
 
@@ -123,6 +124,10 @@ async function judgeBacklog(world: World): Promise<void> {
     world.complain(breach("I8", `a run of the backlog went wrong: ${JSON.stringify(row)}.`))
   const ended = await count(world, "attempts", "run_state is not null and run::text like '2%'")
   if (ended !== DUE) world.complain(breach("I1", `${ended} of ${DUE} runs that were due have ended.`))
+  // Whoever claims more than it can start in time has to give it back, again and again.
+  const returned = await count(world, "attempts", "outcome = 'released' and run::text like '2%'")
+  if (returned > DUE * MOST_RETURNED)
+    world.complain(breach("I25", `${returned} of ${DUE} runs were claimed too early, and given back.`))
   const early = await count(world, "attempts", "run::text like '1%'")
   const waiting = await count(world, "runs", "state = 'waiting' and id::text like '1%'")
   if (early > 0 || waiting !== FUTURE)
