@@ -94,7 +94,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
     for (let looks = 0; looks < 2; ) {
       try {
         const found = await findSettledRuns(database, [{ id, claim }], "vital")
-        if (found.length > 0) return true
+        if (found.some(({ state }) => state === "succeeded")) return true
         looks += 1
       } catch (error) {
         if (runtime.monotonicMs() >= giveUpAtMs) throw error

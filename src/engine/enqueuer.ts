@@ -92,7 +92,7 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
         // What is certain of this try is not of those before it.
         if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error
         if (isPassing(error)) await runtime.sleep(restMs)
-        else if (!hasEndedSession(error)) await passed(notAfter)
+        else if (!hasEndedSession(error) && !(await passed(notAfter, deadlineAtMs))) throw doubt ?? error
       }
     }
   }
@@ -109,10 +109,12 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
     }
   }
 
-  async function passed(instant: number): Promise<void> {
+  /** Waits until then. Whether that comes before the deadline: a clock that was set back may take much longer. */
+  async function passed(instant: number, deadlineAtMs: number): Promise<boolean> {
     for (;;) {
       const restMs = instant - (clock.atLeast() ?? instant)
-      if (restMs < 0) return
+      if (restMs < 0) return true
+      if (monotonicMs() + restMs >= deadlineAtMs) return false
       await runtime.sleep(restMs + 1)
     }
   }

@@ -54,6 +54,7 @@ export async function insertDefinition(
     ...definition,
     // One whose time is over does nothing, and shows it.
     state: next ? "active" : "at" in JSON.parse(definition.spec) ? "missed" : "completed",
+    at: now,
     cursor,
     nextOccurrence: next?.occurrence ?? null,
     nextAt: next?.due ?? null,

@@ -133,9 +133,9 @@ async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<
   const lost = missing.map(({ run }) => run)
   const settled = await findSettledRuns(runtime.database, lost, "vital")
   for (const end of missing) {
-    // It took effect the first time; what it became is what was meant.
-    const isSettled = settled.includes(end.run.id)
-    tell(end, isSettled ? { state: end.fate.state, rank: 0n, limitKeys: [] } : undefined)
+    const found = settled.find(({ id }) => id === end.run.id)
+    // It took effect the first time; what it became is what was meant, unless somebody had cancelled the run.
+    tell(end, found && { state: found.state ?? end.fate.state, rank: 0n, limitKeys: [] })
   }
 }
 

@@ -63,16 +63,16 @@ const EFFORT = Number(process.env["CARILLON_EFFORT"] ?? 1)
 
 /** Told once for all: most of the time goes into making them. */
 const SCENES = fc
-  .sample(anyEvidence, { numRuns: Math.ceil(250 * EFFORT), seed: SEED })
+  .sample(anyEvidence, { numRuns: Math.ceil(180 * EFFORT), seed: SEED })
   .map((evidence, index) => sceneOf(evidence, index * 7 + 3))
 
 /** So many of them are broken in each way, if there is a place for that. */
-const MOST = 25 * EFFORT
+const MOST = 15 * EFFORT
 const LEAST = 3
 
 describe("a queue as it should be", () => {
   it("is believed, whatever dies, is paused or loses its answers", { timeout: 60_000 }, () => {
-    const options = { numRuns: Math.ceil(300 * EFFORT), seed: SEED }
+    const options = { numRuns: Math.ceil(250 * EFFORT), seed: SEED }
     const promise = ({ history, finalRead }: Evidence) => {
       expect(check(history, finalRead)).toEqual([])
     }

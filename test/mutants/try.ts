@@ -6,6 +6,8 @@ export interface Verdict {
   readonly found: boolean
   /** What showed it, or what is wrong. */
   readonly says: string
+  /** The workload that showed it, as in "seed 17" or "F13 with seed 2". */
+  readonly by: string
 }
 
 /** Real processes are never quite alike: a fault is tried with as many seeds. */
@@ -62,13 +64,15 @@ async function show(workspace: Workspace, workload: Workload, breaks: string): P
 
 function judge(finished: Finished, breaks: string, where: string): Verdict {
   const line = finished.output.split("\n").find((each) => each.includes(`${breaks} (`))
-  if (finished.code !== 0 && line !== undefined) return { found: true, says: line.trim().slice(0, 200) }
+  const seed = /^seed (\d+) failed(?![\s\S]*^seed \d+ failed)/m.exec(finished.output)?.[1]
+  if (finished.code !== 0 && line !== undefined)
+    return { found: true, says: line.trim().slice(0, 200), by: seed === undefined ? where : `seed ${seed}` }
   const what = finished.code === 0 ? "all is green" : `it is red, but not for ${breaks}`
   return missed(`${what} with ${where}\n${lastLines(finished)}`)
 }
 
 function missed(says: string): Verdict {
-  return { found: false, says }
+  return { found: false, says, by: "" }
 }
 
 function lastLines({ output }: Finished): string {

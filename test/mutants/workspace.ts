@@ -1,6 +1,6 @@
 /** A copy of the project in which one mutant at a time takes the place of the product. */
-import { spawn } from "node:child_process"
-import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
+import { execFileSync, spawn } from "node:child_process"
+import { cpSync, existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join, resolve } from "node:path"
 import type { Edit } from "./mutant.ts"
@@ -19,19 +19,9 @@ export interface Finished {
   readonly output: string
 }
 
-const COPIED = [
-  "src",
-  "test",
-  "scripts",
-  "package.json",
-  "tsconfig.json",
-  "tsconfig.build.json",
-  "vitest.config.ts",
-]
-
 export function createWorkspace(project = process.cwd()): Workspace {
   const folder = mkdtempSync(join(tmpdir(), "carillon-mutant-"))
-  for (const entry of COPIED) cpSync(join(project, entry), join(folder, entry), { recursive: true })
+  for (const file of filesOf(project)) cpSync(join(project, file), join(folder, file))
   symlinkSync(resolve(project, "node_modules"), join(folder, "node_modules"))
   return {
     folder,
@@ -50,6 +40,15 @@ export function createWorkspace(project = process.cwd()): Workspace {
     run: (command, ...args) => runIn(folder, command, args),
     remove: () => rmSync(folder, { recursive: true, force: true }),
   }
+}
+
+/** Everything that belongs to the project, committed or not. */
+function filesOf(project: string): string[] {
+  const listed = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "-z"], {
+    cwd: project,
+    encoding: "utf8",
+  })
+  return listed.split("\0").filter((file) => file !== "" && existsSync(join(project, file)))
 }
 
 export function applyEdit(text: string, { file, find, replace }: Edit): string {

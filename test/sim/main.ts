@@ -4,11 +4,13 @@
  *     npm run sim -- --seeds 1000              a thousand seeds from 1 on, on all cores
  *     npm run sim -- --seeds 1000 --from 5000 --jobs 1
  *     npm run sim -- --seeds 300 --until I5    until this invariant is found broken, or any with `any`
+ *     npm run sim -- --seeds 20000 --json test/sim/results.json
  *     npm run sim -- --seed 17 --trace         one seed, with everything that happens in it
  *
  * Each failing seed comes with what is wrong and with how to see it again.
  */
 import { spawn } from "node:child_process"
+import { writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
@@ -23,6 +25,7 @@ const { values } = parseArgs({
     trace: { type: "boolean", default: false },
     jobs: { type: "string", default: String(availableParallelism()) },
     until: { type: "string" },
+    json: { type: "string" },
     /** Every so many seeds, for one of several crews: their results go to their parent as JSON. */
     every: { type: "string" },
   },
@@ -108,6 +111,7 @@ async function report(results: AsyncGenerator<Result>, count: number): Promise<n
     if (values.seed !== undefined) say(`hash ${result.hash}`)
   }
   say(describeTotals(totals))
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(totals, undefined, 2)}\n`)
   if (failed.length > 0) say(`failing seeds: ${failed.join(", ")}`)
   return failed.length > 0 ? 1 : 0
 }

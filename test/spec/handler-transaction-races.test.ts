@@ -7,7 +7,7 @@ import { openBooking } from "../support/booking.ts"
 import { newSchema } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { openProxy } from "../support/proxy.ts"
-import { execute, rowsOf } from "../support/sql.ts"
+import { execute, hold, rowsOf } from "../support/sql.ts"
 import { createWatchedKit, SILENT, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "a test", reason: "to see" }
@@ -92,6 +92,27 @@ describe("a transaction of a handler, beside others", () => {
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ cause: { code: "ATTEMPT_TIMEOUT" } })
     expect(await effects()).toEqual([])
+  })
+
+  it("that is being committed when its timeout is over has succeeded, and nobody is told otherwise", async () => {
+    const { app, job, effects } = await openBooking(
+      kit,
+      (ctx, book) =>
+        ctx.transaction(async (tx) => {
+          await book(tx, "x")
+          // The end of the run has to wait for this row, until the timeout is over.
+          const held = await hold(app.database, `select from {runs} where id = '${ctx.runId}' for update`)
+          ctx.signal.addEventListener("abort", () => void held.release())
+          return "done"
+        }),
+      { timeout: "300ms", retry: { attempts: 1 } },
+    )
+    const run = await app.enqueue(job)
+    await app.drain()
+    expect(await run.result()).toBe("done")
+    expect(await effects()).toEqual(["x"])
+    const told = app.events.filter(({ type }) => type === "attempt.finished" || type === "attempt.fenced")
+    expect(told).toMatchObject([{ type: "attempt.finished", outcome: "succeeded", runState: "succeeded" }])
   })
 
   it("takes nothing away from Carillon itself, however many are open", async () => {

@@ -102,6 +102,21 @@ describe("an enqueue whose answer was lost", () => {
     expect(await live()).toEqual([run.id])
   })
 
+  it("is given up by its deadline also when the clock of the database is set back meanwhile", async () => {
+    const { carillon, database, host } = await client()
+    const clock = await takeClock(database, "2026-03-01T09:00Z")
+    const mind = { actor: "a test", reason: "only to hear the time" }
+    await carillon.enqueue(job, 0, { delay: "1d" }).then(({ id }) => carillon.cancel(id, mind))
+    database.meddle("runs/insert-plain", async () => {
+      // By this clock the lost try may still come in for an hour.
+      await clock.set("2026-03-01T08:00Z")
+      await carillon.enqueue(job, 0, { delay: "1d" })
+      return requestLost(async () => undefined as never)
+    })
+    await expect(carillon.enqueue(job, 1)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" })
+    expect(Math.max(0, ...host.rests)).toBeLessThan(30_000)
+  })
+
   it("is given up at its deadline, and nobody is told that it was written", async () => {
     const { carillon, database, tries } = await client()
     database.meddle("runs/insert-plain", requestLost)

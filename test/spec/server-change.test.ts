@@ -25,10 +25,21 @@ describeEngines(
       await execute(await engine.open(), `create role ${nobody}`)
       const asked = []
       for (const settings of [[], [`role=${nobody}`]]) {
-        asked.push(await openDatabase(engine.url(), { settings }).run(whichServer, {}))
+        const careful = openDatabase(engine.url(), { settings: [...settings, "synchronous_commit=on"] })
+        asked.push(await careful.run(whichServer, {}))
       }
       expect(asked[0]).toEqual([{ server: expect.stringMatching(/^\d{19}\/00000001$/) }])
       expect(asked[1]).toEqual(asked[0])
+    })
+
+    it("is another after a crash where commits are not waited for, whoever asks", async () => {
+      const nobody = `nobody_${host.newId().replaceAll("-", "")}`
+      await execute(await engine.open(), `create role ${nobody}`)
+      for (const settings of [[], [`role=${nobody}`]]) {
+        const hasty = openDatabase(engine.url(), { settings: [...settings, "synchronous_commit=off"] })
+        const since = /^\d{19}\/00000001\/\d{4}-\d\d-\d\d /
+        expect(await hasty.run(whichServer, {})).toEqual([{ server: expect.stringMatching(since) }])
+      }
     })
 
     it("is asked once where it is refused, and the lease is renewed all the same", async () => {

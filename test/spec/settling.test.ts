@@ -4,8 +4,8 @@ import { defineJob } from "../../src/index.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate, type Gate } from "../support/gate.ts"
-import { rowsOf } from "../support/sql.ts"
-import { outOfReach, requestLost } from "../support/watched-database.ts"
+import { execute, rowsOf } from "../support/sql.ts"
+import { answerLost, outOfReach, requestLost } from "../support/watched-database.ts"
 
 const { signal } = new AbortController()
 
@@ -49,6 +49,24 @@ describeEngines(
       expect(finished(stage)).toBe(1)
       await vi.waitUntil(() => told !== undefined)
       expect(told).toMatchObject({ state: "succeeded", result: '"done"' })
+    })
+
+    it("whose answer was lost is told as what it became, not as what was meant", async () => {
+      const job = defineJob({
+        name: "cancelled",
+        // By another process, and nobody here has heard of it.
+        run: async (_: undefined, ctx) =>
+          execute(stage.database, `update {runs} set cancelling = true where id = '${ctx.runId}'`),
+      })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      const [id = ""] = await stage.enqueue(job, 1, { runAt: new Date(0) })
+      stage.database.meddle("runs/complete", answerLost)
+      const end = stage.engine.results.wait(id)
+      await exhaust(stage, 2)
+      await stage.settled()
+      expect(await end).toMatchObject({ state: "cancelled", result: null })
+      const told = stage.events.filter(({ type }) => type === "attempt.finished")
+      expect(told).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
     })
 
     it("is told when it was written, whatever becomes of the look for another beside it", async () => {

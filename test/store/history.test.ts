@@ -63,7 +63,7 @@ describeEngines("a run that is looked up in history", (engine) => {
       { run: id, finished: "2026-03-20T00:00Z", generation: 2, claim: 8 },
     )
     expect(await findEnds(database, [id])).toMatchObject([{ id, run_state: "succeeded" }])
-    expect(await findSettledRuns(database, [{ id, claim: 7n }])).toEqual([id])
+    expect(await findSettledRuns(database, [{ id, claim: 7n }])).toMatchObject([{ id }])
     expect(await findSettledRuns(database, [{ id, claim: 9n }])).toEqual([])
     expect((await listAttempts(database, id)).map(({ generation }) => generation)).toEqual([1, 2])
   })

@@ -151,7 +151,7 @@ describeEngines("an attempt that is settled beside others", (engine) => {
       const unsettled = await claimNewRun(database)
       const ids = [settled.id, unsettled.id]
       const claims = [settled.claim, unsettled.claim]
-      expect(await database.run(findSettled, { ids, claims })).toEqual([{ id: settled.id }])
+      expect(await database.run(findSettled, { ids, claims })).toEqual([{ id: settled.id, state: null }])
       expect(await database.run(findSettled, { ids, claims: claims.toReversed() })).toEqual([])
     })
 

@@ -37,6 +37,7 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
     input: JSON.stringify({ from: name }),
     settings: JSON.stringify(settings),
     state: next ? "active" : "completed",
+    at: now,
     cursor: now,
     nextOccurrence: next?.occurrence ?? null,
     nextAt: next?.due ?? null,

@@ -14,6 +14,7 @@ import { listAttemptsOfRun } from "./list-of-run.ts"
 
 type RowOf<S> = S extends Statement<infer _, infer Row> ? Row : never
 export type RunEnd = RowOf<typeof findEnd>
+export type SettledRun = RowOf<typeof findSettled>
 export type AttemptRow = RowOf<typeof listAttemptsOfRun>
 
 export interface ClaimOfRun {
@@ -30,12 +31,12 @@ export async function findEnds(database: Database, ids: readonly string[]): Prom
   return [...found, ...(await database.run(findEnd, { ids: missing }))]
 }
 
-/** The ids of those runs whose settle under this claim is in history; see attempts/find-settled. */
+/** Those runs whose settle under this claim is in history, and how each ended by it; see attempts/find-settled. */
 export async function findSettledRuns(
   database: Database,
   claims: readonly ClaimOfRun[],
   lane: Lane = "work",
-): Promise<string[]> {
+): Promise<SettledRun[]> {
   const paramsOf = (pairs: readonly ClaimOfRun[]) => ({
     ids: pairs.map(({ id }) => id),
     claims: pairs.map(({ claim }) => claim),
@@ -45,7 +46,7 @@ export async function findSettledRuns(
   const missing = new Set(without(ids, found))
   const pairs = claims.filter(({ id }) => missing.has(id))
   const rest = pairs.length === 0 ? [] : await database.run(findSettled, paramsOf(pairs), { lane })
-  return [...found, ...rest].map(({ id }) => id)
+  return [...found, ...rest]
 }
 
 /** Every attempt of a run, the oldest first; see attempts/list-of-run. */

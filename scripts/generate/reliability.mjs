@@ -1,0 +1,94 @@
+// Writes the tables of docs/reliability.md from what the simulator, the mutants and chaos have left behind.
+import { readFile, writeFile } from "node:fs/promises"
+
+const ROOT = new URL("../../", import.meta.url)
+const PAGE = new URL("docs/reliability.md", ROOT)
+
+const SECTIONS = {
+  seeds: { from: "test/sim/results.json", render: renderSeeds },
+  faults: { from: "test/chaos/results.json", render: renderFaults },
+  mutants: { from: "test/mutants/results.json", render: renderMutants },
+}
+
+export async function generateReliability() {
+  let page = await readFile(PAGE, "utf8")
+  for (const [name, { from, render }] of Object.entries(SECTIONS)) {
+    const results = JSON.parse(await readFile(new URL(from, ROOT), "utf8"))
+    page = fill(page, name, render(results))
+  }
+  await writeFile(PAGE, page)
+}
+
+/** What stands between the marks is replaced; the rest is written by hand. */
+function fill(page, name, text) {
+  const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
+  const [from, to] = [page.indexOf(begin), page.indexOf(end)]
+  if (from < 0 || to < from) throw new Error(`docs/reliability.md has no place for ${name}`)
+  return `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`
+}
+
+function renderSeeds({ seeds, failed, steps, virtualMs, counted, faults }) {
+  const hours = Math.round(virtualMs / 3_600_000)
+  const struck = Object.entries(faults)
+    .sort(([one], [other]) => one.localeCompare(other))
+    .map(([name, count]) => [name, number(count)])
+  return [
+    `${number(seeds)} seeds, ${number(failed)} failed: ${number(steps)} steps and ${number(hours)} hours of virtual time, ` +
+      `with ${number(counted.runs)} runs, ${number(counted.starts)} starts, ${number(counted.lost)} attempts lost with ` +
+      `their process and ${number(counted.fenced)} late words refused.`,
+    "",
+    table(["Fault", "times"], struck, ["---", "--:"]),
+  ].join("\n")
+}
+
+function renderFaults(rows) {
+  const cells = rows.map((row) =>
+    row.result === "not yet"
+      ? [row.id, row.title, "", "", "", "", `not yet (${row.done})`]
+      : [
+          row.id,
+          `${row.title}: ${row.done}`,
+          number(row.runs),
+          number(row.lost),
+          number(row.duplicates),
+          number(row.fenced),
+          row.result,
+        ],
+  )
+  const held = rows.filter(({ result }) => result === "held").length
+  const violated = rows.filter(({ result }) => result === "violated").length
+  return [
+    `${held} held, ${violated} violated, ${rows.length - held - violated} not yet.`,
+    "",
+    table(["", "Fault, and what was done", "runs", "lost", "again", "refused", "result"], cells, [
+      "---",
+      "---",
+      "--:",
+      "--:",
+      "--:",
+      "--:",
+      "---",
+    ]),
+  ].join("\n")
+}
+
+function renderMutants(mutants) {
+  const found = mutants.filter((mutant) => mutant.found).length
+  return [
+    `${mutants.length} mutants, ${found} found.`,
+    "",
+    table(
+      ["Mutant", "breaks", "found by"],
+      mutants.map(({ name, breaks, by, found: isFound }) => [name, breaks, isFound ? by : "**not found**"]),
+      ["---", "---", "---"],
+    ),
+  ].join("\n")
+}
+
+function table(headings, rows, rule) {
+  return [headings, rule, ...rows].map((row) => `| ${row.join(" | ")} |`).join("\n")
+}
+
+function number(value) {
+  return Number(value ?? 0).toLocaleString("en-US")
+}

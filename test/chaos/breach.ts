@@ -1,0 +1,6 @@
+/** A complaint about an invariant, in the words of the judge. */
+import { INVARIANTS, type Invariant } from "../support/history/violation.ts"
+
+export function breach(invariant: Invariant, says: string): string {
+  return `${invariant} (${INVARIANTS[invariant]}): ${says}`
+}

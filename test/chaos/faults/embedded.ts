@@ -1,0 +1,117 @@
+/** Servers of Carillon's own, started by several at once and killed while they are made. */
+import { mkdirSync, rmSync } from "node:fs"
+import { join } from "node:path"
+import { setTimeout as moment } from "node:timers/promises"
+import type { Story } from "../fault.ts"
+import { type Member, startMember } from "../member.ts"
+
+const QUICK_MS = 60_000
+
+function begin(folder: string, name: string, given: Readonly<Record<string, unknown>>): Member {
+  const facts = {
+    name,
+    role: "worker" as const,
+    folder,
+    network: undefined,
+    given: { schema: "carillon", ...given },
+  }
+  return startMember(facts, { lease: "2s" })
+}
+
+async function end(member: Member): Promise<void> {
+  await member.call("stop")
+  member.hangUp()
+  await member.ended
+}
+
+async function killed(member: Member): Promise<void> {
+  member.signal("SIGKILL")
+  await member.ended
+}
+
+const sharedFolder: Story = {
+  id: "F33",
+  title: "a second process opens the same data folder",
+  tell: async (folder) => {
+    mkdirSync(join(folder, "history"))
+    const complaints: string[] = []
+    const shared = { dataDir: join(folder, "embedded") }
+    const two = [begin(folder, "one", shared), begin(folder, "two", shared)]
+    await Promise.all(two.map((member) => member.call("start")))
+    const rounds = await Promise.all(two.map((member) => member.call<boolean>("round")))
+    if (!rounds.every(Boolean)) complaints.push("Two processes that share a server could not both use it.")
+    const seen = await Promise.all(two.map((member) => member.call<number>("history")))
+    if (Math.min(...seen) < 2) complaints.push("Two processes that share a folder do not see the same runs.")
+    await Promise.all(two.map(end))
+
+    const alone = { database: "pglite", dataDir: join(folder, "pglite") }
+    const first = begin(folder, "first", alone)
+    await first.call("start")
+    await first.call("round")
+    const second = begin(folder, "second", alone)
+    const refusal = await second.call("start").then(
+      () => "it was let in",
+      (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
+    )
+    if (!refusal.startsWith("PGLITE_IN_USE") || !refusal.includes(String(first.pid))) {
+      complaints.push(`The second on a PGlite folder must be refused with the pid of the first: ${refusal}.`)
+    }
+    await killed(second)
+    await killed(first)
+    const heir = begin(folder, "heir", alone)
+    await heir.call("start", {}, QUICK_MS)
+    if (!(await heir.call<boolean>("round", {}, QUICK_MS)))
+      complaints.push("The heir of a PGlite folder cannot use it.")
+    const inherited = await heir.call<number>("history")
+    if (inherited < 2) complaints.push("The heir of a PGlite folder does not know what the first had done.")
+    await end(heir)
+    return {
+      done: "2 shared a server, 1 was refused by PGlite, 1 inherited from the dead",
+      complaints,
+      judged: ["I1"],
+    }
+  },
+}
+
+const killedAtFirst: Story = {
+  id: "F34",
+  title: "the first start is killed while it makes the cluster and the schema",
+  tell: async (folder, chance, seconds) => {
+    mkdirSync(join(folder, "history"))
+    const complaints: string[] = []
+    const untilMs = performance.now() + seconds * 1_000
+    let kills = 0
+    let inTime = 0
+    for (let trial = 0; trial < 2 || performance.now() < untilMs; trial += 1) {
+      const place = { dataDir: join(folder, `trial-${trial}`) }
+      // Twice in a row: what a killed start has left must not confuse the next one.
+      for (const life of ["a", "b"]) {
+        const member = begin(folder, `trial-${trial}${life}`, place)
+        const isReady = member.call("start").then(
+          () => true,
+          () => false,
+        )
+        const wasReady = await Promise.race([isReady, moment(chance.between(100, 2_500)).then(() => false)])
+        await killed(member)
+        kills += 1
+        if (!wasReady) inTime += 1
+      }
+      const heir = begin(folder, `trial-${trial}c`, place)
+      const works = await heir
+        .call("start", {}, QUICK_MS)
+        .then(() => heir.call<boolean>("round", {}, QUICK_MS))
+        .catch((error: Error) => error.message)
+      if (works !== true) complaints.push(`After two killed starts the next one did not work: ${works}.`)
+      if (heir.isUp()) await end(heir)
+      rmSync(place.dataDir, { recursive: true, force: true, maxRetries: 5 })
+    }
+    if (inTime === 0) complaints.push("The fault never struck: every start was ready before it was killed.")
+    return {
+      done: `${kills} first starts killed, ${inTime} of them before they were ready`,
+      complaints,
+      judged: ["I24"],
+    }
+  },
+}
+
+export const embedded: readonly Story[] = [sharedFolder, killedAtFirst]

@@ -1,0 +1,164 @@
+/** The network between processes and server: slow, silent, one-way, cut. */
+import { textOf } from "../../support/wire.ts"
+import type { Chance } from "../chance.ts"
+import type { Fault } from "../fault.ts"
+import type { Rule } from "../network.ts"
+import type { Member, World } from "../world.ts"
+
+const LEASE_MS = 2_000
+
+const passAll = async (world: World) => {
+  for (const { network } of world.everybody()) network?.pass()
+}
+
+/** How long it takes until a call on a silent connection is given up. */
+const DEADLINE_SECONDS = 45
+
+const halfOpen: Fault = {
+  id: "F15",
+  title: "connections go silent and stay open",
+  stage: { proxied: true, recoverSeconds: DEADLINE_SECONDS + 30 },
+  strikes: ["listeners silenced", "connections silenced"],
+  inject: async (world, chance, signal) => {
+    const everybody = [...world.workers(), ...world.producers()]
+    const listeners = new Set<string>()
+    const lines = new Set<string>()
+    // First whoever listens, then a third of all lines, each for good: new ones are fine.
+    for (const { name, network } of everybody) {
+      network?.obey((_message, _direction, line) => {
+        if (!line.listens) return "pass"
+        listeners.add(`${name}/${line.number}`)
+        return "drop"
+      })
+    }
+    await world.rest(2_000, signal)
+    const chosen = chance.fork("lines")
+    const silent = new Map<string, boolean>()
+    for (const { name, network } of everybody) {
+      const known = network?.lines() ?? 0
+      network?.obey((_message, _direction, line) => {
+        if (line.number >= known) return "pass"
+        const id = `${name}/${line.number}`
+        if (!silent.has(id)) silent.set(id, chosen.whether(0.34))
+        if (!silent.get(id)) return "pass"
+        lines.add(id)
+        return "drop"
+      })
+    }
+    await world.rest(60_000, signal)
+    world.struck("listeners silenced", listeners.size)
+    world.struck("connections silenced", lines.size)
+  },
+  heal: passAll,
+}
+
+/** Cuts one member off for a while, in one of the ways in which that happens. */
+async function partition(world: World, member: Member, chance: Chance, ms: number): Promise<void> {
+  const { network } = member
+  if (!network) throw new Error("there is no network to cut")
+  const way = chance.pick(["held back", "turned away"] as const)
+  if (way === "turned away") network.refuse()
+  else network.hold("to server", "to client")
+  await world.rest(ms)
+  // After a while TCP has given up, or it has not.
+  if (way === "held back" && chance.whether(0.5)) network.reset()
+  network.pass()
+  world.struck("partitions")
+}
+
+const partitioned: Fault = {
+  id: "F16",
+  title: "a worker is cut off for longer than its lease",
+  stage: { proxied: true, recoverSeconds: DEADLINE_SECONDS + 30 },
+  strikes: ["partitions"],
+  inject: async (world, chance, signal) => {
+    do {
+      const victim = chance.pick(world.workers())
+      await victim.call("enqueue", { job: "stubborn", input: { ms: 1_500 } })
+      await partition(world, victim, chance, 2 * LEASE_MS + chance.between(0, 1_000))
+      await world.rest(500, signal)
+    } while (!signal.aborted)
+  },
+  heal: passAll,
+  expect: (world, { statistics }) => [
+    ...(world.heard("lease.lost") > 0 ? [] : ["Nobody who was cut off noticed that its lease was over."]),
+    ...(statistics.lost > 0 ? [] : ["Nothing was taken from whoever was cut off."]),
+  ],
+}
+
+const oneWay: Fault = {
+  id: "F17",
+  title: "requests come through, answers do not",
+  stage: { proxied: true, recoverSeconds: DEADLINE_SECONDS + 30 },
+  strikes: ["one-way partitions", "answers dropped"],
+  inject: async (world, chance, signal) => {
+    do {
+      const { network } = chance.pick([...world.workers(), ...world.producers()])
+      network?.obey((_message, direction) => (direction === "to client" ? "drop" : "pass"))
+      await world.rest(LEASE_MS + chance.between(500, 1_500), signal)
+      // The stream has a hole now, which no connection survives.
+      network?.pass()
+      network?.reset()
+      world.struck("one-way partitions")
+      await world.rest(300, signal)
+    } while (!signal.aborted)
+    for (const { network } of world.everybody()) world.struck("answers dropped", network?.counts.dropped ?? 0)
+  },
+  heal: passAll,
+}
+
+/** What the server says when something was written. */
+const WRITTEN = /^(COMMIT|INSERT|UPDATE|DELETE|SELECT)/
+
+/** Cuts the connection in place of the answer that says that it is done. */
+function cutting(world: World, chance: Chance, probability: number): Rule {
+  return (message, direction) => {
+    if (direction !== "to client" || message.type !== "C") return "pass"
+    const tag = textOf(message)
+    if (!WRITTEN.test(tag) || !chance.whether(tag === "COMMIT" ? probability : probability / 3)) return "pass"
+    world.struck(tag === "COMMIT" ? "commits whose answer was lost" : "other answers lost")
+    return "cut"
+  }
+}
+
+const lostCommits: Fault = {
+  id: "F18",
+  title: "it is committed, and the answer is lost",
+  stage: { proxied: true },
+  strikes: ["commits whose answer was lost"],
+  inject: async (world, chance, signal) => {
+    const everybody = [...world.workers(), ...world.producers()]
+    for (const { name, network } of everybody) network?.obey(cutting(world, chance.fork(name), 0.05))
+    await world.rest(60_000, signal)
+  },
+  heal: passAll,
+}
+
+/** As long as nobody is silent for a whole lease, nobody may be taken for dead. */
+const slow: Fault = {
+  id: "F19",
+  title: "every round trip takes up to two seconds",
+  stage: { proxied: true, rate: 8, worker: { lease: "8s" } },
+  strikes: ["round trips slowed down"],
+  inject: async (world, chance, signal) => {
+    for (const { name, network } of [...world.workers(), ...world.producers()]) {
+      const own = chance.fork(name)
+      // With every answer comes one message that says that the server is ready again.
+      network?.obey(({ type }, direction) => {
+        if (direction !== "to client" || type !== "Z") return "pass"
+        world.struck("round trips slowed down")
+        return own.between(200, own.whether(0.2) ? 2_000 : 500)
+      })
+    }
+    await world.rest(60_000, signal)
+  },
+  heal: passAll,
+  expect: (world, { statistics }) => [
+    ...(world.heard("lease.lost") === 0 ? [] : ["A lease was lost although every answer came in time."]),
+    ...(statistics.lost === 0
+      ? []
+      : [`${statistics.lost} runs were taken from workers that were only slow.`]),
+  ],
+}
+
+export const network: readonly Fault[] = [halfOpen, partitioned, oneWay, lostCommits, slow]

@@ -1,0 +1,77 @@
+/** Notifications: lost, switched off, far too many, and none possible at all. */
+import { createHash } from "node:crypto"
+import type { Fault } from "../fault.ts"
+import type { World } from "../world.ts"
+
+/** The channel that processes wake each other up by. */
+function channelOf({ schema }: World): string {
+  return `carillon_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
+}
+
+const lostOrMany: Fault = {
+  id: "F28",
+  title: "notifications are lost, switched off, or far too many",
+  stage: { proxied: true },
+  strikes: ["notifications dropped", "notifications sent in vain"],
+  inject: async (world, chance, signal) => {
+    const quiet = await world.add("worker", { wakeups: false })
+    const [deaf] = world.workers()
+    deaf?.network?.obey(({ type }) => {
+      if (type !== "A") return "pass"
+      world.struck("notifications dropped")
+      return "drop"
+    })
+    const own = chance.fork("flood")
+    const payloads = () => [
+      "",
+      "x".repeat(7_000),
+      "{",
+      "null",
+      `ready ${own.number()}`,
+      "waiting",
+      "cancelled 1",
+    ]
+    do {
+      const rows = await world.talk.ask(
+        "select count(pg_notify($1, $2 || n)) as many from generate_series(1, 500) as n",
+        [channelOf(world), own.pick(payloads())],
+      )
+      world.struck("notifications sent in vain", Number(rows[0]?.["many"]))
+      await world.rest(100, signal)
+    } while (!signal.aborted || !world.strikes.has("notifications dropped"))
+    await quiet.call("ping")
+  },
+  heal: async (world) => {
+    for (const { network } of world.everybody()) network?.pass()
+  },
+}
+
+const fullQueue: Fault = {
+  id: "F29",
+  title: "the queue of notifications is full",
+  stage: { server: { settings: { max_notify_queue_pages: "64" } } },
+  strikes: ["refused notifications"],
+  inject: async (world, _chance, signal) => {
+    await world.talk.session(async (ask) => {
+      // One who listens and never comes to hear it keeps all of them in the queue.
+      await ask("listen nobody")
+      await ask("begin")
+      await ask("select 1")
+      while (!signal.aborted) {
+        const refused = await world.talk
+          .ask("select count(pg_notify('nobody', repeat('x', 7000) || n)) from generate_series(1, 60) as n")
+          .then(() => false)
+          .catch((error: { code?: string }) => error.code === "54000")
+        if (refused) world.struck("refused notifications")
+        await world.rest(refused ? 200 : 5, signal)
+      }
+      await ask("commit")
+    })
+  },
+  expect: (world) => {
+    const failed = world.heard("enqueue.failed")
+    return failed === 0 ? [] : [`${failed} enqueues failed because nobody could be notified.`]
+  },
+}
+
+export const notifications: readonly Fault[] = [lostOrMany, fullQueue]

@@ -1,0 +1,213 @@
+/** Processes that are killed, put to sleep, or told to go. */
+import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points.ts"
+import { breach } from "../breach.ts"
+import type { Chance } from "../chance.ts"
+import type { Fault } from "../fault.ts"
+import type { Member, World } from "../world.ts"
+
+const LEASE_MS = 2_000
+
+const killedWorkers: Fault = {
+  id: "F1",
+  title: "a worker is killed in the middle of its work",
+  strikes: ["kills"],
+  inject: async (world, chance, signal) => {
+    while (!signal.aborted) {
+      await world.rest(chance.between(300, 1_500), signal)
+      if (signal.aborted) break
+      const victim = chance.pick(world.workers())
+      await world.kill(victim)
+      world.struck("kills")
+      await world.replace(victim)
+    }
+  },
+  expect: (_world, { statistics }) =>
+    statistics.lost > 0 ? [] : ["No run was lost with its worker: the kills hit nothing."],
+}
+
+/** Who comes to this point: those who enqueue and cancel, or those who work. */
+const BY_PRODUCERS: readonly CrashPoint[] = ["enqueue.written", "cancel.written", "backfill.committed"]
+/** Made before there is any load. */
+const TOO_EARLY: readonly CrashPoint[] = ["migrate.applied"]
+const POINTS = CRASH_POINTS.filter((point) => !TOO_EARLY.includes(point))
+
+/** Some points are come to only by whoever is the first. */
+const PATIENCE_MS = 40_000
+
+const diedBetween: Fault = {
+  id: "F2",
+  title: "a process dies between any two steps that belong together",
+  stage: { seconds: (asked) => Math.max(asked, 6), recoverSeconds: 90 },
+  strikes: POINTS.map((point) => `at ${point}`),
+  inject: async (world, chance, signal) => {
+    const die = async (point: CrashPoint) => {
+      const role = BY_PRODUCERS.includes(point) ? "producer" : "worker"
+      const crashAt = { point, time: chance.between(1, 3) }
+      const mortal = await world.add(role, { mayDie: true, crashAt })
+      // Nobody else dies for the one that is to take over, and nobody else asks for the past.
+      const helping = new AbortController()
+      const help = helpTo(world, point, mortal, helping.signal)
+      const how = await Promise.race([mortal.ended, world.rest(PATIENCE_MS)])
+      helping.abort()
+      await help
+      if (how === "SIGKILL") world.struck(`at ${point}`)
+      else await world.kill(mortal)
+    }
+    do {
+      // A few at a time, so that those who live can carry the load.
+      for (let first = 0; first < POINTS.length; first += 4) {
+        await Promise.all(POINTS.slice(first, first + 4).map(die))
+      }
+    } while (!signal.aborted)
+  },
+}
+
+/** Some points are come to only when somebody else is in need. */
+async function helpTo(world: World, point: CrashPoint, mortal: Member, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted && mortal.isUp()) {
+    if (point === "reap.marked") {
+      // The others reap too: the mortal must be the first one, once.
+      const victim = await world.add("worker", { lease: "1s", slots: 1 }).catch(() => undefined)
+      if (victim) await world.kill(victim)
+    } else if (point === "backfill.committed") {
+      await mortal.call("backfill", { schedule: "all-cron", minutes: 12 }).catch(() => {})
+    }
+    await world.rest(500, signal)
+  }
+}
+
+const pausedWorkers: Fault = {
+  id: "F3",
+  title: "a worker sleeps past its lease and wakes up",
+  stage: { seconds: (asked) => Math.max(asked, 5) },
+  strikes: ["pauses past the lease", "short pauses"],
+  inject: async (world, chance, signal) => {
+    // The longest-lived one stays awake: somebody has to take over.
+    const [, ...sleepers] = world.workers()
+    const doze = async (ms: number, what: string) => {
+      const sleeper = chance.pick(sleepers)
+      await sleeper.call("enqueue", { job: "stubborn", input: { ms: 1_000 } })
+      await sleepFor(world, sleeper, ms)
+      world.struck(what)
+    }
+    while (!signal.aborted) {
+      await doze(chance.between(100, LEASE_MS / 2), "short pauses")
+      await doze(LEASE_MS + chance.between(2_000, 3_000), "pauses past the lease")
+    }
+  },
+  heal: wakeAll,
+  expect: (world, { statistics }) => [
+    ...(statistics.lost > 0 ? [] : ["No run was taken from a sleeper."]),
+    ...(world.heard("lease.lost") > 0 ? [] : ["No sleeper noticed that its lease was lost."]),
+  ],
+}
+
+const SETTLING = /insert into\s+"?\w+"?\."?attempts/i
+
+/** The request is on its way, the answer comes to one who sleeps. */
+const pausedWhileSettling: Fault = {
+  id: "F4",
+  title: "a worker falls asleep while its result is on the way",
+  stage: { proxied: true, seconds: (asked) => Math.max(asked, 6) },
+  strikes: ["pauses while settling"],
+  inject: async (world, chance, signal) => {
+    const [, ...sleepers] = world.workers()
+    while (!signal.aborted) {
+      const sleeper = chance.pick(sleepers)
+      const isAsleep = await new Promise<boolean>((resolve) => {
+        signal.addEventListener("abort", () => resolve(false), { once: true })
+        sleeper.network?.obey((_message, direction, line) => {
+          if (direction === "to server" && SETTLING.test(line.statement)) {
+            sleeper.signal("SIGSTOP")
+            resolve(true)
+          }
+          return "pass"
+        })
+      })
+      sleeper.network?.pass()
+      if (!isAsleep) break
+      await world.rest(chance.pick([300, LEASE_MS + 2_500]))
+      sleeper.signal("SIGCONT")
+      world.struck("pauses while settling")
+      await world.rest(500, signal)
+    }
+  },
+  heal: wakeAll,
+}
+
+const toldToGo: Fault = {
+  id: "F10",
+  title: "a worker is told to go, once, twice, or killed before it is gone",
+  stage: { seconds: (asked) => Math.max(asked, 8) },
+  strikes: ["stops", "impatient stops", "kills during a stop"],
+  inject: async (world, chance, signal) => {
+    const ways = [leave, leaveTwice, leaveOrDie]
+    for (let round = 0; round < ways.length || !signal.aborted; round += 1) {
+      const leaver = await world.add("worker")
+      // Enough of them that some are its own.
+      for (let many = 0; many < 6; many += 1) {
+        const job = chance.pick(["stubborn", "work"])
+        await leaver.call("enqueue", { job, input: { ms: 3_000 } })
+      }
+      await world.rest(chance.between(100, 500))
+      await ways[round % ways.length]?.(world, leaver, chance)
+    }
+  },
+  expect: (_world, { statistics }) =>
+    statistics.released > 0 ? [] : ["Nobody who was told to go gave anything back."],
+}
+
+/** The grace of a member is a second and a half. */
+const GRACE_MS = 1_500
+/** What a stop may take beyond its grace: giving back what is left, on a busy machine. */
+const SPARE_MS = 5_000
+
+async function leave(world: World, leaver: Member): Promise<void> {
+  await requireExit(world, leaver, GRACE_MS)
+  world.struck("stops")
+}
+
+async function leaveTwice(world: World, leaver: Member): Promise<void> {
+  world.release(leaver)
+  leaver.signal("SIGTERM")
+  await world.rest(200)
+  await requireExit(world, leaver, 0)
+  world.struck("impatient stops")
+}
+
+async function leaveOrDie(world: World, leaver: Member, chance: Chance): Promise<void> {
+  world.release(leaver)
+  leaver.signal("SIGTERM")
+  await world.rest(GRACE_MS - chance.between(1, 200))
+  if (!leaver.isUp()) return
+  await world.kill(leaver)
+  world.struck("kills during a stop")
+}
+
+async function requireExit(world: World, leaver: Member, graceMs: number): Promise<void> {
+  world.release(leaver)
+  leaver.signal("SIGTERM")
+  const how = await Promise.race([leaver.ended, world.rest(graceMs + SPARE_MS).then(() => "still there")])
+  if (how !== 0) world.complain(breach("I31", `${leaver.name} was told to go, and is: ${how}.`))
+}
+
+async function sleepFor(world: World, sleeper: Member, ms: number): Promise<void> {
+  sleeper.signal("SIGSTOP")
+  try {
+    await world.rest(ms)
+  } finally {
+    sleeper.signal("SIGCONT")
+  }
+}
+
+async function wakeAll(world: World): Promise<void> {
+  for (const worker of world.workers()) worker.signal("SIGCONT")
+}
+
+export const processes: readonly Fault[] = [
+  killedWorkers,
+  diedBetween,
+  pausedWorkers,
+  pausedWhileSettling,
+  toldToGo,
+]

@@ -1,0 +1,124 @@
+/** Those who hold old snapshots, read everything, or make the planner think differently. */
+import { breach } from "../breach.ts"
+import type { Chance } from "../chance.ts"
+import type { Fault } from "../fault.ts"
+import type { World } from "../world.ts"
+
+/** How long a new run takes from its enqueue to its result, the middle of a few. */
+async function medianRoundMs(world: World): Promise<number> {
+  const [producer] = world.producers()
+  const times: number[] = []
+  for (let time = 0; time < 9; time += 1) {
+    const beganMs = performance.now()
+    await producer?.call("round")
+    times.push(performance.now() - beganMs)
+  }
+  return times.sort((a, b) => a - b)[4] ?? 0
+}
+
+/** Machines that are busy with other things are slow now and then; a queue that walks over the dead gets slower and slower. */
+const SLOWER = 5
+const SPARE_MS = 250
+
+const idleInTransaction: Fault = {
+  id: "F22",
+  title: "a transaction is left open, and nothing dead can be removed",
+  stage: { rate: 60 },
+  strikes: ["old snapshots", "dead rows"],
+  inject: async (world, chance, signal) => {
+    const before = await medianRoundMs(world)
+    await world.talk.session(async (ask) => {
+      await ask("begin isolation level repeatable read")
+      await ask("select pg_current_xact_id(), count(*) from pg_class")
+      world.struck("old snapshots")
+      const [producer] = world.producers()
+      while (!signal.aborted) {
+        // Runs that come and go, each of which leaves its dead rows behind.
+        await producer?.call("enqueueMany", { items: Array.from({ length: 500 }, () => ({ input: {} })) })
+        await world.rest(chance.between(50, 300), signal)
+      }
+      const after = await medianRoundMs(world)
+      const [row] = await ask(
+        "select sum(n_dead_tup)::int as many from pg_stat_user_tables where relname in ('runs', 'run_limits', 'keys')",
+      )
+      world.struck("dead rows", Number(row?.["many"]))
+      if (after > before * SLOWER + SPARE_MS) {
+        world.complain(
+          breach("I11", `a run took ${Math.round(before)} ms before and ${Math.round(after)} ms after.`),
+        )
+      }
+    })
+  },
+}
+
+const READS = [
+  "select job, outcome, count(*), avg(finished_at - started_at) from {s}.attempts group by 1, 2",
+  "select count(*) from {s}.runs as r left join {s}.attempts as a on a.run = r.id",
+  "select state, count(*), min(due_at), max(enqueued_at) from {s}.runs group by 1",
+  "select s.name, count(f.*) from {s}.schedules as s left join {s}.fires as f on f.schedule = s.id group by 1",
+]
+
+const analysts: Fault = {
+  id: "F23",
+  title: "four readers look at everything, again and again, in one snapshot each",
+  strikes: ["readings"],
+  inject: async (world, chance, signal) => {
+    const read = (own: Chance) =>
+      world.talk.session(async (ask) => {
+        while (!signal.aborted) {
+          await ask("begin isolation level repeatable read read only")
+          for (let many = 0; many < 10 && !signal.aborted; many += 1) {
+            await ask(own.pick(READS).replaceAll("{s}", `"${world.schema}"`))
+            world.struck("readings")
+            await world.rest(own.between(10, 100), signal)
+          }
+          await ask("commit")
+        }
+      })
+    await Promise.all(["one", "two", "three", "four"].map((name) => read(chance.fork(name))))
+  },
+}
+
+const SETTINGS = [
+  "enable_seqscan",
+  "enable_indexscan",
+  "enable_indexonlyscan",
+  "enable_bitmapscan",
+  "enable_nestloop",
+  "enable_hashjoin",
+  "enable_mergejoin",
+  "enable_material",
+  "enable_sort",
+  "enable_memoize",
+  "jit",
+]
+
+const planners: Fault = {
+  id: "F27",
+  title: "the planner changes its mind",
+  strikes: ["plans flipped"],
+  inject: async (world, chance, signal) => {
+    while (!signal.aborted) {
+      for (const setting of SETTINGS) {
+        await world.talk.ask(`alter role carillon set ${setting} = ${chance.pick(["on", "off"])}`)
+      }
+      await world.talk.ask(
+        `alter role carillon set plan_cache_mode = ${chance.pick(["auto", "force_generic_plan", "force_custom_plan"])}`,
+      )
+      await world.talk.ask(
+        `analyze "${world.schema}".${chance.pick(["runs", "attempts", "schedules", "keys", "run_limits"])}`,
+      )
+      // Only new sessions think so.
+      await world.talk.ask(
+        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'carillon' and state = 'idle'",
+      )
+      world.struck("plans flipped")
+      await world.rest(chance.between(400, 1_200), signal)
+    }
+  },
+  heal: async (world) => {
+    await world.talk.ask("alter role carillon reset all")
+  },
+}
+
+export const readers: readonly Fault[] = [idleInTransaction, analysts, planners]

@@ -1,0 +1,81 @@
+/**
+ * Breaks things under real processes on a real server and judges what is left.
+ *
+ *     npm run chaos -- --fault F13 --seed 7 --seconds 20
+ *     npm run chaos -- all --json results.json
+ *     npm run chaos -- --list
+ *
+ * The seed decides about victims, moments and parameters. Processes, servers and disks have a will of their own, so the
+ * same seed does not give the same history, only the same attack. CARILLON_KEEP=1 keeps every history.
+ */
+import { writeFileSync } from "node:fs"
+import { parseArgs } from "node:util"
+import { ROWS } from "./faults/index.ts"
+import { type RowResult, runRow } from "./run-row.ts"
+import { removeTemplate } from "./server.ts"
+import { describeRow, table } from "./table.ts"
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    fault: { type: "string", multiple: true },
+    seed: { type: "string", default: "1" },
+    seconds: { type: "string", default: "8" },
+    json: { type: "string" },
+    list: { type: "boolean", default: false },
+  },
+})
+
+for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
+process.exit(await main())
+
+async function main(): Promise<number> {
+  if (values.list) {
+    for (const { id, title, needs } of ROWS) {
+      const missing = needs?.()
+      console.log(`${id.padEnd(4)} ${title}${missing === undefined ? "" : ` [not yet (needs ${missing})]`}`)
+    }
+    return 0
+  }
+  const wanted = wantedRows()
+  if (wanted.length === 0) {
+    console.error("Say which: --fault F13, several of them, or all. --list lists them.")
+    return 2
+  }
+  const results: RowResult[] = []
+  for (const row of wanted) {
+    const result = await runRow(row, {
+      seed: Number(values.seed),
+      seconds: Number(values.seconds),
+      keep: process.env["CARILLON_KEEP"] === "1",
+    })
+    results.push(result)
+    tell(result)
+  }
+  await removeTemplate()
+  if (values.json) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`)
+  if (results.length > 1) console.log(`\n${table(results)}`)
+  const [broken, held] = (["violated", "held"] as const).map((result) => count(results, result))
+  console.log(
+    `\n${held} held, ${broken} violated, ${count(results, "not yet")} not yet; seed ${values.seed}.`,
+  )
+  return broken === 0 ? 0 : 1
+}
+
+function wantedRows() {
+  if (positionals.includes("all")) return ROWS
+  const names = new Set((values.fault ?? []).flatMap((name) => name.split(",")))
+  const unknown = [...names].filter((name) => !ROWS.some(({ id }) => id === name))
+  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(", ")}`)
+  return ROWS.filter(({ id }) => names.has(id))
+}
+
+function tell(result: RowResult): void {
+  console.log(describeRow(result).filter(Boolean).join(" · "))
+  for (const complaint of result.complaints) console.log(`     ${complaint}`)
+  if (result.folder) console.log(`     kept in ${result.folder}`)
+}
+
+function count(results: readonly RowResult[], wanted: RowResult["result"]): number {
+  return results.filter(({ result }) => result === wanted).length
+}

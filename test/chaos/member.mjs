@@ -1,0 +1,183 @@
+// One process of a row: a worker, a producer, or both. It writes down everything it does, and does as it is told.
+import { createInterface } from "node:readline"
+import { openRecorder } from "../support/history/record.mjs"
+import { recordEvents } from "../support/history/record-events.mjs"
+
+const {
+  folder,
+  name,
+  crashAt,
+  clockOffMs = 0,
+  extra,
+  load,
+  slots = 8,
+  ...options
+} = JSON.parse(process.argv[2])
+
+// Before anything is loaded that could read it: a machine whose clock is wrong.
+const trueNow = Date.now
+Date.now = () => trueNow() + clockOffMs
+
+const { createCarillonOn } = await import("../../dist/api/carillon.js")
+const { createSystemHost } = await import("../../dist/runtime/system.js")
+const { createJobs, factsOf } = await import("./jobs.mjs")
+const { createLoad } = await import("./load.mjs")
+const { createAsking } = await import("./asking.mjs")
+
+const { record } = openRecorder(folder, name)
+const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
+const system = createSystemHost()
+const asking = createAsking({ record, say })
+
+let crossings = 0
+const host = {
+  ...system,
+  newId: () => asking.named(system.newId()),
+  crashPoint: (point) => {
+    if (point !== crashAt?.point) return
+    crossings += 1
+    if (crossings !== crashAt.time) return
+    process.kill(process.pid, "SIGKILL")
+  },
+}
+
+if (clockOffMs !== 0) record("clock_off", { ms: clockOffMs })
+const tools = { name, record, say, rest: system.sleep, random: Math.random }
+const more = extra ? await import(extra) : {}
+const jobs = { ...createJobs(tools), ...more.createJobs?.(tools) }
+const quiet = () => {}
+const carillon = createCarillonOn(host, {
+  pools: { default: slots },
+  ...options,
+  jobs: Object.values(jobs),
+  logger: { debug: quiet, info: quiet, warn: quiet, error: (line) => say({ type: "logged", line }) },
+})
+carillon.subscribe(recordEvents(record))
+
+const counts = {}
+carillon.subscribe((event) => {
+  counts[event.type] = (counts[event.type] ?? 0) + 1
+  if (event.type.startsWith("attempt.") || event.type.startsWith("run.")) return
+  const error = event.error === undefined ? {} : { error: `${event.error?.code}: ${event.error?.message}` }
+  say({ ...event, ...error })
+})
+
+const working = createLoad({
+  carillon,
+  jobs,
+  record,
+  say,
+  asking,
+  url: options.database,
+  schema: options.schema,
+  load,
+})
+let isStopped = false
+
+async function stop(graceMs) {
+  isStopped = true
+  record("stop_invoke", { graceMs })
+  await Promise.all([working.quiet(), carillon.stop({ grace: graceMs })])
+  record("stop_ok", {})
+}
+
+// As a program does that is told to go: in order, and at once when it is told again.
+process.on("SIGTERM", () => {
+  const graceMs = isStopped ? 0 : 1_500
+  stop(graceMs).then(
+    () => process.exit(0),
+    (error) => {
+      say({ type: "surprise", text: `the stop failed: ${error.stack}` })
+      process.exit(1)
+    },
+  )
+})
+
+/** All of history, page by page from the newest, as somebody reads it who keeps nothing but the cursor. */
+async function readHistory({ limit = 200, most = Number.POSITIVE_INFINITY, final = false }) {
+  let cursor
+  let seen = 0
+  do {
+    const page = await carillon.history({ limit, ...(cursor !== undefined && { cursor }) })
+    for (const { id, runId } of page.attempts) {
+      seen += 1
+      if (final) record("seen", { run: runId, claim: claimOf(id) })
+    }
+    cursor = page.cursor
+  } while (cursor !== undefined && seen < most)
+  if (final) record("reader_done", {})
+  return seen
+}
+
+/** As PostgreSQL prints it; nothing where nobody had claimed the run. */
+function claimOf(attemptId) {
+  const bits = attemptId.slice(attemptId.lastIndexOf(".") + 1)
+  return /^[0-9a-f]{16}$/.test(bits) ? BigInt.asIntN(64, BigInt(`0x${bits}`)).toString() : ""
+}
+
+const by = { actor: "chaos", reason: "a test" }
+const commands = {
+  ping: async () => counts,
+  /** Before the first call of somebody who does not work. */
+  open: () => carillon.pauses(),
+  start: () => carillon.start(),
+  stop: async ({ graceMs = 5_000 }) => {
+    await stop(graceMs)
+    await working.close()
+  },
+  load: async (how) => working.begin(how),
+  quiet: () => working.quiet(),
+  enqueue: ({ job = "work", input = {}, settings = {} }) =>
+    asking
+      .ask(factsOf(job), () => carillon.enqueue(jobs[job], input, settings))
+      .then((handles) => handles?.map(({ id }) => id)[0]),
+  enqueueMany: ({ job = "work", items }) =>
+    asking
+      .ask(factsOf(job), () => carillon.enqueueMany(jobs[job], items))
+      .then((handles) => handles?.map(({ id }) => id)),
+  /** A new run, from here to its result. */
+  round: async () => {
+    const handles = await asking.ask(factsOf("work"), () => carillon.enqueue(jobs.work, {}))
+    if (!handles) return false
+    await handles[0].result()
+    return true
+  },
+  cancel: ({ run }) => working.cancel(run),
+  expedite: ({ run, ...rest }) => carillon.expedite(run, { ...by, ...rest }),
+  replay: ({ run }) => carillon.replay(run, by),
+  discard: ({ run }) => carillon.discard(run, by),
+  pause: ({ target }) => carillon.pause(target, by),
+  resume: ({ target }) => carillon.resume(target, by),
+  putSchedule: async ({ job = "tick", ...spec }) => {
+    const { schedule } = await carillon.schedules.put({ job: jobs[job], ...spec }, by)
+    record("sched_put", { schedule: schedule.name, version: schedule.version })
+    return schedule.version
+  },
+  pauseSchedule: async ({ schedule }) => {
+    const changed = await carillon.schedules.pause(schedule, by)
+    record("sched_pause", { schedule })
+    return changed
+  },
+  resumeSchedule: async ({ schedule, ...rest }) => {
+    const changed = await carillon.schedules.resume(schedule, { ...by, ...rest })
+    record("sched_resume", { schedule })
+    return changed
+  },
+  /** Of so many minutes up to now. */
+  backfill: ({ schedule, minutes }) => {
+    const [from, to] = [new Date(trueNow() - minutes * 60_000), new Date(trueNow() - 5_000)]
+    return carillon.schedules.backfill(schedule, { ...by, from, to, maxParallel: 50 })
+  },
+  history: readHistory,
+  ...more.createCommands?.({ ...tools, carillon, jobs, asking, by }),
+}
+
+for await (const line of createInterface({ input: process.stdin })) {
+  const { call, seq, ...args } = JSON.parse(line)
+  Promise.resolve(commands[call](args)).then(
+    (value) => say({ type: "answer", seq, value }),
+    (error) => say({ type: "answer", seq, error: { code: error.code, message: error.message } }),
+  )
+}
+// Whoever steered it has died.
+if (!isStopped) process.kill(process.pid, "SIGKILL")

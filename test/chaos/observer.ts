@@ -1,0 +1,123 @@
+/** Looks at the database all the while, as a monitor would, and writes down what it sees. */
+import { join } from "node:path"
+import { DEFAULTS } from "../../src/defaults.ts"
+import { openRecorder, type Recorder } from "../support/history/record.mjs"
+import type { World } from "./world.ts"
+
+export interface Observer {
+  readonly begin: () => void
+  /** Looks no more at what goes on. */
+  readonly end: () => Promise<void>
+  /** Looks once more, when everybody has gone. */
+  readonly last: () => Promise<void>
+  /** From here until the returned function is called nothing is broken. */
+  readonly quiet: () => Promise<() => Promise<void>>
+  readonly record: Recorder["record"]
+}
+
+const EVERY_MS = 250
+/** Between two counts of everything. */
+const COUNT_EVERY = 4
+/** What a machine that is busy with other things may make of a wake-up: less than the slowest poll. */
+const QUIET_WITHIN_MS = 4_000
+/** Each lane of a process, its heartbeat and its listener. */
+const SESSIONS = DEFAULTS.workConnections + DEFAULTS.vitalConnections + DEFAULTS.handlerConnections + 2
+/** Sessions of processes that have just died. */
+const DYING = 2
+
+export function createObserver(world: World): Observer {
+  const { record, close } = openRecorder(join(world.folder, "history"), "observer")
+  const ending = new AbortController()
+  const s = `"${world.schema}"`
+  let watching: Promise<void> | undefined
+
+  async function lookAtSchedules(): Promise<void> {
+    const cursors = await world.talk.ask(
+      `select name as schedule, version, (extract(epoch from cursor) * 1000000)::bigint as "cursorUs" from ${s}.schedules`,
+    )
+    for (const { schedule, version, cursorUs } of cursors) {
+      record("cursor", { schedule: String(schedule), version: Number(version), cursorUs: Number(cursorUs) })
+    }
+  }
+
+  async function lookAtSessions(): Promise<number> {
+    const alive = world.workers().length + world.producers().length
+    const [row] = await world.talk.ask(
+      `select count(*) filter (where application_name = 'carillon')::int as open,
+         count(*) filter (where application_name = 'carillon' and state like 'idle in transaction%')::int as idle,
+         (select count(*)::int from pg_locks where locktype = 'advisory') as locks
+       from pg_stat_activity`,
+    )
+    const open = Number(row?.["open"])
+    record("sessions", {
+      open,
+      idleInTransaction: Number(row?.["idle"]),
+      advisoryLocks: Number(row?.["locks"]),
+      most: alive === 0 ? 0 : (alive + DYING) * SESSIONS,
+    })
+    return open
+  }
+
+  /** In one snapshot: by their states, and by their ids. One that was replayed is what it is now. */
+  async function count(): Promise<void> {
+    const rows = await world.talk.ask(
+      `with ended as (
+         select run, run_state as state from (
+           select run, run_state, generation, max(generation) over (partition by run) as latest
+           from ${s}.attempts where run_state is not null) as ends
+         where generation = latest
+           and not exists (select from ${s}.runs where id = ends.run and runs.generation > ends.generation)),
+       known as (select id as run, state from ${s}.runs union all select run, state from ended)
+       select state, count(*)::int as many, (select count(distinct run)::int from known) as made from known group by state`,
+    )
+    const states = Object.fromEntries(rows.map(({ state, many }) => [String(state), Number(many)]))
+    record("count", { states, enqueued: Number(rows[0]?.["made"] ?? 0) })
+  }
+
+  async function look(time: number): Promise<void> {
+    await lookAtSchedules()
+    await lookAtSessions()
+    if (time % COUNT_EVERY === 0) await count()
+  }
+
+  const now = async () => {
+    const [row] = await world.talk.ask(`select (extract(epoch from ${s}.now()) * 1000000)::bigint as us`)
+    return Number(row?.["us"])
+  }
+
+  return {
+    begin: () => {
+      watching = (async () => {
+        for (let time = 0; !ending.signal.aborted; time += 1) {
+          // A server that is away shows nothing.
+          await look(time).catch(() => {})
+          await world.rest(EVERY_MS, ending.signal)
+        }
+      })()
+    },
+    end: async () => {
+      ending.abort()
+      await watching
+    },
+    last: async () => {
+      // The server may take a moment to notice.
+      await world.until(async () => (await openSessions(world)) === 0, 10_000)
+      await lookAtSessions()
+      await count()
+      close()
+    },
+    quiet: async () => {
+      record("quiet_from", { withinMs: QUIET_WITHIN_MS, nowUs: await now() })
+      return async () => record("quiet_to", { nowUs: await now() })
+    },
+    record,
+  }
+}
+
+async function openSessions({ talk }: World): Promise<number> {
+  const [row] = await talk.ask(
+    `select (select count(*) from pg_stat_activity where application_name = 'carillon')
+       + (select count(*) from pg_locks where locktype = 'advisory') as many`,
+  )
+  return Number(row?.["many"])
+}

@@ -1,0 +1,106 @@
+/** After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must go. */
+import { breach } from "./breach.ts"
+import type { Member, World } from "./world.ts"
+
+const BUSY_STATES = "select state, count(*)::int as many from {s}.runs group by state order by state"
+
+/** All processes that live work again, and what is enqueued anew is executed. I24. */
+export async function recover(world: World, withinMs: number): Promise<void> {
+  const wholeBy = performance.now() + withinMs
+  const left = () => Math.max(1_000, wholeBy - performance.now())
+  await Promise.all(
+    world.producers().map(async (producer) => {
+      const isBack = await world.until(() => isRound(producer, left()), withinMs)
+      if (!isBack)
+        world.complain(
+          breach(
+            "I24",
+            `${producer.name} could not have a run executed within ${withinMs} ms after the fault.`,
+          ),
+        )
+    }),
+  )
+  await Promise.all(world.workers().map((worker) => requireWork(world, worker, left())))
+}
+
+/** From the enqueue to the result. */
+async function isRound(producer: Member, withinMs: number): Promise<boolean> {
+  try {
+    return await producer.call<boolean>("round", {}, withinMs)
+  } catch {
+    return false
+  }
+}
+
+/** One that lives and does nothing is the worst kind of dead. */
+async function requireWork(world: World, worker: Member, withinMs: number): Promise<void> {
+  if (!servesDefault(worker)) return
+  const finished = async () => {
+    const counts = await worker.call<Record<string, number>>("ping", {}, withinMs).catch(() => undefined)
+    return counts?.["attempt.finished"] ?? 0
+  }
+  const before = await finished()
+  const isBack = await world.until(async () => (await finished()) > before, withinMs)
+  if (!isBack && worker.isUp()) {
+    world.complain(
+      breach("I24", `${worker.name} lives and has finished nothing within ${withinMs} ms after the fault.`),
+    )
+  }
+}
+
+function servesDefault({ options }: Member): boolean {
+  return options.pools === undefined || "default" in options.pools
+}
+
+/** The load ends, schedules rest, and all that there is comes to its end. */
+export async function drain(world: World, withinMs: number): Promise<void> {
+  await Promise.all(
+    world.producers().map(async (producer) => {
+      await producer
+        .call("quiet", {}, withinMs)
+        .catch((error) => world.complain(breach("I24", `${String(error)}`)))
+    }),
+  )
+  const [producer] = world.producers()
+  const schedules = await world.talk.ask(
+    `select name from "${world.schema}".schedules where state = 'active'`,
+  )
+  for (const { name } of schedules) await producer?.call("pauseSchedule", { schedule: name })
+  const isEmpty = await world.until(async () => (await leftOver(world)) === "", withinMs)
+  if (!isEmpty)
+    world.complain(
+      breach(
+        "I24",
+        `${withinMs} ms after the end of the load there are still runs: ${await leftOver(world)}.`,
+      ),
+    )
+}
+
+async function leftOver({ talk, schema }: World): Promise<string> {
+  const rows = await talk.ask(BUSY_STATES.replaceAll("{s}", `"${schema}"`))
+  return rows.map(({ state, many }) => `${many} ${state}`).join(", ")
+}
+
+const STOP_MS = 20_000
+
+/** All of history is read once more; then everybody stops, and ends by himself with nothing left to do. */
+export async function stopAll(world: World): Promise<void> {
+  const [reader] = world.producers()
+  await reader?.call("history", { final: true })
+  const everybody = [...world.workers(), ...world.producers()]
+  await Promise.all(everybody.map((member) => stopOne(world, member)))
+}
+
+async function stopOne(world: World, member: Member): Promise<void> {
+  for (const { text } of member.said("surprise")) world.complain(`${member.name}: ${text}.`)
+  try {
+    await member.call("stop", {}, STOP_MS)
+  } catch (error) {
+    world.complain(breach("I31", `${member.name} could not be stopped: ${String(error)}.`))
+  }
+  world.release(member)
+  member.hangUp()
+  const hasEnded = await Promise.race([member.ended, world.rest(STOP_MS).then(() => "never")])
+  if (hasEnded !== 0)
+    world.complain(breach("I31", `${member.name}, stopped and with nothing left to do, ended: ${hasEnded}.`))
+}

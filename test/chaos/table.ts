@@ -1,0 +1,28 @@
+/** What came out, as a table for people and as data for others. */
+import type { RowResult } from "./run-row.ts"
+
+const HEADINGS = ["fault", "what was done", "runs", "attempts", "lost", "again", "fenced", "judged", "result"]
+
+export function describeRow(row: RowResult): string[] {
+  const { id, title, result, done } = row
+  if (result === "not yet") return [id, title, "", "", "", "", "", "", `not yet (${done})`]
+  const numbers = [row.runs, row.attempts, row.lost, row.duplicates, row.fenced].map(String)
+  return [id, `${title}: ${done}`, ...numbers, ranges(row.judged), `${result} (${row.seconds} s)`]
+}
+
+export function table(rows: readonly RowResult[]): string {
+  const cells = [HEADINGS, HEADINGS.map(() => "---"), ...rows.map(describeRow)]
+  return cells.map((row) => `| ${row.join(" | ")} |`).join("\n")
+}
+
+/** As in I1-I9, I24. */
+function ranges(judged: readonly string[]): string {
+  const numbers = [...new Set(judged.map((name) => Number(name.slice(1))))].sort((a, b) => a - b)
+  const parts: { first: number; last: number }[] = []
+  for (const number of numbers) {
+    const part = parts.at(-1)
+    if (part && part.last === number - 1) part.last = number
+    else parts.push({ first: number, last: number })
+  }
+  return parts.map(({ first, last }) => (first === last ? `I${first}` : `I${first}-I${last}`)).join(", ")
+}

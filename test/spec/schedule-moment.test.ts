@@ -1,0 +1,27 @@
+/** When a schedule begins: at one moment, for its first occurrence and for what it says of itself. */
+import { expect, it } from "vitest"
+import { insertDefinition } from "../../src/engine/schedule-define.ts"
+import { describeEngines } from "../support/engines.ts"
+import { rowsOf } from "../support/sql.ts"
+
+describeEngines("a schedule", (engine) => {
+  it("was made at the moment from which it counts, so that no occurrence lies before it", async () => {
+    const runtime = await engine.migrated()
+    const definition = {
+      tenant: "",
+      name: "every second",
+      job: "work",
+      spec: JSON.stringify({ every: "1s" }),
+      input: "null",
+      settings: "{}",
+    }
+    const by = { actor: "ada", reason: "a test" }
+    const made = { id: runtime.newId(), definition, declaredBy: null, by, action: "schedule.create" }
+    await runtime.database.transaction((tx) => insertDefinition(tx, runtime, made))
+    const [row] = await rowsOf(
+      runtime.database,
+      "select cursor = created_at as counts, next_occurrence > created_at as comes, changed_at = created_at as new from {schedules}",
+    )
+    expect(row).toEqual({ counts: true, comes: true, new: true })
+  })
+})
