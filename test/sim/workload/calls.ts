@@ -14,6 +14,8 @@ export interface Call {
   readonly number: number
   /** The run that each item is asked for under; known when it is first sent. */
   readonly runs: Map<number, string>
+  /** How often it was sent, by run. */
+  readonly sent: Map<string, number>
   readonly says: Asked
   readonly record: Pen
 }
@@ -31,7 +33,7 @@ export function createCalls(): Calls {
   const calls: Call[] = []
   return {
     open: (life, says) => {
-      const call = { number: calls.length, runs: new Map<number, string>(), says, record: life.record }
+      const call: Call = { number: calls.length, runs: new Map(), sent: new Map(), says, record: life.record }
       calls.push(call)
       return call
     },
@@ -42,10 +44,12 @@ export function createCalls(): Calls {
         const items = values.flatMap((value) => [...(value ?? "").matchAll(ITEM)])
         items.forEach(([, number, item], index) => {
           const call = calls[Number(number)]
-          // Whoever sends another id for the same item has not been asked to.
-          if (call === undefined || call.runs.has(Number(item))) return
           const run = ids[index] ?? ""
-          call.runs.set(Number(item), run)
+          if (call === undefined) return
+          if (!call.runs.has(Number(item))) call.runs.set(Number(item), run)
+          // Whoever sends another id for the same item has not been asked to.
+          if (call.runs.get(Number(item)) !== run) return
+          call.sent.set(run, (call.sent.get(run) ?? 0) + 1)
           call.record("enq_invoke", { run, ...call.says })
         })
       }
@@ -87,7 +91,9 @@ export async function enqueueRecorded(
 export function recordFailure(call: Call, error: unknown): void {
   const code = error instanceof CarillonError ? error.code : String(error)
   for (const run of call.runs.values()) {
-    if (isUncertain(error)) call.record("enq_info", { run })
-    else call.record("enq_fail", { run, code })
+    // What is certain is so of every time that it was sent.
+    const times = isUncertain(error) ? 0 : (call.sent.get(run) ?? 0)
+    if (times === 0) call.record("enq_info", { run })
+    for (let time = 0; time < times; time += 1) call.record("enq_fail", { run, code })
   }
 }

@@ -97,7 +97,7 @@ export function drawPlan(chance: Chance): Plan {
     slots: chance.between(1, 5),
     wakeups: chance.happens(0.8),
     skewed: chance.happens(0.6),
-    faultyUs: chance.between(4, 9) * 1_000_000,
+    faultyUs: chance.between(3, 7) * 1_000_000,
     network: drawNetwork(chance),
     nemesis: {
       crashes: often(0.5, 4),

@@ -8,6 +8,7 @@
 import { entriesOf, type Facts, generationsOf, groupBy, type RunFacts } from "./facts.ts"
 import type { ScheduleRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
+import { auditOf } from "./schedule-life.ts"
 import { overlapOf } from "./schedule-times.ts"
 
 /** Starts are told to the database as "so many milliseconds ago", rounded. */
@@ -61,6 +62,13 @@ function attemptSpans({ databaseTime }: Facts, run: RunFacts, rows = run.rows): 
 
 /** From the first start of a run to its end. Runs that were asked for by hand or by a backfill are not in the line. */
 function scheduleSpans(facts: Facts, schedule: ScheduleRow): Span[] {
+  // A backfill has a line of its own, and its occurrences look like others where they had not been decided before.
+  if (
+    auditOf(facts.read)
+      .get(schedule.id)
+      ?.some(({ action }) => action === "schedule.backfill")
+  )
+    return []
   const isHeld = ["skip", "queue"].includes(overlapOf(schedule)) && !("onNewOccurrence" in schedule.settings)
   const fires = (facts.ledgers.get(schedule.id) ?? []).filter(({ generation }) => generation === 1)
   return fires.flatMap(({ run: id }) => {
