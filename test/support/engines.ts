@@ -8,8 +8,9 @@ import { makePartitions } from "../../src/store/attempts/partitions.ts"
 import type { Database } from "../../src/store/database.ts"
 import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { migrate } from "../../src/store/migrate.ts"
-import { createPglite, openPglite } from "../../src/store/pglite.ts"
+import { openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
+import { openMemory } from "./memory.ts"
 
 export const SERVERS = ["PostgreSQL 14", "PostgreSQL 18"] as const
 export const ENGINES = [...SERVERS, "PGlite"] as const
@@ -42,7 +43,7 @@ export function describeEngines(
     let pglite: PGlite | undefined
 
     beforeAll(async () => {
-      if (name === "PGlite") pglite = await createPglite()
+      if (name === "PGlite") pglite = await openMemory(inject("memoryData"))
     })
     afterAll(async () => {
       await Promise.all(opened.map((database) => database.close()))

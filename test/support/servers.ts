@@ -6,6 +6,7 @@ import { dirname, join } from "node:path"
 import type { TestProject } from "vitest/node"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
+import { prepareMemory } from "./memory.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -13,6 +14,8 @@ declare module "vitest" {
     readonly postgres18: string
     /** PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it. */
     readonly postgres14: string
+    /** The file that a PGlite in memory begins with: see memory.ts. */
+    readonly memoryData: string
   }
 }
 
@@ -30,12 +33,15 @@ export default async function startServers(project: TestProject) {
       `PostgreSQL 14 is left out: npm has no binaries of it for ${process.platform}-${process.arch}.`,
     )
   }
+  const memoryData = join(folder, "memory.tar")
   const [newest, oldest] = await Promise.all([
     startEmbedded(host, { dataDir: join(folder, "18"), settings: HASTY }),
     binariesDir && startEmbedded(host, { dataDir: join(folder, "14"), settings: HASTY, binariesDir }),
+    prepareMemory(memoryData),
   ])
   project.provide("postgres18", newest.url)
   project.provide("postgres14", oldest ? oldest.url : "")
+  project.provide("memoryData", memoryData)
   return async () => {
     await Promise.all([newest.stop(), oldest ? oldest.stop() : undefined])
     await rm(folder, { recursive: true, force: true })

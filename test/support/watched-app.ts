@@ -1,5 +1,6 @@
 /** Test apps on databases that are watched: what the kit gives, and a look behind it. */
 import type { PGlite } from "@electric-sql/pglite"
+import { inject } from "vitest"
 import { createApplication } from "../../src/api/application.ts"
 import { type Carillon, publish } from "../../src/api/carillon.ts"
 import { type CarillonOptions, resolveOptions } from "../../src/api/options.ts"
@@ -9,11 +10,12 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { DROP_SCHEMA } from "../../src/store/drop-schema.ts"
 import { migrate } from "../../src/store/migrate.ts"
-import { createPglite, openPglite } from "../../src/store/pglite.ts"
+import { openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import { readNow, type SettableClock, takeClock } from "../../src/testing/clock.ts"
 import { createTestApp, type TestApp, type TestAppOptions } from "../../src/testing/test-app.ts"
 import { newSchema } from "./engines.ts"
+import { openMemory } from "./memory.ts"
 import { execute } from "./sql.ts"
 import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
 
@@ -34,7 +36,8 @@ export const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: 
 /** On a server by its URL, or in memory. */
 export async function createWatchedKit(address = "memory"): Promise<WatchedKit> {
   const host = createSystemHost()
-  const instance: PGlite | undefined = address === "memory" ? await createPglite() : undefined
+  const instance: PGlite | undefined =
+    address === "memory" ? await openMemory(inject("memoryData")) : undefined
   const open = (schema: string): Promise<Database> | Database =>
     instance ? openPglite(host, { schema, instance }) : openServer(host, { url: address, schema })
 

@@ -39,7 +39,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
         replace: "return restWithStore(20 * pollMs)",
       },
     ],
-    shownBy: sim(),
+    shownBy: chaos("F1", 5),
   },
   {
     name: "believes the clock of its process about what is due",

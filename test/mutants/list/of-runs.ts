@@ -59,7 +59,7 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: "claims what others are running",
-    breaks: "I4",
+    breaks: "I8",
     edits: [
       {
         file: "src/store/runs/claim.ts",
@@ -104,8 +104,30 @@ export const OF_RUNS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "reaps by id, whoever holds the run by now",
+    name: "settles what others are running, as its own",
     breaks: "I4",
+    edits: [
+      {
+        file: "src/store/runs/settle.ts",
+        find: "where id = any (@ids) and lease = @lease and state = 'running'\n      and exists (select from {workers} where lease = @lease and not dead)",
+        replace: "where id = any (@ids) and state = 'running' and @lease is not null",
+      },
+      {
+        file: "src/store/runs/settle.ts",
+        find: "select id, claim, held.attempt,",
+        replace: "select id, verdict.claim, held.attempt,",
+      },
+      {
+        file: "src/store/runs/settle.ts",
+        find: "join verdict using (id, claim)",
+        replace: "join verdict using (id)",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "reaps by id, whoever holds the run by now",
+    breaks: "I5",
     edits: [
       {
         file: "src/store/runs/reap.ts",
