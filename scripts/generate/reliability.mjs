@@ -1,4 +1,5 @@
 // Writes the tables of docs/reliability.md from what the simulator, the mutants and chaos have left behind.
+import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 
 const ROOT = new URL("../../", import.meta.url)
@@ -13,8 +14,9 @@ const SECTIONS = {
 export async function generateReliability() {
   let page = await readFile(PAGE, "utf8")
   for (const [name, { from, render }] of Object.entries(SECTIONS)) {
-    const results = JSON.parse(await readFile(new URL(from, ROOT), "utf8"))
-    page = fill(page, name, render(results))
+    const file = new URL(from, ROOT)
+    // What has not been run has nothing to show.
+    if (existsSync(file)) page = fill(page, name, render(JSON.parse(await readFile(file, "utf8"))))
   }
   await writeFile(PAGE, page)
 }
