@@ -11,8 +11,8 @@ export interface ShutdownParts {
   readonly runtime: Runtime
   readonly workers: readonly Worker[]
   readonly lease: Lease
-  /** Ends the loops that claim. */
-  readonly claiming: AbortController
+  /** Claims and starts nothing more from now on. */
+  readonly close: () => void
   readonly claimLoops: readonly Promise<void>[]
   /** Ends the loop that renews the lease. */
   readonly living: AbortController
@@ -24,9 +24,8 @@ const LAST_WRITES_MS = 5_000
 
 /** Stops, and returns how many handlers had to be aborted. Aborting `graceOver` makes it hurry. */
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
-  const { runtime, workers, lease, claiming, claimLoops, living, lifeLoops } = parts
-  claiming.abort()
-  for (const worker of workers) worker.close()
+  const { runtime, workers, lease, close, claimLoops, living, lifeLoops } = parts
+  close()
   await untilAborted(graceOver.signal, Promise.all(claimLoops))
   await untilAborted(graceOver.signal, Promise.all(workers.map((worker) => worker.handled())))
   graceOver.abort()

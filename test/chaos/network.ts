@@ -6,7 +6,7 @@
 import { once } from "node:events"
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net"
 import { setTimeout as moment } from "node:timers/promises"
-import type { Direction } from "../support/proxy.ts"
+import { type Direction, socketOf, through } from "../support/proxy.ts"
 import { createMessageReader, type Message, textOf } from "../support/wire.ts"
 
 /** What becomes of a message: a number is a delay in milliseconds. */
@@ -176,18 +176,4 @@ function statementIn(message: Message, prepared: Map<string, string>): string | 
   if (message.type === "B") return prepared.get(second)
   prepared.set(first, second)
   return second
-}
-
-/** The path of the Unix socket behind the URL of a server. */
-function socketOf(url: string): string {
-  const { searchParams, port } = new URL(url)
-  return `${searchParams.get("host")}/.s.PGSQL.${port}`
-}
-
-function through(serverUrl: string, port: number): string {
-  const url = new URL(serverUrl)
-  url.searchParams.delete("host")
-  url.hostname = "127.0.0.1"
-  url.port = String(port)
-  return url.href
 }

@@ -10,20 +10,13 @@ import { drain, recover, stopAll } from "./recovery.ts"
 import { SCHEDULES } from "./schedules.ts"
 import { openWorld, type World } from "./world.ts"
 
-export interface RowResult {
+export interface RowResult extends Verdict {
   readonly id: string
   readonly title: string
   readonly seed: number
   readonly result: "held" | "violated" | "not yet"
   /** What was done, or what is missing for it. */
   readonly done: string
-  readonly runs: number
-  readonly attempts: number
-  readonly lost: number
-  readonly duplicates: number
-  readonly fenced: number
-  readonly judged: readonly string[]
-  readonly complaints: readonly string[]
   readonly seconds: number
   /** Where everything was kept. */
   readonly folder?: string

@@ -147,12 +147,13 @@ function sentIn(message: Message): Sent[] {
 }
 
 /** The path of the Unix socket behind a URL of the embedded server. */
-function socketOf(url: string): string {
+export function socketOf(url: string): string {
   const { searchParams, port } = new URL(url)
   return `${searchParams.get("host")}/.s.PGSQL.${port}`
 }
 
-function through(serverUrl: string, port: number): string {
+/** The same server, by a port of this machine. */
+export function through(serverUrl: string, port: number): string {
   const url = new URL(serverUrl)
   url.searchParams.delete("host")
   url.hostname = "127.0.0.1"

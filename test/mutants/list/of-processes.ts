@@ -73,15 +73,11 @@ export const OF_PROCESSES: readonly Mutant[] = [
     breaks: "I31",
     edits: [
       {
-        file: "src/engine/shutdown.ts",
-        find: "  claiming.abort()\n  for (const worker of workers) worker.close()\n  await untilAborted(graceOver.signal, Promise.all(claimLoops))\n",
-        replace: "",
-      },
-      {
-        file: "src/engine/shutdown.ts",
-        find: "  graceOver.abort()\n  const unfinished",
+        file: "src/engine/engine.ts",
+        find: "    claiming.abort()\n    for (const worker of workers) worker.close()\n",
         replace:
-          "  graceOver.abort()\n  claiming.abort()\n  for (const worker of workers) worker.close()\n  const unfinished",
+          "    void runtime.sleep(3_000).then(() => {\n      claiming.abort()\n" +
+          "      for (const worker of workers) worker.close()\n    })\n",
       },
     ],
     shownBy: chaos("F10"),
