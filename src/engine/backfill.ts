@@ -23,7 +23,7 @@ import {
 import { occurrenceId } from "../schedule/occurrence-id.ts"
 import type { Runner, Transaction } from "../store/database.ts"
 import { backfillFires } from "../store/fires/backfill.ts"
-import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
+import { isMissingMonth, makeFirePartitionsInTurn } from "../store/fires/partitions.ts"
 import { readFires } from "../store/fires/read-span.ts"
 import { declareLimit } from "../store/limits/declare.ts"
 import { findSchedule } from "../store/schedules/find.ts"
@@ -185,7 +185,7 @@ async function writeChunk(
     })
   const written = await write().catch(async (error: unknown) => {
     if (!isMissingMonth(error)) throw error
-    await makeFirePartitions(database, needed)
+    await makeFirePartitionsInTurn(database, needed)
     return write()
   })
   await runtime.crashPoint("backfill.committed")

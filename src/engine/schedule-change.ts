@@ -7,7 +7,7 @@ import { canSchedule, type ScheduleEvent, type ScheduleState } from "../schedule
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { recordAudit } from "../store/audit/record.ts"
 import type { CallOptions, Transaction } from "../store/database.ts"
-import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
+import { isMissingMonth, makeFirePartitionsInTurn } from "../store/fires/partitions.ts"
 import { cancelQueuedRuns } from "../store/schedules/cancel-queued.ts"
 import { changeSchedule } from "../store/schedules/change.ts"
 import { findSchedule } from "../store/schedules/find.ts"
@@ -108,7 +108,7 @@ export async function change(
     }, call)
   const isChanged = await write().catch(async (error: unknown) => {
     if (!isMissingMonth(error)) throw error
-    await makeFirePartitions(database, decided.flatMap(instantsOf))
+    await makeFirePartitionsInTurn(database, decided.flatMap(instantsOf))
     return withPartitions(database, write)
   })
   const keys = [...decided.flatMap(keysOf), ...freed, ...keysIn(released)]

@@ -12,7 +12,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { decide, type Scheduled } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import type { Transaction } from "../store/database.ts"
-import { isMissingMonth, makeFirePartitions } from "../store/fires/partitions.ts"
+import { isMissingMonth, makeFirePartitionsInTurn } from "../store/fires/partitions.ts"
 import { dueSchedules } from "../store/schedules/due.ts"
 import { fireSchedules } from "../store/schedules/fire.ts"
 import { liveRunsOf } from "../store/schedules/live.ts"
@@ -183,7 +183,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     try {
       return await writeOnce(decided, plansAnew).catch(async (error: unknown) => {
         if (!isMissingMonth(error)) throw error
-        await makeFirePartitions(database, decided.flatMap(instantsOf))
+        await makeFirePartitionsInTurn(database, decided.flatMap(instantsOf))
         // Runs that others take the place of go into history.
         return withPartitions(database, () => writeOnce(decided, plansAnew))
       })

@@ -1,7 +1,7 @@
 /** How the ledger of occurrences leaves, month by month: not too early, not under anybody's feet, and for good. */
 import { expect, it, vi } from "vitest"
 import type { Database } from "../../src/store/database.ts"
-import { isMissingMonth, makeFirePartitions } from "../../src/store/fires/partitions.ts"
+import { isMissingMonth, makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"
 import { dropExpiredMonths } from "../../src/store/fires/retention.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -17,7 +17,7 @@ describeEngines("the ledger of occurrences", (engine) => {
     const { database } = runtime
     const clock = await takeClock(database, now)
     const id = await addSchedule(runtime, { spec: { every: "1h" } })
-    await makeFirePartitions(
+    await makeFirePartitionsInTurn(
       database,
       occurrences.map((at) => Date.parse(at)),
     )
@@ -151,7 +151,7 @@ describeEngines("the ledger of occurrences", (engine) => {
       const late = () => write(database, id, "2019-05-02T00:00Z", "2026-06-01T00:00Z")
       await expect(late()).rejects.toSatisfy(isMissingMonth)
       const made = await vi.waitUntil(
-        () => makeFirePartitions(database, [Date.parse("2019-05-02T00:00Z")]).catch(() => undefined),
+        () => makeFirePartitionsInTurn(database, [Date.parse("2019-05-02T00:00Z")]).catch(() => undefined),
         { timeout: 25_000, interval: 50 },
       )
       expect(made).toEqual(["fires_201905"])

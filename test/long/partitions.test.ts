@@ -1,13 +1,14 @@
 import { expect, it } from "vitest"
 import { createSystemHost } from "../../src/runtime/system.ts"
-import { makePartitions } from "../../src/store/attempts/partitions.ts"
+import { makePartitions, makePartitionsInTurn } from "../../src/store/attempts/partitions.ts"
 import { dropExpired } from "../../src/store/attempts/retention.ts"
 import type { Database } from "../../src/store/database.ts"
+import { makeFirePartitions, makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import { attemptsByDay, daysOf, dayTables, holdEach, settle, withPartitions } from "../support/days.ts"
 import { describeEngines, newSchema } from "../support/engines.ts"
-import { hold, rowsOf } from "../support/sql.ts"
+import { hold, rowsOf, untilRows } from "../support/sql.ts"
 
 const host = createSystemHost()
 
@@ -97,6 +98,24 @@ describeEngines("history's partitions", (engine) => {
     const week = Array.from({ length: 8 }, (_, index) => `2026040${index + 1}`)
     expect(made.flat().toSorted()).toEqual(daysOf(...week).toSorted())
   })
+
+  itWithConnections(
+    "are waited for by whoever missed one, although it can be seen: rows find it only when its maker is done",
+    async () => {
+      const { database } = await withPartitions(engine)
+      await makeFirePartitions(database)
+      const turn = `hashtextextended('carillon:partitions:${database.schema}', 0)`
+      const maker = await hold(database, `select pg_advisory_xact_lock(${turn})`)
+      const missed = [makePartitionsInTurn(database, 1), makeFirePartitionsInTurn(database, [])]
+      await untilRows(
+        database,
+        `select from pg_locks where not granted and locktype = 'advisory'
+          and (classid::bigint << 32 | objid::bigint) = ${turn} having count(*) = 2`,
+      )
+      await maker.release()
+      expect(await Promise.all(missed)).toEqual([[], []])
+    },
+  )
 
   itWithConnections(
     "can be made, and settled into, while somebody reads history and does not stop",

@@ -3,7 +3,7 @@ import { createUpkeep } from "../../src/engine/upkeep.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
-import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
+import { makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"
 import { describeEngines } from "../support/engines.ts"
 import { withHistory } from "../support/past.ts"
 import { execute, rowsOf } from "../support/sql.ts"
@@ -84,7 +84,10 @@ describeEngines("upkeep", (engine) => {
 
   it("drops the months of the ledger that have been kept for long enough, and makes the coming one", async () => {
     const database = await withHistory(engine, "2026-03-10T09:00Z")
-    await makeFirePartitions(database, [Date.parse("2019-05-01T00:00Z"), Date.parse("2025-12-31T00:00Z")])
+    await makeFirePartitionsInTurn(database, [
+      Date.parse("2019-05-01T00:00Z"),
+      Date.parse("2025-12-31T00:00Z"),
+    ])
     await createUpkeep({ ...host, database }).tick(new AbortController().signal)
     const rows = await rowsOf(
       database,

@@ -19,12 +19,21 @@ const DAY_MS = 86_400_000
 
 /** Makes what is missing of today's and the coming days' partitions. Returns the names of those it made. */
 export async function makePartitions(database: Database, daysAhead: number = DAYS_AHEAD): Promise<string[]> {
-  const wanted = { schema: database.schema, daysAhead }
-  if ((await database.run(listMissingPartitions, wanted)).length === 0) return []
+  const missing = await database.run(listMissingPartitions, { schema: database.schema, daysAhead })
+  return missing.length === 0 ? [] : makePartitionsInTurn(database, daysAhead)
+}
+
+/**
+ * For whoever has just found none for what it writes. It waits for its turn even if nothing seems to be missing: a
+ * partition can be seen in the catalog a moment before rows find their way to it, but whoever made it does not pass the
+ * turn on until they do.
+ */
+export function makePartitionsInTurn(database: Database, daysAhead: number): Promise<string[]> {
   return database.transaction(async (tx) => {
     // Two processes may see the same gap; the second finds it closed when its turn comes.
     await tx.run(lockPartitions, { name: `carillon:partitions:${database.schema}` })
-    const missing = await tx.run(listMissingPartitions, wanted)
+    const missing = await tx.run(listMissingPartitions, { schema: database.schema, daysAhead })
+    if (missing.length === 0) return []
     const steps = missing.map(({ history, name, day }) => makePartition(history as HistoryClass, name, day))
     await tx.script([`set local lock_timeout = ${LOCK_TIMEOUT_MS};`, ...steps].join("\n"))
     return missing.map(({ name }) => name)

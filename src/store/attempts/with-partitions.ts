@@ -1,7 +1,7 @@
 /** Does what writes history, and makes the partition of the day if it is missing. */
 import { DatabaseError } from "../../errors.ts"
 import type { Database } from "../database.ts"
-import { makePartitions } from "./partitions.ts"
+import { makePartitionsInTurn } from "./partitions.ts"
 
 /** `work` must have changed nothing when it fails: it is done again. */
 export async function withPartitions<T>(database: Database, work: () => Promise<T>): Promise<T> {
@@ -10,7 +10,7 @@ export async function withPartitions<T>(database: Database, work: () => Promise<
   } catch (error) {
     if (!isMissingPartition(error)) throw error
     // No more than is needed now: somebody waits for this. Upkeep makes the rest.
-    await makePartitions(database, 1)
+    await makePartitionsInTurn(database, 1)
     return work()
   }
 }

@@ -21,17 +21,29 @@ export interface Month {
   readonly state: string
 }
 
-/** Makes what is missing for these instants. Returns the names of those it made. */
-export async function makeFirePartitions(
+/** Makes what is missing of this month's and the next one's partitions. Returns the names of those it made. */
+export async function makeFirePartitions(database: Database): Promise<string[]> {
+  const missing = await database.run(listMissingMonths, { schema: database.schema, instants: [] })
+  return missing.length === 0 ? [] : makeFirePartitionsInTurn(database, [])
+}
+
+/**
+ * For whoever has just found none for these instants, too. It waits for its turn even if nothing seems to be missing: a
+ * partition can be seen in the catalog a moment before rows find their way to it, but whoever made it does not pass the
+ * turn on until they do. Without that a schedule would be set aside for what is about to be there.
+ */
+export function makeFirePartitionsInTurn(
   database: Database,
-  instants: readonly InstantMs[] = [],
+  instants: readonly InstantMs[],
 ): Promise<string[]> {
-  const wanted = { schema: database.schema, instants: [...new Set(instants)] }
-  if ((await database.run(listMissingMonths, wanted)).length === 0) return []
   return database.transaction(async (tx) => {
     // Two processes may see the same gap; the second finds it closed when its turn comes.
     await lockMonths(tx, database.schema)
-    const missing = await tx.run(listMissingMonths, wanted)
+    const missing = await tx.run(listMissingMonths, {
+      schema: database.schema,
+      instants: [...new Set(instants)],
+    })
+    if (missing.length === 0) return []
     const steps = missing.map((month) => (month.state === "none" ? makeMonth(month) : attachAgain(month)))
     await tx.script([`set local lock_timeout = ${LOCK_TIMEOUT_MS};`, ...steps].join("\n"))
     return missing.map(({ name }) => name)
