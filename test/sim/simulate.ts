@@ -262,13 +262,13 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   async function settleSchedules(withinUs: number): Promise<void> {
     if (plan.schedules === 0) return
     await kernel.run(isPast(CATCH_UP_US))
-    const life = processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    const life = await anyoneAtWork(withinUs)
+    if (!life) return
     let isEnded = false
-    if (life)
-      void endSchedules(plan, life).then(
-        () => (isEnded = true),
-        (error: unknown) => onTrouble(`a schedule cannot be paused: ${describe(error)}`),
-      )
+    void endSchedules(plan, life).then(
+      () => (isEnded = true),
+      (error: unknown) => onTrouble(`a schedule cannot be paused: ${describe(error)}`),
+    )
     await until(
       () => isEnded,
       withinUs,
@@ -276,14 +276,26 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     )
   }
 
+  /** Those that were told to stop have successors, but for a moment there may be nobody. */
+  async function anyoneAtWork(withinUs: number): Promise<Life | undefined> {
+    const life = () => processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    await until(
+      () => life() !== undefined,
+      withinUs,
+      () => "nobody is at work",
+    )
+    return life()
+  }
+
   async function readHistory(): Promise<void> {
-    const life = processes.find((process) => process.isAlive() && !process.isStopping())?.life()
-    let isRead = life === undefined
+    const life = await anyoneAtWork(RECOVER_US)
+    if (!life) return
+    let isRead = false
     const onRead = () => {
       isRead = true
     }
     const onFailure = (error: unknown) => onTrouble(`history cannot be read: ${describe(error)}`)
-    if (life) void observer.readHistory(life).then(onRead, onFailure)
+    void observer.readHistory(life).then(onRead, onFailure)
     await until(
       () => isRead,
       STOP_US,

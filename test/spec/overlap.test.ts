@@ -190,6 +190,58 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(said).toEqual(["09:10 began", "09:15 began", "09:15 began"])
   })
 
+  describe("while one is between two attempts", () => {
+    const began: string[] = []
+    const failing = defineJob({
+      name: "failing",
+      pool: "failing",
+      retry: { attempts: 2, delay: "1h" },
+      run: async (_: undefined, ctx) => {
+        began.push(`attempt ${ctx.attempt}`)
+        throw new Error("not yet")
+      },
+    })
+    const other = defineJob({ name: "other", run: async () => void began.push("other") })
+
+    /** The run of one schedule has failed once, and what it belongs to is paused when it is to go on. */
+    async function pausedBetween(target: { job: string } | { pool: string }) {
+      began.length = 0
+      const app = await kit.app({ jobs: [failing, other], at: "2026-03-02T09:00Z", lease: "1d" })
+      const both = { overlap: "queue", key: "k" } as const
+      await app.schedules.create({ ...both, name: "f", cron: "10 9 2 3 *", job: failing })
+      await app.schedules.create({ ...both, name: "o", cron: "15 10 2 3 *", job: other })
+      await app.clock.set(at("09:10"))
+      await app.drain()
+      await app.pause(target, by)
+      await app.clock.set(at("10:10"))
+      await app.drain()
+      await app.clock.set(at("10:15"))
+      await app.drain()
+      return app
+    }
+
+    it.each([
+      { what: "its job", target: { job: "failing" } },
+      { what: "its pool", target: { pool: "failing" } },
+    ])("waits for it, also while $what is paused, which then goes on at once", async ({ target }) => {
+      await using app = await pausedBetween(target)
+      expect(began).toEqual(["attempt 1"])
+      await app.resume(target, by)
+      await app.drain()
+      expect(began).toEqual(["attempt 1", "attempt 2", "other"])
+    })
+
+    it("waits for it, which is not held when its schedule is paused and holds what is queued: it is at work", async () => {
+      await using app = await pausedBetween({ job: "failing" })
+      await app.schedules.pause("f", { ...by, hold: true })
+      await app.drain()
+      expect(began).toEqual(["attempt 1"])
+      await app.resume({ job: "failing" }, by)
+      await app.drain()
+      expect(began).toEqual(["attempt 1", "attempt 2", "other"])
+    })
+  })
+
   it("and those behind it do not hold up what has room, however many they are", async () => {
     const ran: string[] = []
     const job = defineJob({

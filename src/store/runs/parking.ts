@@ -121,9 +121,18 @@ export function hold(places: string): string {
   )`
 }
 
+/** Whether a run lacks a place. One row and not `exists`: that might be answered for all runs at once, by a scan. */
+export const WANTS_PLACE = `(
+        select true from {run_limits} as entry where entry.run = run.id and entry.admitted is not true limit 1
+      )`
+
+/** Whether a run has been taken before and is to be taken again: it has not ended, and may have done half of its work. */
+export const IS_AT_WORK = "cause is not null and cause <> 'replayed'"
+
 /**
  * Parks what is `held` (place, state) and still ready, and says how many were `found` and moved. Those under
- * limits give up their places: `limit_keys` are the keys that have room now.
+ * limits give up their places: `limit_keys` are the keys that have room now. A run of a schedule that is at work keeps
+ * the place in which its occurrence follows on others: it has not ended, so the next one may not begin.
  */
 export function park(why: ParkedFor): string {
   return `
@@ -131,12 +140,13 @@ export function park(why: ParkedFor): string {
     update {runs}
     set state = 'parked', parked_for = '${why}'
     where ctid = any (array(select place from held where state = 'ready'))
-    returning id, limited
+    returning id, limited, ${IS_AT_WORK} as at_work
   ),
   given_up as (
     update {run_limits}
     set admitted = null
     where run = any (array(select id from moved where limited))
+      and (limit_name not like 'overlap%' or run = any (array(select id from moved where limited and not at_work)))
     returning key
   )
   select count(*)::int as runs, (select count(*)::int from held) as found,
@@ -146,24 +156,24 @@ export function park(why: ParkedFor): string {
 
 /**
  * Gives back the parked runs that stand in `chosen` (place): ready at the rank of this moment, never at their
- * old one, or in line again when they are under limits. Says how many were `found`, and how many went into
+ * old one, or in line again when they lack a place under a limit. Says how many were `found`, and how many went into
  * which lane; `limit_keys` are the keys that have somebody in line now.
  */
 export const UNPARK = `
   moved as (
-    update {runs}
-    set state = case when limited then 'parked' else 'ready' end,
-      parked_for = case when limited then 'limit' end,
+    update {runs} as run
+    set state = case when limited and ${WANTS_PLACE} then 'parked' else 'ready' end,
+      parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
       rank = (extract(epoch from {now}) * 1000000)::bigint
-    where ctid = any (array(select place from chosen))
-    returning id, state, pool, solo, priority, rank, limited
+    where run.ctid = any (array(select place from chosen))
+    returning id, state, pool, solo, priority, rank
   ),
   in_line as (
     update {run_limits}
     set admitted = false,
       -- Runs of a schedule stay in the order of their occurrences.
       rank = case when limit_name like 'overlap%' then rank else (extract(epoch from {now}) * 1000000)::bigint end
-    where run = any (array(select id from moved where limited))
+    where run = any (array(select id from moved where state = 'parked')) and admitted is not true
     returning key
   )
   select state, pool, solo, priority, min(rank) as rank, count(*)::int as runs,

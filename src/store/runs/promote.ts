@@ -1,10 +1,6 @@
 import { bigint, boolean, instant, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
-
-/** One row and not `exists`: that might be answered for all runs at once, by a scan of the whole table. */
-const WANTS_PLACE = `(
-        select true from {run_limits} as entry where entry.run = run.id and entry.admitted is not true limit 1
-      )`
+import { WANTS_PLACE } from "./parking.ts"
 
 /**
  * Makes up to `limit` waiting runs ready whose time has come, the longest due first, and says how many of them went

@@ -1,12 +1,13 @@
 import { json, nullable, text } from "../codec.ts"
+import { IS_AT_WORK } from "../runs/parking.ts"
 import { statement } from "../statement.ts"
 
 /**
  * Holds the runs of a schedule that nobody has taken yet: those in line and those that are ready. Returns the keys under
  * which they gave up their places.
  *
- * Guarantee: nothing of them is claimed from the moment that this is committed. One that waits for another attempt is at
- * work, and is not held.
+ * Guarantee: nothing of them is claimed from the moment that this is committed. One that has been taken, and
+ * is to be taken again, is at work, and is not held.
  * Locks: the rows, in the order of their ids, and their places under limits.
  * Index: runs_by_schedule, the primary keys of runs and run_limits.
  */
@@ -17,7 +18,7 @@ export const holdQueuedRuns = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select id, state
+    select id, state, ${IS_AT_WORK} as at_work
     from {runs}
     where id = any (array(select id from {runs} where schedule = @schedule and not backfill))
     order by id
@@ -26,7 +27,7 @@ export const holdQueuedRuns = statement({
   moved as (
     update {runs}
     set state = 'parked', parked_for = 'hold'
-    where id = any (array(select id from held where state in ('ready', 'parked')))
+    where id = any (array(select id from held where state in ('ready', 'parked') and not at_work))
     returning id, limited
   ),
   given_up as (
