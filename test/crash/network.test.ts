@@ -1,15 +1,16 @@
 /** A whole Carillon behind a network that loses answers: nothing is lost, nothing is told that is not so, nothing hangs. */
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import { openProxy } from "../support/proxy.ts"
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
 /** A worker with one slot behind a faulty network, and a count of what its handler did. */
 async function behindFaultyNetwork() {
-  const proxy = await openProxy(inject("postgres18"))
+  const proxy = await openProxy(PLACES.postgres18)
   const events: CarillonEvent[] = []
   let executed = 0
   let hold: Promise<void> | undefined

@@ -3,10 +3,11 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import { afterEach, beforeEach, describe, expect, inject, it, onTestFinished } from "vitest"
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest"
 import type { AttemptRecord } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import {
   startWorkerProcess,
   type WorkerOptions,
@@ -42,7 +43,7 @@ function world() {
   const schema = newSchema(host)
   const effects = join(folder, "effects")
   const spawn = (options: BlockedOptions = {}) => {
-    const all = { database: inject("postgres18"), schema, effects, lease: `${LEASE_MS}ms`, ...options }
+    const all = { database: PLACES.postgres18, schema, effects, lease: `${LEASE_MS}ms`, ...options }
     const process = startWorkerProcess(all, "blocked-worker.mjs")
     running.push(process)
     return process

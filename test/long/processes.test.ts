@@ -2,12 +2,13 @@
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { afterEach, beforeEach, describe, expect, inject, it } from "vitest"
+import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import type { AttemptRecord } from "../../src/index.ts"
 import type { CrashPoint } from "../../src/runtime/crash-points.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
 import { newSchema } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import {
   startWorkerProcess,
   type WorkerOptions,
@@ -30,7 +31,7 @@ afterEach(async () => {
 })
 
 /** A world of its own: one schema, one file of effects, any number of processes. */
-function world(database = inject("postgres18")) {
+function world(database = PLACES.postgres18) {
   const schema = newSchema(host)
   const effects = join(folder, "effects")
   return {

@@ -2,10 +2,11 @@
  * What becomes of a schedule and its runs: for every misfire, every overlap, every state that the previous run can be in
  * and everything that can happen to a schedule. What is expected is written down in test/support/matrix.
  */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { CELLS, expectedOf } from "../support/matrix/cells.ts"
 import { play, refuse } from "../support/matrix/stage.ts"
 import { type Cell, nameOf, OPERATIONS, type Operation } from "../support/matrix/words.ts"
+import { PLACES } from "../support/places.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 console.log(`${CELLS.length} cells`)
@@ -27,7 +28,7 @@ describe.each([
 ] as const)("the matrix of schedules, on %s", (where, operations) => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? "memory" : inject(where))
+    kit = await createWatchedKit(where === "memory" ? "memory" : PLACES[where])
   })
   afterAll(() => kit.close())
 

@@ -1,6 +1,7 @@
 /** Real processes on a server that dies and a network that loses answers, each history judged as a whole. */
-import { afterAll, afterEach, describe, expect, inject, it, onTestFinished, vi } from "vitest"
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import * as given from "../support/embedded/fixture.ts"
+import { PLACES } from "../support/places.ts"
 import { recordedWorld } from "../support/process/recorded-world.ts"
 import { openProxy } from "../support/proxy.ts"
 import { rowsOf } from "../support/sql.ts"
@@ -47,7 +48,7 @@ describe("a server that is stopped in an instant", () => {
 describe("a network that loses the answers to commits", () => {
   it("again and again makes no run twice and loses none", async () => {
     const world = await recordedWorld()
-    const proxy = await openProxy(inject("postgres18"))
+    const proxy = await openProxy(PLACES.postgres18)
     onTestFinished(() => proxy.close())
     const worker = await world.worker({ database: proxy.url, lease: "5s" })
     const heir = await world.worker({ lease: "5s" })

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterEach, describe, expect, inject, it, vi } from "vitest"
+import { afterEach, describe, expect, it, vi } from "vitest"
 import { createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -11,6 +11,7 @@ import { TABLES } from "../../src/store/transfer/tables.ts"
 import { afterThisTest, BINARIES_14, cleanUp, newFolder, start } from "../support/embedded/fixture.ts"
 import { newSchema } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
+import { PLACES } from "../support/places.ts"
 import { runCommand } from "../support/run-command.ts"
 import { execute, rowsOf, untilRows } from "../support/sql.ts"
 
@@ -29,7 +30,7 @@ interface Place {
   readonly schema: string
 }
 
-const newPlace = (database = inject("postgres18")): Place => ({ database, schema: newSchema(host) })
+const newPlace = (database = PLACES.postgres18): Place => ({ database, schema: newSchema(host) })
 const where = ({ database, schema }: Place) => ["--database", database, "--schema", schema]
 
 function look({ database: url, schema }: Place): Database {

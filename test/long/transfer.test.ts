@@ -1,7 +1,7 @@
 import { appendFile, readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { gunzipSync, gzipSync } from "node:zlib"
-import { afterEach, expect, inject, it } from "vitest"
+import { afterEach, expect, it } from "vitest"
 import type { ErrorCode } from "../../src/errors.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -13,6 +13,7 @@ import { importSchema } from "../../src/store/transfer/import.ts"
 import { TABLES } from "../../src/store/transfer/tables.ts"
 import { afterThisTest, cleanUp, newFolder } from "../support/embedded/fixture.ts"
 import { describeEngines, newSchema } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()
@@ -153,7 +154,7 @@ describeEngines("a schema that is moved", (engine) => {
 
   it("goes to a server and back", async () => {
     const before = await source()
-    const there = openServer(host, { url: inject("postgres18"), schema: newSchema(host) })
+    const there = openServer(host, { url: PLACES.postgres18, schema: newSchema(host) })
     afterThisTest(() => there.close())
     await importInto(there, await exported(before))
     expect(await contents(there)).toEqual(await contents(before))

@@ -1,7 +1,8 @@
 /** Runs for occurrences of the past, on request: which of them, in which order, and beside the live ones. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type BackfillOptions, defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
+import { PLACES } from "../support/places.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const at = (time: string) => new Date(`2026-03-02T${time}Z`)
@@ -9,7 +10,7 @@ const at = (time: string) => new Date(`2026-03-02T${time}Z`)
 describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
   })
   afterAll(() => kit.close())
 

@@ -1,7 +1,8 @@
 /** Cancelling a run, in whatever state it is. */
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { type AttemptAborted, Bury, type CarillonOptions, defineJob } from "../../src/index.ts"
 import { createGate } from "../support/gate.ts"
+import { PLACES } from "../support/places.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn, createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
@@ -145,7 +146,7 @@ describe("a run that is running", () => {
     "ends as cancelled although its process was not told, and its handler %s",
     async (how) => {
       const { job, end } = patient(() => (how === "fails" ? Promise.reject(new Error("no")) : "done"))
-      const server = await createWatchedKit(inject("postgres18"))
+      const server = await createWatchedKit(PLACES.postgres18)
       await using alone = await server.app({ jobs: [job] })
       await using other = await server.beside(alone)
       const run = await alone.enqueue(job)
@@ -161,8 +162,8 @@ describe("a run that is running", () => {
 
   async function processes(options: CarillonOptions) {
     const { job, started, told, end } = patient()
-    const worker = carillonOn(inject("postgres18"), { ...options, jobs: [job] })
-    const other = carillonOn(inject("postgres18"), { ...options, schema: worker.database.schema })
+    const worker = carillonOn(PLACES.postgres18, { ...options, jobs: [job] })
+    const other = carillonOn(PLACES.postgres18, { ...options, schema: worker.database.schema })
     onTestFinished(async () => {
       end.open()
       await worker.carillon.stop({ grace: 0 })

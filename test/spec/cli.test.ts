@@ -2,9 +2,10 @@ import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import { runCommand } from "../support/run-command.ts"
 
 const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
@@ -38,7 +39,7 @@ describe("carillon demo", () => {
 
 describe("carillon db", () => {
   it("prints the SQL that is missing, applies it, and then has nothing to do", async () => {
-    const where = ["--database", inject("postgres18"), "--schema", newSchema(createSystemHost())]
+    const where = ["--database", PLACES.postgres18, "--schema", newSchema(createSystemHost())]
     const plan = await carillon("db", "plan", ...where).ended
     expect(plan.output).toContain("create table")
     const applied = await carillon("db", "migrate", ...where).ended
@@ -48,7 +49,7 @@ describe("carillon db", () => {
   })
 
   it("says what is wrong when the server cannot be used, and ends with 1", async () => {
-    const url = new URL(inject("postgres18"))
+    const url = new URL(PLACES.postgres18)
     url.pathname = "/no_such_database"
     const { code, output } = await carillon("db", "plan", "--database", url.href).ended
     expect(code).toBe(1)

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { defineJob, InputError, type JobContext, PayloadError, RunError } from "../../src/index.ts"
 import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { PLACES } from "../support/places.ts"
 
 const greet = defineJob({
   name: "greet",
@@ -10,13 +11,13 @@ const greet = defineJob({
 })
 
 const places = (["memory", "postgres14", "postgres18"] as const).filter(
-  (place) => place === "memory" || inject(place) !== "",
+  (place) => place === "memory" || PLACES[place] !== "",
 )
 
 describe.each(places)("a run, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
   })
   afterAll(() => kit.close())
 

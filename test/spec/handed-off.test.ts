@@ -1,9 +1,10 @@
 /** Runs that were started by their own insert: like any other, and none of them lost or executed twice. */
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { Bury, defineJob, type JobContext } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
 import { sessionEnded } from "../support/watched-database.ts"
@@ -86,7 +87,7 @@ describeEngines(
 describe("a run that was started by its insert", () => {
   it("in a process that runs by itself needs no claim and no wake-up", async () => {
     const job = defineJob({ name: "plain", run: async () => "done" })
-    const { carillon, database } = carillonOn(inject("postgres18"), { jobs: [job] })
+    const { carillon, database } = carillonOn(PLACES.postgres18, { jobs: [job] })
     onTestFinished(() => carillon.stop())
     await carillon.start()
     const looks = () => database.count("runs/look")

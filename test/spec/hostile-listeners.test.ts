@@ -2,15 +2,16 @@
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
-import { describe, expect, inject, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 
 const script = fileURLToPath(new URL("../support/process/hostile-listeners.mjs", import.meta.url))
 
 describe("a logger and a listener", () => {
   it.each(["throws", "rejects", "rejects later"])("of which each call %s end no process", async (how) => {
-    const options = { how, database: inject("postgres18"), schema: newSchema(createSystemHost()) }
+    const options = { how, database: PLACES.postgres18, schema: newSchema(createSystemHost()) }
     const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(options)])
     expect(stdout).toBe("survived")
   })

@@ -1,6 +1,6 @@
 /** Processes at work on a server, with nothing broken: the judge of histories finds every promise kept, and spoken of. */
 import pg from "pg"
-import { expect, inject, it, onTestFinished } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { createCarillonOn } from "../../src/api/carillon.ts"
 import { defineJob } from "../../src/index.ts"
 import type { EventListener } from "../../src/observe/events.ts"
@@ -11,12 +11,13 @@ import { describeExamination, examine } from "../support/history/check.ts"
 import type { Asked, Entry } from "../support/history/operations.ts"
 import type { Recorder } from "../support/history/record.mjs"
 import { claimOf, recordEvents, recordHandler } from "../support/history/record-events.mjs"
+import { PLACES } from "../support/places.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import { execute, rowsOf, untilRows } from "../support/sql.ts"
 import { SILENT } from "../support/watched-app.ts"
 
 const BY = { actor: "test", reason: "to see" }
-const URL = () => inject("postgres18")
+const URL = () => PLACES.postgres18
 
 /** A schema with two processes and an observer, which all write into one history. */
 async function stage() {

@@ -1,8 +1,9 @@
 /** Idempotency keys: one run while one lives, or for a time; the second enqueue is answered with the first. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, createCarillon, defineJob, Snooze } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, SILENT, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
@@ -173,7 +174,7 @@ describe("a key", () => {
 describe("a key that many ask for at once", () => {
   it("makes one run, and everyone is told which", async () => {
     const job = defineJob({ name: "wanted", run: async () => {} })
-    const address = { database: inject("postgres18"), schema: newSchema(createSystemHost()), logger: SILENT }
+    const address = { database: PLACES.postgres18, schema: newSchema(createSystemHost()), logger: SILENT }
     await using one = createCarillon(address)
     await using two = createCarillon(address)
     await one.migrate()
@@ -194,7 +195,7 @@ describe("a key that many ask for at once", () => {
         executed += 1
       },
     })
-    const address = { database: inject("postgres18"), schema: newSchema(createSystemHost()), logger: SILENT }
+    const address = { database: PLACES.postgres18, schema: newSchema(createSystemHost()), logger: SILENT }
     await using worker = createCarillon({ ...address, jobs: [job] })
     await using client = createCarillon(address)
     await worker.start()

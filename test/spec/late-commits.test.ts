@@ -1,9 +1,10 @@
 /** Runs that turn up far below where a busy pool has come to: they are found while it is busy, not when it is empty. */
 import pg from "pg"
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
+import { PLACES } from "../support/places.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
 
@@ -20,9 +21,9 @@ async function busyPool(wakeups: boolean) {
       await new Promise((resolve) => setImmediate(resolve))
     },
   })
-  const worker = carillonOn(inject("postgres18"), { jobs: [job], wakeups })
-  const client = carillonOn(inject("postgres18"), { schema: worker.database.schema, wakeups })
-  const user = new pg.Client(inject("postgres18"))
+  const worker = carillonOn(PLACES.postgres18, { jobs: [job], wakeups })
+  const client = carillonOn(PLACES.postgres18, { schema: worker.database.schema, wakeups })
+  const user = new pg.Client(PLACES.postgres18)
   await user.connect()
   onTestFinished(async () => {
     isOver = true

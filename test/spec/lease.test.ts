@@ -1,5 +1,5 @@
 /** The lease of a process: how long it lasts, and when the process has to give it up by itself. */
-import { expect, inject, it, onTestFinished } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { describeEngines, newSchema } from "../support/engines.ts"
@@ -13,6 +13,7 @@ import {
   unreachable,
   virtualTime,
 } from "../support/lease.ts"
+import { PLACES } from "../support/places.ts"
 import { openProxy } from "../support/proxy.ts"
 import { rowsOf } from "../support/sql.ts"
 
@@ -135,7 +136,7 @@ describeEngines("a lease", (engine) => {
 })
 
 it("a handler is told when the lease has run out, although the database is away", async () => {
-  const proxy = await openProxy(inject("postgres18"))
+  const proxy = await openProxy(PLACES.postgres18)
   const aborted = createGate()
   const lost: CarillonEvent[] = []
   let starts = 0

@@ -1,8 +1,9 @@
 /** Occurrences that come while a run of their schedule is not finished, and take the place of another. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createTestKit, type TestKit } from "../../src/testing/index.ts"
 import { createGate } from "../support/gate.ts"
+import { PLACES } from "../support/places.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const at = (time: string) => new Date(`2026-03-02T${time}Z`)
@@ -10,7 +11,7 @@ const at = (time: string) => new Date(`2026-03-02T${time}Z`)
 describe.each(["memory", "postgres18"] as const)("an occurrence that comes early, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
   })
   afterAll(() => kit.close())
 

@@ -1,7 +1,8 @@
 /** Schedules in trouble, and beside others in trouble: whatever is wrong with one, the others go on. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createGate } from "../support/gate.ts"
+import { PLACES } from "../support/places.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
@@ -12,7 +13,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
   const itWithConnections = it.skipIf(where === "memory")
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? "memory" : inject(where))
+    kit = await createWatchedKit(where === "memory" ? "memory" : PLACES[where])
   })
   afterAll(() => kit.close())
 

@@ -1,14 +1,15 @@
 /** What can be seen of the occurrences of a schedule: those that were, in pages, and those that are to come. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type FireRecord, type ScheduleOptions } from "../../src/index.ts"
 import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
+import { PLACES } from "../support/places.ts"
 
 const by = { actor: "ada", reason: "a test" }
 
 describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
   })
   afterAll(() => kit.close())
 

@@ -1,7 +1,8 @@
 /** What schedules remember of their runs, and what that makes them do; and how they are changed without losing a change. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { classic, defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
+import { PLACES } from "../support/places.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const brief = (date: Date | undefined) => date?.toISOString().slice(11, 16)
@@ -9,7 +10,7 @@ const brief = (date: Date | undefined) => date?.toISOString().slice(11, 16)
 describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
   })
   afterAll(() => kit.close())
 

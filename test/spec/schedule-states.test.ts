@@ -1,7 +1,8 @@
 /** What can be done with a schedule in which state: the operations against the table of its life. */
-import { describe, expect, inject, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished } from "vitest"
 import { defineJob, type ScheduleState } from "../../src/index.ts"
 import { canSchedule, SCHEDULE_LIFE, type ScheduleEvent } from "../../src/schedule/schedule-state.ts"
+import { PLACES } from "../support/places.ts"
 import { execute } from "../support/sql.ts"
 import { createWatchedKit } from "../support/watched-app.ts"
 
@@ -10,7 +11,7 @@ const STATES = Object.keys(SCHEDULE_LIFE) as ScheduleState[]
 
 describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) => {
   it("has done with it in each state what its life has there, and nothing else", async () => {
-    const kit = await createWatchedKit(where === "memory" ? "memory" : inject(where))
+    const kit = await createWatchedKit(where === "memory" ? "memory" : PLACES[where])
     onTestFinished(() => kit.close())
     const app = await kit.app({ at: "2026-03-02T09:00Z" })
     const job = defineJob({ name: "work", run: async () => {} })

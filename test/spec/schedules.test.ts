@@ -1,14 +1,15 @@
 /** Schedules as their users know them: made, changed, paused, run by hand, skipped, ended, and what became of them. */
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { PLACES } from "../support/places.ts"
 
 const by = { actor: "ada", reason: "a test" }
 
 describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
   })
   afterAll(() => kit.close())
 

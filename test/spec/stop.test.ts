@@ -1,13 +1,14 @@
 /** Stopping: nothing new is claimed, what runs may finish for a while, the rest goes back and starts elsewhere. */
-import { afterAll, beforeAll, describe, expect, inject, it, onTestFinished, vi } from "vitest"
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { type AttemptAborted, defineJob } from "../../src/index.ts"
 import { createGate } from "../support/gate.ts"
+import { PLACES } from "../support/places.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn, createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 let kit: WatchedKit
 beforeAll(async () => {
-  kit = await createWatchedKit(inject("postgres18"))
+  kit = await createWatchedKit(PLACES.postgres18)
 })
 afterAll(() => kit.close())
 
@@ -138,7 +139,7 @@ describe("a stop", () => {
 
   it("keeps the lease for as long as handlers run: nobody takes their runs away", async () => {
     const { job, gate, started } = patient()
-    const { carillon, database } = carillonOn(inject("postgres18"), { jobs: [job], lease: "1s" })
+    const { carillon, database } = carillonOn(PLACES.postgres18, { jobs: [job], lease: "1s" })
     onTestFinished(() => carillon.stop({ grace: 0 }))
     await carillon.start()
     await carillon.enqueue(job)
@@ -156,9 +157,9 @@ describe("a stop", () => {
 describe("what a stop gives back", () => {
   it("starts in another process, woken for it", async () => {
     const first = patient()
-    const one = carillonOn(inject("postgres18"), { jobs: [first.job] })
+    const one = carillonOn(PLACES.postgres18, { jobs: [first.job] })
     const second = patient()
-    const two = carillonOn(inject("postgres18"), { schema: one.database.schema, jobs: [second.job] })
+    const two = carillonOn(PLACES.postgres18, { schema: one.database.schema, jobs: [second.job] })
     onTestFinished(() => two.carillon.stop({ grace: 0 }))
     await one.carillon.start()
     const runs = await one.carillon.enqueueMany(first.job, [{}, {}, {}])

@@ -1,9 +1,10 @@
 /** What strangers say and write: a notification that is a lie, and a row that no version of Carillon has written. */
 import { createHash } from "node:crypto"
-import { describe, expect, inject, it, onTestFinished, vi } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { parseMessage } from "../../src/engine/wakeup-message.ts"
 import { defineJob } from "../../src/index.ts"
 import { createGate } from "../support/gate.ts"
+import { PLACES } from "../support/places.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { carillonOn, createWatchedKit } from "../support/watched-app.ts"
 
@@ -18,7 +19,7 @@ describe("a notification of a stranger", () => {
     const gate = createGate()
     onTestFinished(gate.open)
     const job = defineJob({ name: "patient", run: () => gate.opened.then(() => "done") })
-    const { carillon, database } = carillonOn(inject("postgres18"), { jobs: [job] })
+    const { carillon, database } = carillonOn(PLACES.postgres18, { jobs: [job] })
     onTestFinished(() => carillon.stop())
     await carillon.start()
     const started = new Promise<void>((resolve) => {

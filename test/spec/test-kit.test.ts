@@ -1,13 +1,14 @@
-import { afterAll, beforeAll, describe, expect, inject, it } from "vitest"
+import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { PLACES } from "../support/places.ts"
 
 const noop = defineJob({ name: "noop", run: async () => {} })
 
 describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : inject(where) })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
   })
   afterAll(() => kit.close())
 

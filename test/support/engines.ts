@@ -11,6 +11,7 @@ import { migrate } from "../../src/store/migrate.ts"
 import { openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import { openMemory } from "./memory.ts"
+import { PLACES } from "./places.ts"
 
 export const SERVERS = ["PostgreSQL 14", "PostgreSQL 18"] as const
 export const ENGINES = [...SERVERS, "PGlite"] as const
@@ -79,5 +80,5 @@ export function newSchema(host: Host): string {
 
 function urlOf(name: EngineName): string {
   if (name === "PGlite") throw new Error("PGlite has one connection, and this suite holds it.")
-  return inject(name === "PostgreSQL 14" ? "postgres14" : "postgres18")
+  return PLACES[name === "PostgreSQL 14" ? "postgres14" : "postgres18"]
 }

@@ -2,7 +2,7 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { expect, inject, onTestFinished } from "vitest"
+import { expect, onTestFinished } from "vitest"
 import { createSystemHost } from "../../../src/runtime/system.ts"
 import type { Database } from "../../../src/store/database.ts"
 import { openServer } from "../../../src/store/server/server.ts"
@@ -10,6 +10,7 @@ import { newSchema } from "../engines.ts"
 import { describeExamination, type Examination, examine } from "../history/check.ts"
 import type { History } from "../history/operations.ts"
 import { readHistory } from "../history/read-history.ts"
+import { PLACES } from "../places.ts"
 import { readFinal } from "./final-read.ts"
 import { startProcess, type WorkerProcess } from "./worker-process.ts"
 
@@ -39,7 +40,7 @@ export interface RecordedWorld {
 
 const host = createSystemHost()
 
-export async function recordedWorld(url: string = inject("postgres18")): Promise<RecordedWorld> {
+export async function recordedWorld(url: string = PLACES.postgres18): Promise<RecordedWorld> {
   const folder = await mkdtemp(join(tmpdir(), "carillon-recorded-"))
   await chmod(folder, 0o755)
   const schema = newSchema(host)

@@ -1,5 +1,4 @@
 /** A schema with a clock that is set by hand and ten schedulers, in which stories happen, one after the other. */
-import { inject } from "vitest"
 import { createCarillon, defineJob } from "../../../src/index.ts"
 import { createSystemHost } from "../../../src/runtime/system.ts"
 import type { ScheduleSpec } from "../../../src/schedule/spec.ts"
@@ -9,6 +8,7 @@ import { openServer } from "../../../src/store/server/server.ts"
 import { takeClock } from "../../../src/testing/clock.ts"
 import { newSchema } from "../engines.ts"
 import type { Happening } from "../oracle/account.ts"
+import { PLACES } from "../places.ts"
 import { DEADLY_POINTS, type DeadlyPoint, gatherCrowd } from "../process/scheduler-crowd.ts"
 import { execute, rowsOf } from "../sql.ts"
 import { type Chance, chanceOf } from "./chance.ts"
@@ -43,7 +43,7 @@ export interface Announced {
 
 const BY = { actor: "test", reason: "the story says so" }
 
-export async function openWorld(url: string = inject("postgres18")): Promise<World> {
+export async function openWorld(url: string = PLACES.postgres18): Promise<World> {
   const host = createSystemHost()
   const schema = newSchema(host)
   const database = openServer(host, { url, schema })
