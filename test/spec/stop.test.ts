@@ -52,6 +52,35 @@ describe("a stop", () => {
     expect(await Promise.all(runs.map(({ id }) => app.result(id)))).toEqual(["done", "done", "done"])
   })
 
+  it("claims nothing more either while calls of its own are still being answered", async () => {
+    const seen: string[] = []
+    const jobOf = (who: string) => defineJob({ name: "shared", run: async () => void seen.push(who) })
+    const one = carillonOn(PLACES.postgres18, { jobs: [jobOf("one")] })
+    await one.carillon.start()
+    const other = carillonOn(PLACES.postgres18, { schema: one.database.schema, jobs: [jobOf("other")] })
+    onTestFinished(() => other.carillon.stop())
+    const [asked, answered] = [createGate(), createGate()]
+    one.database.meddle("runs/insert-plain", async (insert) => {
+      asked.open()
+      await answered.opened
+      return insert()
+    })
+    const calling = one.carillon.enqueue(jobOf("one"))
+    await asked.opened
+    const stopping = one.carillon.stop({ grace: "1h" })
+    await other.carillon.start()
+    const runs = await other.carillon.enqueueMany(
+      jobOf("other"),
+      Array.from({ length: 50 }, () => ({})),
+    )
+    await Promise.all(runs.map((run) => run.result()))
+    answered.open()
+    await other.carillon.result((await calling).id)
+    await stopping
+    expect(new Set(seen)).toEqual(new Set(["other"]))
+    expect(seen).toHaveLength(51)
+  })
+
   it("lets handlers finish within their grace, and writes their results before it ends", async () => {
     const { job, gate, started } = patient()
     await using app = await kit.app({ jobs: [job] })
