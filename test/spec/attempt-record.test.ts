@@ -1,11 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 describe("the record of an attempt", () => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit()
+    kit = await createWatchedKit()
   })
   afterAll(() => kit.close())
 

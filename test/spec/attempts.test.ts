@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { AttemptAborted, defineJob } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 /** A handler that runs until the test lets it go. */
 function gate() {
@@ -17,9 +17,9 @@ function aborted(signal: AbortSignal): Promise<never> {
 }
 
 describe("an attempt", () => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit()
+    kit = await createWatchedKit()
   })
   afterAll(() => kit.close())
 

@@ -1,16 +1,16 @@
 /** What users see of a pause. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
 import { createGate } from "../support/gate.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 describe("an application", () => {
   const by = { actor: "ada", reason: "to see" }
   const greet = defineJob({ name: "greet", run: async () => "hello" })
   const slow = defineJob({ name: "slow", pool: "slow", run: async () => "done" })
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit()
+    kit = await createWatchedKit()
   })
   afterAll(() => kit.close())
 

@@ -1,11 +1,11 @@
 /** When a failed run is tried again, and when not any more. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type Failure, type Job, type JobContext } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
-let kit: TestKit
+let kit: WatchedKit
 beforeAll(async () => {
-  kit = await createTestKit()
+  kit = await createWatchedKit()
 })
 afterAll(() => kit.close())
 

@@ -1,15 +1,16 @@
 /** What can be seen of the occurrences of a schedule: those that were, in pages, and those that are to come. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type FireRecord, type ScheduleOptions } from "../../src/index.ts"
-import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
+import type { TestApp } from "../../src/testing/index.ts"
 import { PLACES } from "../support/places.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
 
 describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule, on %s", (where) => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
+    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
   })
   afterAll(() => kit.close())
 

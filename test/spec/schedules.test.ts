@@ -1,15 +1,15 @@
 /** Schedules as their users know them: made, changed, paused, run by hand, skipped, ended, and what became of them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
 import { PLACES } from "../support/places.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
 
 describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
+    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
   })
   afterAll(() => kit.close())
 
