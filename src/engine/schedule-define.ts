@@ -83,7 +83,15 @@ export function edited(row: StoredSchedule, definition: ScheduleDefinition): Cha
   const next = before === "paused" ? undefined : nextOf(changed, cursor)
   const state = before === "paused" ? "paused" : next ? "active" : "completed"
   const cause = before === "paused" ? row.cause : null
-  return { row: { ...changed, state, cause }, cursor, next, isEdit: true, decided: settled.decided }
+  // A pause begins no later than where it goes on from: all that comes until its end is skipped.
+  const paused_at = row.paused_at === null ? null : Math.min(row.paused_at, cursor)
+  return {
+    row: { ...changed, state, cause, paused_at },
+    cursor,
+    next,
+    isEdit: true,
+    decided: settled.decided,
+  }
 }
 
 /**

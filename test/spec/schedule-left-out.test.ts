@@ -134,6 +134,24 @@ describe.each(["memory", "postgres18"] as const)("a schedule that leaves out its
     await app.close()
   })
 
+  it("that its failures have paused makes up for nothing of the pause by its other times", async () => {
+    const { app, ran, put, ledger } = await stage({
+      fails: true,
+      pauseAfterFailures: 1,
+      retry: { attempts: 1 },
+    })
+    await app.schedules.runNow("it", by)
+    await app.clock.advance("1m")
+    expect(await app.schedules.get("it")).toMatchObject({ state: "paused" })
+    await put({ cron: "*/20 * * * *" })
+    await app.clock.set("2026-03-02T09:50Z")
+    await app.schedules.resume("it", by)
+    await app.clock.advance("1m")
+    expect(ran).toEqual(["by hand"])
+    expect(await ledger()).toEqual(["10:00 skipped request 1", "09:20 skipped paused 2"])
+    await app.close()
+  })
+
   it("makes up for a pause without it, where that is asked for", async () => {
     const { app, ran, put } = await stage({ overlap: "queue" })
     await app.schedules.pause("it", by)

@@ -78,7 +78,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
       {
         file: "src/engine/scheduler.ts",
         find: "const scheduled = withoutLeftOut(read(row), row)",
-        replace: "const scheduled = read(row)",
+        replace: "const scheduled = withoutLeftOut(read(row), {})",
       },
     ],
     shownBy: sim(),
