@@ -1,5 +1,5 @@
 /** What became of the occurrences of a schedule, in pages, and which are still to come. */
-import { scheduledOf } from "../engine/decided.ts"
+import { undecidedOf } from "../engine/decided.ts"
 import { notFound, type StoredSchedule } from "../engine/schedule-change.ts"
 import { date, integer, optional, satisfies } from "../options/check.ts"
 import { coming } from "../schedule/coming.ts"
@@ -70,7 +70,7 @@ export async function plannedFires(
     pausedAt: row.paused_at,
     resumeAt: row.resume_at,
   }
-  const planned = coming(scheduledOf(row), present, { limit, after: after?.getTime() })
+  const planned = coming(undecidedOf(row), present, { limit, after: after?.getTime() })
   return planned.map(({ occurrence, due }) => ({ occurrence: toDate(occurrence), due: toDate(due) }))
 }
 

@@ -66,7 +66,7 @@ export interface FireRecord {
 
 type FireRow = typeof listFires extends Statement<infer _, infer R> ? R : never
 
-export function scheduleRecord(row: StoredSchedule): ScheduleRecord {
+export function scheduleRecord(row: Omit<StoredSchedule, "left_out">): ScheduleRecord {
   const settings = JSON.parse(row.settings) as StoredSettings
   return {
     id: row.id,
@@ -100,7 +100,10 @@ export function scheduleRecord(row: StoredSchedule): ScheduleRecord {
   }
 }
 
-function policyOf({ job_settings: job }: StoredSchedule, settings: StoredSettings): SourcedPolicy {
+function policyOf(
+  { job_settings: job }: Pick<StoredSchedule, "job_settings">,
+  settings: StoredSettings,
+): SourcedPolicy {
   return readPolicy(settings, jobFactsOf(job === null ? settings.job : readSettings(job)))
 }
 

@@ -29,7 +29,7 @@ import { declareLimit } from "../store/limits/declare.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { DAY_MS } from "../time/civil.ts"
 import { formatInstant, type InstantMs } from "../time/instant.ts"
-import { overlapKeyOf, runSettingsOf, scheduledOf } from "./decided.ts"
+import { leftOutOf, overlapKeyOf, runSettingsOf, scheduledOf } from "./decided.ts"
 import { audit, lockedSchedule, notFound, type StoredSchedule, wrongState } from "./schedule-change.ts"
 
 export interface BackfillParts {
@@ -139,8 +139,11 @@ async function readChunk(
   const { recurrence } = scheduledOf(row)
   const { occurrences, rest } = sliceOf(recurrence, span, { order, limit: CHUNK })
   const standing = { state: row.state, cursor: row.cursor, pausedAt: row.paused_at }
+  const leftOut = leftOutOf(row)
+  // What was left out by request is decided, also where the schedule has not come so far.
+  const isOpen = (at: InstantMs) => isLeftToBackfills(standing, at) || leftOut.includes(at)
   // In the order of time, whichever end it begins at.
-  const open = occurrences.filter((at) => isLeftToBackfills(standing, at)).toSorted((a, b) => a - b)
+  const open = occurrences.filter(isOpen).toSorted((a, b) => a - b)
   const [first, last] = [open[0], open.at(-1)]
   if (first === undefined || last === undefined) return { reruns: [], runs: 0, rest }
   const isJudged = reprocess !== "missing"

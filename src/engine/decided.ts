@@ -1,11 +1,12 @@
 /** Schedules with what was decided about them, in the form in which it is written. */
 import { readSettings } from "../job/reconcile.ts"
 import type { Host } from "../runtime/host.ts"
+import { withoutInstants } from "../schedule/bounds.ts"
 import type { Decision, Missed, Scheduled } from "../schedule/decide.ts"
 import { occurrenceId } from "../schedule/occurrence-id.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import { type JobFacts, jobFactsOf, readStored, type ScheduleSettings } from "../schedule/stored.ts"
-import { formatInstant } from "../time/instant.ts"
+import { formatInstant, type InstantMs } from "../time/instant.ts"
 import { jobLimit } from "./new-run.ts"
 
 /** A schedule as it was read. */
@@ -18,6 +19,8 @@ export interface ScheduleRow {
   /** What is declared of its job, as JSON. */
   readonly job_settings: string | null
   readonly now_ms: number
+  /** The instants after where it has come that somebody has told it to leave out, as JSON; null where there are none. */
+  readonly left_out?: string | null
 }
 
 export interface Decided<Row extends ScheduleRow = ScheduleRow> {
@@ -47,6 +50,23 @@ export function scheduledOf({
 }: Pick<ScheduleRow, "id" | "settings" | "job_settings"> & { readonly spec: string }): Scheduled {
   const own = JSON.parse(settings) as ScheduleSettings
   return readStored(id, JSON.parse(spec) as ScheduleSpec, own, factsOf(own, job_settings))
+}
+
+/** The same, with the times that are still to be decided: what it was told to leave out is, ahead of its time. */
+export function undecidedOf(
+  row: Parameters<typeof scheduledOf>[0] & Pick<ScheduleRow, "left_out">,
+): Scheduled {
+  return withoutLeftOut(scheduledOf(row), row)
+}
+
+export function withoutLeftOut(scheduled: Scheduled, row: Pick<ScheduleRow, "left_out">): Scheduled {
+  const instants = leftOutOf(row)
+  if (instants.length === 0) return scheduled
+  return { ...scheduled, recurrence: withoutInstants(scheduled.recurrence, instants) }
+}
+
+export function leftOutOf({ left_out: instants }: Pick<ScheduleRow, "left_out">): readonly InstantMs[] {
+  return instants ? (JSON.parse(instants) as InstantMs[]) : []
 }
 
 function factsOf(own: ScheduleSettings, declared: string | null): JobFacts {

@@ -19,7 +19,16 @@ import { lockSchedule } from "../store/schedules/lock.ts"
 import { releaseHeldRuns } from "../store/schedules/release-held.ts"
 import type { Statement } from "../store/statement.ts"
 import type { InstantMs } from "../time/instant.ts"
-import { type Decided, fireParams, instantsOf, keysOf, newRunsOf, scheduledOf } from "./decided.ts"
+import {
+  type Decided,
+  fireParams,
+  instantsOf,
+  keysOf,
+  leftOutOf,
+  newRunsOf,
+  scheduledOf,
+  undecidedOf,
+} from "./decided.ts"
 import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
 import type { ReadyLane } from "./lane.ts"
 import { awaitsReplan, editionFor, isBeyondUs, replanned, zoneDataOutdated } from "./zone-data.ts"
@@ -200,7 +209,7 @@ export function resumed(row: StoredSchedule, misfire?: "latest" | "all"): Change
   const now = Math.floor(row.now_ms)
   const settled = settleBeforeResume(row, misfire)
   // One that was set aside goes on where it was: what it missed meanwhile obeys its policy.
-  const cursor = settled ? cursorAfter(scheduledOf(row), settled.cursor, now) : row.cursor
+  const cursor = settled ? cursorAfter(undecidedOf(row), settled.cursor, now) : row.cursor
   const next = nextOf(row, cursor)
   const state = next ? "active" : "completed"
   return {
@@ -220,7 +229,7 @@ function cursorAfter({ recurrence, afterMs }: Scheduled, settled: InstantMs, now
 function settleBeforeResume(row: StoredSchedule, misfire: "latest" | "all" | undefined): Settled | undefined {
   if (row.paused_at === null) return undefined
   if (misfire === undefined) return settlePaused(row, row.paused_at)
-  const scheduled = scheduledOf(row)
+  const scheduled = undecidedOf(row)
   const { overlap } = scheduled.policy
   const policy = readPolicy({ misfire }, { overlap })
   return settleDue(row, { ...scheduled, policy })
@@ -253,7 +262,7 @@ export interface Settled {
 /** Decides what is due by now under the definition that the schedule has. All of it: what comes after has another. */
 export function settleDue(
   row: StoredSchedule,
-  scheduled: Scheduled = scheduledOf(row),
+  scheduled: Scheduled = undecidedOf(row),
   until: InstantMs = Number.POSITIVE_INFINITY,
 ): Settled {
   const now = Math.floor(row.now_ms)
@@ -281,7 +290,7 @@ export function settlePaused(
   row: StoredSchedule,
   pausedAt: InstantMs,
   reason: "paused" | "retired" = "paused",
-  scheduled: Scheduled = scheduledOf(row),
+  scheduled: Scheduled = undecidedOf(row),
 ): Settled {
   const { recurrence } = scheduled
   const before = settleDue(row, scheduled, pausedAt)
@@ -293,6 +302,21 @@ export function settlePaused(
   const stretch: Stretch = { outcome: "skipped", reason, first, last, count, into: undefined }
   const decision = passing(stretch)
   return { cursor: last, decided: [...before.decided, { row, decision, scheduled }] }
+}
+
+/**
+ * Where other times begin: now, or where the schedule has come, if the clock was set back since. It has come no further by
+ * leaving something out ahead of its time: what lies before that by other times is undecided.
+ */
+export function beginOf(row: StoredSchedule, settled: InstantMs): InstantMs {
+  const now = Math.floor(row.now_ms)
+  const leftOut = leftOutOf(row)
+  // One that was set aside cannot be asked for its times.
+  const previous = (at: InstantMs) =>
+    row.state === "error" ? undefined : scheduledOf(row).recurrence.previous(at)
+  let at = settled
+  while (at > now && leftOut.includes(at)) at = previous(at) ?? now
+  return Math.max(at, now)
 }
 
 /** A decision to pass over something; what comes after it is written by whoever makes it. */
@@ -308,11 +332,11 @@ export function passing(stretch: Stretch): Decision {
 }
 
 export function nextOf(
-  row: Pick<StoredSchedule, "id" | "spec" | "settings" | "job_settings"> & { readonly fired?: bigint },
+  row: Parameters<typeof undecidedOf>[0] & { readonly fired?: bigint },
   cursor: InstantMs,
 ): Planned | undefined {
   const fired = Number(row.fired ?? 0n)
-  return decide(scheduledOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired, endedAt: null }).next
+  return decide(undecidedOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired, endedAt: null }).next
 }
 
 export async function audit(

@@ -7,11 +7,12 @@ import type { Transaction } from "../store/database.ts"
 import { findSchedule } from "../store/schedules/find.ts"
 import { insertSchedule } from "../store/schedules/insert.ts"
 import { MINUTE_MS } from "../time/civil.ts"
-import { scheduledOf } from "./decided.ts"
+import { undecidedOf } from "./decided.ts"
 import { type MadeNow, makeRunNow } from "./run-by-hand.ts"
 import {
   audit,
   type ByWhom,
+  beginOf,
   type Changed,
   nextOf,
   notFound,
@@ -78,11 +79,19 @@ export function edited(row: StoredSchedule, definition: ScheduleDefinition): Cha
     return { row: changed, cursor: at, next, isEdit: true }
   }
   const settled = settleBefore(row)
-  const cursor = Math.max(settled.cursor, Math.floor(row.now_ms))
+  const cursor = beginOf(row, settled.cursor)
   const next = before === "paused" ? undefined : nextOf(changed, cursor)
   const state = before === "paused" ? "paused" : next ? "active" : "completed"
   const cause = before === "paused" ? row.cause : null
-  return { row: { ...changed, state, cause }, cursor, next, isEdit: true, decided: settled.decided }
+  // A pause begins no later than where it goes on from: all that comes until its end is skipped.
+  const paused_at = row.paused_at === null ? null : Math.min(row.paused_at, cursor)
+  return {
+    row: { ...changed, state, cause, paused_at },
+    cursor,
+    next,
+    isEdit: true,
+    decided: settled.decided,
+  }
 }
 
 /**
@@ -91,7 +100,7 @@ export function edited(row: StoredSchedule, definition: ScheduleDefinition): Cha
  */
 function settleBefore(row: StoredSchedule): Settled {
   if (row.state !== "active" && row.paused_at === null) return { cursor: row.cursor, decided: [] }
-  const scheduled = { ...scheduledOf(row), delays: { jitterMs: 0, spreadMs: 0 } }
+  const scheduled = { ...undecidedOf(row), delays: { jitterMs: 0, spreadMs: 0 } }
   return row.paused_at === null
     ? settleDue(row, scheduled)
     : settlePaused(row, row.paused_at, "paused", scheduled)

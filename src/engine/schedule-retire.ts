@@ -2,6 +2,7 @@
 import type { ScheduleDefinition } from "../schedule/reconcile.ts"
 import {
   type ByWhom,
+  beginOf,
   type Changed,
   nextOf,
   type Settled,
@@ -33,7 +34,8 @@ export function revived(row: StoredSchedule, definition: ScheduleDefinition | un
   const { was, pause } = JSON.parse(row.cause ?? "{}") as Partial<Retirement>
   const settled = was === "active" || was === "paused" ? settleRetired(row) : undefined
   const now = Math.floor(row.now_ms)
-  const cursor = Math.max(settled?.cursor ?? row.cursor, now)
+  const reached = settled?.cursor ?? row.cursor
+  const cursor = definition ? beginOf(row, reached) : Math.max(reached, now)
   const after = { ...row, ...definition, cause: null }
   const changed = { cursor, isEdit: definition !== undefined, decided: settled?.decided ?? [] }
   if (pause) {

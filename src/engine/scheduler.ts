@@ -29,6 +29,7 @@ import {
   newRunsOf,
   type ScheduleRow,
   scheduledOf,
+  withoutLeftOut,
 } from "./decided.ts"
 import { type Displaced, displace } from "./displace.ts"
 import type { ReadyLane } from "./lane.ts"
@@ -142,7 +143,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   function decideOn(row: DueRow): Decided<DueRow> {
-    const scheduled = read(row)
+    const scheduled = withoutLeftOut(read(row), row)
     const { cursor, live, retrying, ended_at: endedAt } = row
     const now = Math.floor(row.now_ms)
     const standing = { now, cursor, live, retrying, fired: Number(row.fired), endedAt }

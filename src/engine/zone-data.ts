@@ -18,7 +18,7 @@ import { nextDueSchedule } from "../store/schedules/next-due.ts"
 import type { outdatedSchedules } from "../store/schedules/outdated.ts"
 import { raiseZoneData } from "../store/schedules/raise-zone-data.ts"
 import type { Statement } from "../store/statement.ts"
-import { type Decided, type ScheduleRow, scheduledOf } from "./decided.ts"
+import { type Decided, type ScheduleRow, scheduledOf, undecidedOf } from "./decided.ts"
 
 type OutdatedRow = typeof outdatedSchedules extends Statement<infer _, infer Row> ? Row : never
 
@@ -66,7 +66,7 @@ export function createOutlook(runtime: Runtime, events: Events): () => Promise<O
 /** A schedule that was planned by other zone data, planned by ours. Throws what is wrong with it. */
 export function replanned<Row extends Replannable>(row: Row): Decided<Row> {
   const { cursor, next_occurrence: nextOccurrence, last_civil: lastCivil } = row
-  const scheduled = scheduledOf(row)
+  const scheduled = undecidedOf(row)
   const decision = replan(scheduled, { cursor, nextOccurrence, lastCivil, fired: Number(row.fired) })
   return { row, decision, scheduled }
 }

@@ -1,4 +1,7 @@
-/** A recurrence within limits: from `startAt`, which counts, to `endAt`, which does not, and without excluded days. */
+/**
+ * A recurrence within limits: from `startAt`, which counts, to `endAt`, which does not, and without excluded days or
+ * single instants.
+ */
 
 import { CYCLE_DAYS, DAY_MS } from "../time/civil.ts"
 import type { InstantMs } from "../time/instant.ts"
@@ -33,6 +36,25 @@ export function once(at: InstantMs): Recurrence {
     next: (after) => (after < at ? at : undefined),
     previous: (before) => (before > at ? at : undefined),
     count: (from, to) => (from <= at && at < to ? 1 : 0),
+  }
+}
+
+/** Without some of its instants; what is none of them makes no difference. */
+export function withoutInstants(base: Recurrence, instants: readonly InstantMs[]): Recurrence {
+  const left = new Set(instants.filter((at) => base.next(at - 1) === at))
+  if (left.size === 0) return base
+  return {
+    next: (after) => {
+      let found = base.next(after)
+      while (found !== undefined && left.has(found)) found = base.next(found)
+      return found
+    },
+    previous: (before) => {
+      let found = base.previous(before)
+      while (found !== undefined && left.has(found)) found = base.previous(found)
+      return found
+    },
+    count: (from, to) => base.count(from, to) - [...left].filter((at) => at >= from && at < to).length,
   }
 }
 

@@ -96,6 +96,23 @@ describe("nothing is said", () => {
     expect(sentences({ ledger, read, schedule: { version: 2 } })).toEqual([])
   })
 
+  it("of one that was told to leave out what its next times have as well, or have not, ahead of its time", () => {
+    const before = { spec: { every: "3m" }, version: 1, state: "active", job: "work" }
+    const read = { audit: [audit("schedule.skipNext", 2.2, before), audit("schedule.put", 2.4, before)] }
+    const leftOut = (minute: number) =>
+      passed(minute, minute, { reason: "request", decidedAtUs: HOUR_US + 2.2 * MINUTE_US })
+    const schedule = { version: 2, spec: { every: "1m" } }
+    expect(sentences({ ledger: [leftOut(3), fire(4), fire(5), leftOut(6)], read, schedule })).toEqual([])
+    const paused = passed(4, 5, { reason: "paused" })
+    expect(sentences({ ledger: [leftOut(3), paused, leftOut(6)], read, schedule })).toEqual([])
+    const around = passed(2.5, 4, { reason: "paused", count: 3 })
+    const often = { version: 2, spec: { every: "30s" } }
+    const rest = [fire(4.5), fire(5)]
+    expect(sentences({ ledger: [around, leftOut(3), ...rest, leftOut(6)], read, schedule: often })).toEqual(
+      [],
+    )
+  })
+
   it("of the times of one that cannot be read here, but of its runs", () => {
     const spec = { cron: "0 0 * * *", exclude: ["2026-12-25"] }
     expect(sentences({ schedule: { spec } })).toEqual([])
@@ -142,6 +159,26 @@ describe("of occurrences it says", () => {
       "that it has not come so far",
       [...LEDGER, fire(6)],
       "has decided about 1970-01-01T01:06:00.000Z, and has come no further than 1970-01-01T01:05:00.000Z.",
+    ],
+    [
+      "what was left out and decided again",
+      [...LEDGER, passed(4, 4, { generation: 2, reason: "request" })],
+      "has decided about 1970-01-01T01:04:00.000Z twice, as skipped and as fired.",
+    ],
+    [
+      "what was left out and is none",
+      [...LEDGER, passed(3.5, 3.5, { reason: "request" })],
+      "has left out 1970-01-01T01:03:30.000Z, which was none of its times then.",
+    ],
+    [
+      "that more was left out than anybody asks for",
+      [...LEDGER.slice(0, 2), passed(4, 5, { reason: "request" })],
+      "has left out 2 from 1970-01-01T01:04:00.000Z to 1970-01-01T01:05:00.000Z, where one is asked for.",
+    ],
+    [
+      "that it has not come to what was left out, and was never edited",
+      [...LEDGER, passed(6, 6, { reason: "request" })],
+      "has left out 1970-01-01T01:06:00.000Z, and has come no further than 1970-01-01T01:05:00.000Z.",
     ],
     [
       "that nothing stands for what was missed",

@@ -110,6 +110,19 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: NEW, last_civil: null })
   })
 
+  it("leaves out what it was told to before an edit, also when it is planned anew", async () => {
+    const { clock, open, add, start, row, ledger } = await stageOf(engine)
+    const id = await add({ name: "it", spec: NINE })
+    const older = await open(OLD)
+    expect(await skipNext(older, "it", by)).toEqual(new Date("2026-03-02T08:00Z"))
+    await clock.set("2026-03-02T07:30Z")
+    await patchSchedule(older, "it", { cron: "0 9,10 * * *" }, { version: 1, ...by })
+    expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: OLD })
+    await start(NEW).tick()
+    expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: NEW })
+    expect(await ledger(id)).toEqual(["08:00:00 skipped request"])
+  })
+
   it("that cannot be read can still be cancelled before it is planned anew", async () => {
     const { open, leave, row, database } = await stageOf(engine)
     const id = await leave(

@@ -287,6 +287,36 @@ describeEngines(
       })
     })
 
+    it("that leave out their next go by other times from the deploy on, and leave it out by those as well", async () => {
+      const { deploy, schedule, ran, clock } = await stage()
+      const hourly = (name: string) => schedule(name, { cron: "0 * * * *" } as never)
+      const first = await deploy([hourly("changed"), hourly("gone")])
+      for (const name of ["changed", "gone"]) await first.schedules.skipNext(name, by)
+      await deploy([schedule("changed", { input: "changed " })])
+      await clock.set("2026-03-02T09:35Z")
+      const app = await deploy([
+        schedule("changed", { input: "changed " }),
+        schedule("gone", { input: "gone " }),
+      ])
+      await app.clock.advance("40m")
+      expect(ran.toSorted()).toEqual([
+        "changed 09:30",
+        "changed 09:40",
+        "changed 09:50",
+        "changed 10:10",
+        "gone 09:40",
+        "gone 09:50",
+        "gone 10:10",
+      ])
+      expect(await brief(app, "gone")).toEqual([
+        "10:10 fired 1",
+        "10:00 skipped request 1",
+        "09:50 fired 1",
+        "09:40 fired 1",
+      ])
+      expect(await app.schedules.get("changed")).toMatchObject({ fired: 4 })
+    })
+
     it("are the code's to change: a put is refused, and so is the return of one that retired", async () => {
       const { deploy, schedule, job } = await stage()
       const app = await deploy([schedule("nightly")])

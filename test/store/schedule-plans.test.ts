@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
+import { makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { dueSchedules } from "../../src/store/schedules/due.ts"
 import { nextDueSchedule } from "../../src/store/schedules/next-due.ts"
@@ -114,6 +115,19 @@ describeEngines(
           expect(await taken(which, { zoneData, plansAnew: false })).toBe(which === none ? BATCH : 0)
         }
       }
+    })
+
+    it("looks into the ledger for those alone that were edited, from where they have come", async () => {
+      await makeFirePartitionsInTurn(database, [Date.parse("2025-11-15T00:00Z")])
+      const months = async () =>
+        (await executedPlan(database, dueSchedules, due(NEW)))
+          .filter(({ table, isExecuted }) => table?.startsWith("fires") && isExecuted)
+          .map(({ type, table }) => `${type} ${table}`)
+      expect(await months()).toEqual([])
+      await execute(database, `update {schedules} set version = 2 where tzdb = '${NEW}'`)
+      const looked = await months()
+      expect(looked.length).toBeGreaterThan(0)
+      expect(looked.filter((each) => /Seq Scan|202511/.test(each))).toEqual([])
     })
   },
   SERVERS,

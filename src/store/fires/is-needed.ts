@@ -6,8 +6,8 @@ import { type Statement, statement } from "../statement.ts"
  * because a backfill or a long downtime writes about months that are long over, or one that a schedule has not passed.
  *
  * The second is what keeps an occurrence from a second run: a schedule decides only what is after its cursor, so a row
- * up to there guards nothing. Rows after it come from a backfill of time in which the schedule was paused. A schedule
- * that has ended decides nothing more.
+ * up to there guards nothing. Rows after it come from a backfill of time in which the schedule was paused, or say that
+ * something was left out before an edit. A schedule that has ended decides nothing more.
  * The name of a table is no parameter, so each partition has a statement of its own.
  * Locks: none that hold up others. Index: none; a month is read through to the first such row, once when there is none.
  */

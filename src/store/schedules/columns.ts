@@ -34,6 +34,20 @@ export const SCHEDULE_COLUMNS = {
   now_ms: double,
 } as const
 
+/**
+ * The instants after `after` that somebody has told a schedule to leave out, as the ledger has them. They are decided
+ * although the schedule has not come so far: other times count from the moment of the edit on.
+ *
+ * Index: the primary key of fires, in the months from there on.
+ */
+export function selectLeftOut(schedule: string, after: string): string {
+  return `(
+    select json_agg((extract(epoch from fire.occurrence) * 1000)::bigint)
+    from {fires} as fire
+    where fire.schedule = ${schedule}.id and fire.occurrence > ${after} and fire.reason = 'request'
+  )`
+}
+
 /** From `schedule`, a row of the table. */
 export const SELECT_SCHEDULE = `
   schedule.id, schedule.tenant, schedule.name, schedule.job, schedule.spec, schedule.input, schedule.settings,

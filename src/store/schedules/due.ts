@@ -1,16 +1,18 @@
 import { bigint, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { selectLeftOut } from "./columns.ts"
 
 /**
  * The schedules that are due, the longest first, as they are, with what has to be known to decide about them: how many
- * of their runs are not finished, how the last ones ended, and what is declared of their jobs.
+ * of their runs are not finished, how the last ones ended, what is declared of their jobs, and what was left out ahead of
+ * its time.
  * `skip` leaves out the first ones, for others to take.
  *
  * Guarantee: those that go by a zone only for a process whose zone data is the newest there is, and only if they were
  * planned by it.
  * Locks: none. Whoever has decided takes the rows, if they are still as they were read (schedules/take).
- * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), runs_by_schedule, the primary keys of jobs and
- * schedule_ends.
+ * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), runs_by_schedule, the primary keys of jobs,
+ * schedule_ends and fires.
  */
 export const dueSchedules = statement({
   name: "schedules/due",
@@ -30,6 +32,7 @@ export const dueSchedules = statement({
     retrying: int,
     failures: int,
     ended_at: nullable(instant),
+    left_out: nullable(json),
     now_ms: double,
   },
   plan: "index",
@@ -37,6 +40,8 @@ export const dueSchedules = statement({
   select due.id, tenant, due.name, job, spec, due.settings, jobs.settings as job_settings, due.version, cursor, fired,
     runs.live, runs.retrying, coalesce(ends.failures, 0) as failures,
     ends.ended_at,
+    -- The first version of a schedule has never gone back behind what was left out.
+    case when due.version > 1 then ${selectLeftOut("due", "due.cursor")} end as left_out,
     date_part('epoch', {now}) * 1000 as now_ms
   from (
     select *

@@ -1,18 +1,19 @@
-import { text } from "../codec.ts"
+import { json, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { SCHEDULE_COLUMNS, SELECT_SCHEDULE } from "./columns.ts"
+import { SCHEDULE_COLUMNS, SELECT_SCHEDULE, selectLeftOut } from "./columns.ts"
 
 /**
- * A schedule by its name.
+ * A schedule by its name, with what it was told to leave out of what is to come.
  *
- * Index: schedules_name (tenant, name), runs_by_schedule, the primary key of jobs.
+ * Index: schedules_name (tenant, name), runs_by_schedule, the primary keys of jobs and fires.
  */
 export const findSchedule = statement({
   name: "schedules/find",
   params: { tenant: text, name: text },
-  returns: SCHEDULE_COLUMNS,
+  returns: { ...SCHEDULE_COLUMNS, left_out: nullable(json) },
   sql: `
-  select ${SELECT_SCHEDULE}
+  select ${SELECT_SCHEDULE},
+    ${selectLeftOut("schedule", "least(schedule.cursor, {now})")} as left_out
   from {schedules} as schedule
   where schedule.tenant = @tenant and schedule.name = @name
 `,

@@ -1,11 +1,12 @@
 import { bigint, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { selectLeftOut } from "./columns.ts"
 
 /**
  * Active schedules that were planned by other zone data than the newest, for a process that has the newest.
  *
  * Locks: none. Whoever has planned them anew takes the rows, if they are still as they were read (schedules/take).
- * Index: schedules_due_by_zone (tzdb, next_at), the primary key of jobs.
+ * Index: schedules_due_by_zone (tzdb, next_at), the primary keys of jobs and fires.
  */
 export const outdatedSchedules = statement({
   name: "schedules/outdated",
@@ -23,12 +24,15 @@ export const outdatedSchedules = statement({
     fired: bigint,
     next_occurrence: nullable(instant),
     last_civil: nullable(text),
+    left_out: nullable(json),
     now_ms: double,
   },
   plan: "index",
   sql: `
   select id, tenant, schedule.name, job, spec, schedule.settings, jobs.settings as job_settings, schedule.version, cursor,
-    fired, next_occurrence, last_civil, date_part('epoch', {now}) * 1000 as now_ms
+    fired, next_occurrence, last_civil,
+    case when schedule.version > 1 then ${selectLeftOut("schedule", "schedule.cursor")} end as left_out,
+    date_part('epoch', {now}) * 1000 as now_ms
   from (
     (
       select id, tenant, name, job, spec, settings, version, cursor, fired, next_occurrence, last_civil

@@ -64,7 +64,9 @@ export function createCommands({ record, carillon, jobs, asking, by }) {
       record("sched_resume", { schedule: name })
       return changed
     },
-    edit: (name, nonce) => edit(name, { every: "1s", offset: `${nonce % 1_000}ms` }),
+    // Times that have instants in common: what was skipped by the old ones may come again by the new ones.
+    edit: (name, nonce) =>
+      edit(name, { every: nonce % 2 === 0 ? "1s" : "2s", offset: `${(nonce % 3) * 500}ms` }),
     describe: (name, nonce) => edit(name, { tags: [`n${nonce}`] }),
     "run now": (name) => yes(schedules.runNow(name, { ...by, overlap: "allow" })),
     "skip next": async (name) => (await schedules.skipNext(name, by)) !== undefined,

@@ -60,6 +60,30 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "passes over other times up to what was left out by the old ones",
+    breaks: "I9",
+    edits: [
+      {
+        file: "src/engine/schedule-define.ts",
+        find: "const cursor = beginOf(row, settled.cursor)",
+        replace: "const cursor = Math.max(settled.cursor, beginOf(row, settled.cursor))",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "counts a run for what was left out before an edit",
+    breaks: "I26",
+    edits: [
+      {
+        file: "src/engine/scheduler.ts",
+        find: "const scheduled = withoutLeftOut(read(row), row)",
+        replace: "const scheduled = withoutLeftOut(read(row), {})",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "fires a schedule that was paused meanwhile",
     breaks: "I13",
     edits: [

@@ -56,6 +56,8 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
     }
     case "skip next":
       await schedules.skipNext(name, BY)
+      // Other times, while what was left out is still to come.
+      if (chance.happens(0.5)) await put(plan, life, name)
       return
     case "run now":
       await schedules.runNow(name, { ...BY, ...(chance.happens(0.3) && { overlap: "allow" as const }) })

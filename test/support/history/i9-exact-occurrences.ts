@@ -4,7 +4,8 @@
  * Which occurrences there are is computed by an oracle that shares nothing with the product, from what the schedule said
  * from its creation and from each edit on. The ledger has every one of them once: alone with its run, under the id that
  * follows from schedule and occurrence, or in a stretch with the right count. Around an edit, what the old times and what
- * the new ones ask for may both be there. Of schedules that cannot be read here, of those that go by the end of their
+ * the new ones ask for may both be there. What was left out by request is decided ahead of its time: it is a time of what
+ * the schedule said then, and decided for good, whatever it says later. Of schedules that cannot be read here, of those that go by the end of their
  * last run and of those with a backfill, only the ledger and its runs are held against each other.
  */
 import type { Facts, RunFacts } from "./facts.ts"
@@ -55,12 +56,16 @@ function complaintsAboutCover(
   if ("afterCompletion" in schedule.spec) return []
   if (audit.some(({ action }) => action === "schedule.backfill")) return []
   const chapters = chaptersOf(schedule, audit)
-  const expected = chapters && expectedOf(chapters, ledger)
-  if (!expected) return []
-  const said: string[] = []
+  const all = chapters && expectedOf(chapters, ledger)
+  if (!all) return []
+  const requested = ledger.filter(isRequested)
+  const leftOut = new Set(requested.map(({ occurrenceUs }) => occurrenceUs / 1_000))
+  const expected = all.filter(({ at }) => !leftOut.has(at))
+  const said = requested.flatMap((row) => complaintsAboutRequest(row, { schedule, chapters, ledger }))
   let next = 0
   let before: FireRow | undefined
   for (const row of ledger) {
+    if (isRequested(row)) continue
     const [first, last] = [row.occurrenceUs / 1_000, row.lastUs / 1_000]
     if (before && row.occurrenceUs <= before.lastUs) {
       said.push(`has decided about ${iso(first)} twice, as ${before.outcome} and as ${row.outcome}.`)
@@ -83,6 +88,45 @@ function complaintsAboutCover(
   }
   const rest = expected.slice(next).filter(({ isCertain }) => isCertain)
   return [...said, ...complaintsAboutMissing(rest.map(({ at }) => at))]
+}
+
+function isRequested({ outcome, reason }: FireRow): boolean {
+  return outcome === "skipped" && reason === "request"
+}
+
+interface Book {
+  readonly schedule: ScheduleRow
+  readonly chapters: readonly Chapter[]
+  readonly ledger: readonly FireRow[]
+}
+
+/** Only an edit of its times takes a schedule back behind what it was told to leave out. */
+function complaintsAboutRequest(row: FireRow, { schedule, chapters, ledger }: Book): string[] {
+  const at = row.occurrenceUs / 1_000
+  const other = ledger.find((each) => each !== row && each.occurrenceUs === row.occurrenceUs)
+  const slackUs = EDIT_SLACK_MS * 1_000
+  const isOfThen = chapters.some(
+    ({ spec, fromUs, toUs }, index) =>
+      fromUs <= row.decidedAtUs + slackUs &&
+      (index === chapters.length - 1 || toUs >= row.decidedAtUs - slackUs) &&
+      timesOf(spec, at - 1, at)?.includes(at),
+  )
+  return [
+    ...sayIf(
+      other !== undefined,
+      () => `has decided about ${iso(at)} twice, as ${row.outcome} and as ${other?.outcome}.`,
+    ),
+    ...sayIf(!isOfThen, () => `has left out ${iso(at)}, which was none of its times then.`),
+    ...sayIf(
+      row.count !== 1 || row.lastUs !== row.occurrenceUs,
+      () =>
+        `has left out ${row.count} from ${iso(at)} to ${iso(row.lastUs / 1_000)}, where one is asked for.`,
+    ),
+    ...sayIf(
+      chapters.length === 1 && row.occurrenceUs > schedule.cursorUs,
+      () => `has left out ${iso(at)}, and has come no further than ${iso(schedule.cursorUs / 1_000)}.`,
+    ),
+  ]
 }
 
 interface Expected {
