@@ -19,7 +19,7 @@ export interface ScheduleRow {
   /** What is declared of its job, as JSON. */
   readonly job_settings: string | null
   readonly now_ms: number
-  /** The instants after where it has come that somebody has told it to leave out, as JSON; null where there are none. */
+  /** The instants after where it has come that are decided all the same, as JSON; null where there are none. */
   readonly left_out?: string | null
 }
 
@@ -52,7 +52,7 @@ export function scheduledOf({
   return readStored(id, JSON.parse(spec) as ScheduleSpec, own, factsOf(own, job_settings))
 }
 
-/** The same, with the times that are still to be decided: what it was told to leave out is, ahead of its time. */
+/** The same, with the times that are still to be decided: some are, ahead of the schedule (selectLeftOut). */
 export function undecidedOf(
   row: Parameters<typeof scheduledOf>[0] & Pick<ScheduleRow, "left_out">,
 ): Scheduled {

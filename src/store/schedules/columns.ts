@@ -35,8 +35,9 @@ export const SCHEDULE_COLUMNS = {
 } as const
 
 /**
- * The instants after `after` that somebody has told a schedule to leave out, as the ledger has them. They are decided
- * although the schedule has not come so far: other times count from the moment of the edit on.
+ * The instants after `after` that are decided although a schedule has not come so far, as the ledger has them: somebody has
+ * told it to leave them out, and other times count from the moment of the edit on; or a backfill has made runs of them
+ * while it was paused.
  *
  * Index: the primary key of fires, in the months from there on.
  */
@@ -44,7 +45,8 @@ export function selectLeftOut(schedule: string, after: string): string {
   return `(
     select json_agg((extract(epoch from fire.occurrence) * 1000)::bigint)
     from {fires} as fire
-    where fire.schedule = ${schedule}.id and fire.occurrence > ${after} and fire.reason = 'request'
+    where fire.schedule = ${schedule}.id and fire.occurrence > ${after} and fire.generation = 1
+      and (fire.reason = 'request' or fire.outcome = 'fired' and fire.occurrence > ${schedule}.cursor)
   )`
 }
 
