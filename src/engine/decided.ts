@@ -130,8 +130,8 @@ export function fireParams(decided: readonly Decided[], { facts }: Pick<Host, "f
     fired: of(({ decision }) => decision.fires.length),
     tzdbs: of(({ scheduled }) => (scheduled.isZoned ? facts.zoneData : null)),
     lastCivils: of(({ decision, scheduled }) => {
-      const last = decision.fires.at(-1)
-      return last ? scheduled.civilOf(last.occurrence) : null
+      const last = lastHappened(decision)
+      return last === undefined ? null : scheduled.civilOf(last)
     }),
     pools: made.map(({ pool }) => pool),
     priorities: made.map(({ priority }) => priority),
@@ -166,4 +166,9 @@ function lookAgainAt(row: ScheduleRow, { next, isHeld }: Decision): number | nul
 
 function missedJson({ count, first, last }: Missed): string {
   return JSON.stringify({ count, first: formatInstant(first), last: formatInstant(last) })
+}
+
+/** What was left out by request has happened as well: it does not come again when its zone moves it. */
+function lastHappened({ fires, passed }: Decision): InstantMs | undefined {
+  return fires.at(-1)?.occurrence ?? passed.find(({ reason }) => reason === "request")?.last
 }

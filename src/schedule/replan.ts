@@ -2,8 +2,8 @@
  * Plans a schedule anew whose next occurrence was computed by other rules of its zone, from its cursor.
  *
  * An occurrence that has moved to an earlier time, and is past, is due now. What has moved to a later time may have
- * happened already: up to the reading of the last one that made a run, everything has, by the rules of then. That is
- * passed over. A reading that comes twice by both sets of rules, as when a clock is set back, and a schedule of every
+ * happened already: up to the reading of the last one that made a run or was left out by request, everything has, by the
+ * rules of then. That is passed over. A reading that comes twice by both sets of rules, as when a clock is set back, and a schedule of every
  * hour, are none of that: there the next occurrence has not moved.
  */
 import type { InstantMs } from "../time/instant.ts"
@@ -15,7 +15,7 @@ export interface Before {
   readonly cursor: InstantMs
   /** By the other rules. */
   readonly nextOccurrence: InstantMs | null
-  /** What the clock read at the last occurrence that made a run. */
+  /** What the clock read at the last occurrence that made a run, or was left out by request. */
   readonly lastCivil: string | null
   readonly fired: number
 }

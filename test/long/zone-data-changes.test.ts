@@ -110,6 +110,25 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: NEW, last_civil: null })
   })
 
+  it("does not bring back what it was told to leave out when that comes later by newer zone data", async () => {
+    const { open, leave, leaveAgain, start, row } = await stageOf(engine)
+    // Nine in the morning is an hour earlier by the rules of the older.
+    const id = await leave(
+      { name: "it", spec: NINE },
+      { cursor: "2026-03-01T08:00Z", next: "2026-03-02T08:00Z" },
+    )
+    await skipNext(await open(OLD), "it", by)
+    const { last_civil: lastCivil } = await row(id)
+    expect(lastCivil).toBe("2026-03-02T09:00:00")
+    await leaveAgain(id, {
+      cursor: "2026-03-02T07:00Z",
+      next: "2026-03-03T07:00Z",
+      lastCivil: String(lastCivil),
+    })
+    await start(NEW).tick()
+    expect(await row(id)).toMatchObject({ next_at: "03-03 08:00", tzdb: NEW })
+  })
+
   it("leaves out what it was told to before an edit, also when it is planned anew", async () => {
     const { clock, open, add, start, row, ledger } = await stageOf(engine)
     const id = await add({ name: "it", spec: NINE })

@@ -70,6 +70,7 @@ export async function openZoneStage(engine: Engine, at = "2026-03-02T07:30Z") {
     runtimeOf,
     start,
     leave,
+    leaveAgain: setRow,
     add: (schedule: NewSchedule, zoneData = OLD) =>
       addSchedule(runtimeOf(zoneData), { overlap: "allow", ...schedule }),
     ledger: async (id: string) =>
