@@ -1,7 +1,7 @@
 import { defineConfig } from "vitest/config"
 
 /** Suites that need nothing but Node. */
-const pure = (name: string, include: string[]) => ({ test: { name, include } })
+const pure = (name: string, include: string[]) => ({ test: { name, include, testTimeout: 30_000 } })
 
 /** Suites that need PostgreSQL servers, which are started once for all of them. */
 const withServers = (name: string, include: string[]) => ({

@@ -7,19 +7,35 @@ import type { Member, World } from "../world.ts"
 
 const LEASE_MS = 2_000
 
+const AT_WORK_MS = 10_000
+
+/** A worker that holds a run at this moment, as the database knows it; any, if nobody does for long. */
+async function anyoneAtWork(world: World, chance: Chance): Promise<Member> {
+  let busy: Member[] = []
+  await world.until(async () => {
+    const rows = await world.talk.ask(
+      `select distinct pid from ${world.schema}.runs join ${world.schema}.workers using (lease) where state = 'running'`,
+    )
+    const pids = new Set(rows.map(({ pid }) => Number(pid)))
+    busy = world.workers().filter((worker) => pids.has(worker.pid))
+    return busy.length > 0
+  }, AT_WORK_MS)
+  return chance.pick(busy.length > 0 ? busy : world.workers())
+}
+
 const killedWorkers: Fault = {
   id: "F1",
   title: "a worker is killed in the middle of its work",
   strikes: ["kills"],
   inject: async (world, chance, signal) => {
-    while (!signal.aborted) {
+    // A slow machine gets to it once at least.
+    do {
       await world.rest(chance.between(300, 1_500), signal)
-      if (signal.aborted) break
-      const victim = chance.pick(world.workers())
+      const victim = await anyoneAtWork(world, chance)
       await world.kill(victim)
       world.struck("kills")
       await world.replace(victim)
-    }
+    } while (!signal.aborted)
   },
   expect: (_world, { statistics }) =>
     statistics.lost > 0 ? [] : ["No run was lost with its worker: the kills hit nothing."],
