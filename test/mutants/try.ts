@@ -13,12 +13,16 @@ export interface Verdict {
 /** Real processes are never quite alike: a fault is tried with as many seeds. */
 const CHAOS_SEEDS = [1, 2, 3]
 
+const COMPILE = ["npx", "tsc", "-p", "tsconfig.build.json"] as const
+const SIM = ["node", "scripts/run-ts.mjs", "test/sim/main.ts"] as const
+const CHAOS = ["node", "scripts/run-ts.mjs", "test/chaos/main.ts"] as const
+
 export async function tryMutant(workspace: Workspace, mutant: Mutant): Promise<Verdict> {
   const { breaks, edits, shownBy } = mutant
-  return workspace
-    .edited(edits, async () => {
+  try {
+    const shown = await workspace.edited(edits, async (): Promise<Shown> => {
       const files = [...new Set(edits.map(({ file }) => file))]
-      const compiled = await workspace.run("npx", "tsc", "-p", "tsconfig.build.json")
+      const compiled = await workspace.run(...COMPILE)
       if (compiled.code !== 0) return missed(`does not compile\n${compiled.output}`)
       const units = await workspace.run(
         "npx",
@@ -27,46 +31,65 @@ export async function tryMutant(workspace: Workspace, mutant: Mutant): Promise<V
       if (units.code !== 0) return missed(`the unit tests notice it\n${lastLines(units)}`)
       return show(workspace, shownBy, breaks)
     })
-    .catch((error: unknown) => missed(error instanceof Error ? error.message : String(error)))
+    return shown.again === undefined ? shown : await compare(workspace, shown, shown.again)
+  } catch (error) {
+    return missed(error instanceof Error ? error.message : String(error))
+  }
 }
 
-async function show(workspace: Workspace, workload: Workload, breaks: string): Promise<Verdict> {
+/** With the command that shows it once more. */
+type Shown = Verdict & { readonly again?: readonly [string, ...string[]] }
+
+async function show(workspace: Workspace, workload: Workload, breaks: string): Promise<Shown> {
   if (workload.kind === "sim") {
     const { seeds } = workload
     const finished = await workspace.run(
-      "node",
-      ...[
-        "scripts/run-ts.mjs",
-        "test/sim/main.ts",
-        "--seeds",
-        String(seeds),
-        "--jobs",
-        "1",
-        "--until",
-        breaks,
-      ],
+      ...SIM,
+      ...["--seeds", String(seeds), "--jobs", "1", "--until", breaks],
     )
-    return judge(finished, breaks, `${seeds} seeds`)
+    const line = lineAbout(finished, breaks)
+    // Others may have failed before it, for another reason.
+    const seed = [...finished.output.matchAll(/^seed (\d+) failed/gm)].at(-1)?.[1]
+    if (line === undefined || seed === undefined) return unseen(finished, breaks, `${seeds} seeds`)
+    return { found: true, says: line, by: `seed ${seed}`, again: [...SIM, "--seed", seed] }
   }
-  let verdict = missed("never tried")
+  let shown: Shown = missed("never tried")
   for (const seed of CHAOS_SEEDS) {
     const { fault, seconds } = workload
-    const finished = await workspace.run(
-      "node",
-      ...["scripts/run-ts.mjs", "test/chaos/main.ts"],
-      ...["--fault", fault, "--seconds", String(seconds), "--seed", String(seed)],
-    )
-    verdict = judge(finished, breaks, `${fault} with seed ${seed}`)
-    if (verdict.found) break
+    const command = [
+      ...CHAOS,
+      "--fault",
+      fault,
+      "--seconds",
+      String(seconds),
+      "--seed",
+      String(seed),
+    ] as const
+    const finished = await workspace.run(...command)
+    const [line, by] = [lineAbout(finished, breaks), `${fault} with seed ${seed}`]
+    if (line !== undefined) return { found: true, says: line, by, again: command }
+    shown = unseen(finished, breaks, by)
   }
-  return verdict
+  return shown
 }
 
-function judge(finished: Finished, breaks: string, where: string): Verdict {
-  const line = finished.output.split("\n").find((each) => each.includes(`${breaks} (`))
-  const seed = /^seed (\d+) failed(?![\s\S]*^seed \d+ failed)/m.exec(finished.output)?.[1]
-  if (finished.code !== 0 && line !== undefined)
-    return { found: true, says: line.trim().slice(0, 200), by: seed === undefined ? where : `seed ${seed}` }
+/** What is red without the mutant as well does not show it. */
+async function compare(workspace: Workspace, shown: Verdict, again: Shown["again"] & {}): Promise<Verdict> {
+  const compiled = await workspace.run(...COMPILE)
+  if (compiled.code !== 0) return missed(`without the mutant nothing compiles\n${compiled.output}`)
+  const finished = await workspace.run(...again)
+  const { found, says, by } = shown
+  return finished.code === 0
+    ? { found, says, by }
+    : missed(`without the mutant ${by} is red as well\n${lastLines(finished)}`)
+}
+
+function lineAbout({ code, output }: Finished, breaks: string): string | undefined {
+  const line = output.split("\n").find((each) => each.trimStart().startsWith(`${breaks} (`))
+  return code === 0 ? undefined : line?.trim().slice(0, 200)
+}
+
+function unseen(finished: Finished, breaks: string, where: string): Verdict {
   const what = finished.code === 0 ? "all is green" : `it is red, but not for ${breaks}`
   return missed(`${what} with ${where}\n${lastLines(finished)}`)
 }
