@@ -26,7 +26,17 @@ export async function tryMutant(workspace: Workspace, mutant: Mutant): Promise<V
       if (compiled.code !== 0) return missed(`does not compile\n${compiled.output}`)
       const units = await workspace.run(
         "npx",
-        ...["vitest", "related", ...files, "--run", "--project", "unit", "--passWithNoTests"],
+        ...[
+          "vitest",
+          "related",
+          ...files,
+          "--run",
+          "--project",
+          "unit",
+          "--testTimeout",
+          "60000",
+          "--passWithNoTests",
+        ],
       )
       if (units.code !== 0) return missed(`the unit tests notice it\n${lastLines(units)}`)
       return show(workspace, shownBy, breaks)

@@ -145,6 +145,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
         pools: { default: plan.slots, ...(plan.traits.has("other pool") && { side: 1 }) },
         wakeups: plan.wakeups,
       },
+      works: plan.latecomerUs === undefined || index === 0,
       makeJobs: (life, self) =>
         makeJobs({ life, plan, schema: ground.schema, enqueueIn: (tx) => enqueueAnother(self(), tx) }),
       onStarted: (life) => {
@@ -223,7 +224,10 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   async function run(): Promise<void> {
     nemesis.unleash()
     observer.watch()
-    for (const process of processes) process.start()
+    processes.forEach((process, index) => {
+      if (plan.latecomerUs === undefined || index > 0) process.start()
+      else kernel.after(plan.latecomerUs, () => process.start())
+    })
     await kernel.run(() => kernel.nowUs() > plan.faultyUs)
     kernel.note("everything heals")
     isOver = true
@@ -262,7 +266,14 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   async function settleSchedules(withinUs: number): Promise<void> {
     if (plan.schedules === 0) return
     await kernel.run(isPast(CATCH_UP_US))
-    const life = processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    // All may have been told to stop while they were asleep: then they are started again in a while.
+    if (!someone())
+      await until(
+        () => someone() !== undefined,
+        withinUs,
+        () => "nobody is there",
+      )
+    const life = someone()
     let isEnded = false
     if (life)
       void endSchedules(plan, life).then(
@@ -276,8 +287,13 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     )
   }
 
+  /** A process that does what it is asked for. */
+  function someone(): Life | undefined {
+    return processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+  }
+
   async function readHistory(): Promise<void> {
-    const life = processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    const life = someone()
     let isRead = life === undefined
     const onRead = () => {
       isRead = true

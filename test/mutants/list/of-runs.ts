@@ -288,12 +288,24 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: "counts one attempt too many for a dead letter",
-    breaks: "I27",
+    breaks: "I7",
     edits: [
       {
         file: "src/store/runs/settle.ts",
         find: "attempt + case when started_ago_ms is null then 0 else 1 end,",
         replace: "attempt + 2,",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "forgets when a lost run was due",
+    breaks: "I27",
+    edits: [
+      {
+        file: "src/store/runs/reap.ts",
+        find: "solo = true, suspect = true,",
+        replace: "due_at = {now}, solo = true, suspect = true,",
       },
     ],
     shownBy: sim(),

@@ -1,5 +1,5 @@
 /** Mistakes about schedules: occurrences that are lost, doubled or made at the wrong time. */
-import { chaos, type Mutant, sim } from "../mutant.ts"
+import { type Mutant, sim } from "../mutant.ts"
 
 export const OF_SCHEDULES: readonly Mutant[] = [
   {
@@ -10,12 +10,20 @@ export const OF_SCHEDULES: readonly Mutant[] = [
         file: "src/engine/scheduler.ts",
         find: "const made = await tx.run(fireSchedules, fireParams(ours, runtime))",
         replace:
-          "const params = fireParams(ours, runtime)\n" +
-          "        await database.run(fireSchedules, { ...params, firesOf: [], occurrences: [], dues: [], runs: [], missed: [] }).catch(() => {})\n" +
-          "        const made = await tx.run(fireSchedules, params)",
+          "const none = { firesOf: [], occurrences: [], dues: [], runs: [], missed: [] }\n" +
+          "        const made = await tx.run(fireSchedules, { ...fireParams(ours, runtime), ...none })",
+      },
+      {
+        file: "src/engine/scheduler.ts",
+        find: 'for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)',
+        replace:
+          "const none = { passedOf: [], firsts: [], lasts: [], counts: [], outcomes: [], reasons: [], intos: [] }\n" +
+          "    const rest = { ...fireParams(taken, runtime), ...none, fired: taken.map(() => 0) }\n" +
+          "    const made = [...lanes, ...(await database.run(fireSchedules, rest))]\n" +
+          '    for (const { state, ...lane } of made) if (state === "ready") onReady(lane)',
       },
     ],
-    shownBy: chaos("F46"),
+    shownBy: sim(),
   },
   {
     name: "takes schedules that others have moved on, and does not ask the ledger",
