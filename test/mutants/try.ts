@@ -1,4 +1,5 @@
 /** One mutant: does it fit, does it compile, do the unit tests let it pass, and does the checker find it? */
+import { rmSync } from "node:fs"
 import type { Mutant, Workload } from "./mutant.ts"
 import type { Finished, Workspace } from "./workspace.ts"
 
@@ -77,10 +78,19 @@ async function show(workspace: Workspace, workload: Workload, breaks: string): P
     ] as const
     const finished = await workspace.run(...command)
     const [line, by] = [lineAbout(finished, breaks), `${fault} with seed ${seed}`]
-    if (line !== undefined) return { found: true, says: line, by, again: command }
+    if (line !== undefined) {
+      discardKept(finished)
+      return { found: true, says: line, by, again: command }
+    }
     shown = unseen(finished, breaks, by)
   }
   return shown
+}
+
+/** What chaos keeps of a violation is for people, who have nothing to look for in this one. */
+function discardKept({ output }: Finished): void {
+  for (const [, folder] of output.matchAll(/^ +kept in (\S+)$/gm))
+    if (folder) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
 /** What is red without the mutant as well does not show it. */

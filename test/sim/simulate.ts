@@ -13,6 +13,7 @@ import { type Calls, createCalls, enqueueRecorded } from "./workload/calls.ts"
 import { type ClientParts, runClient } from "./workload/clients.ts"
 import { drawTask, makeJobs } from "./workload/jobs.ts"
 import { createNemesis } from "./workload/nemesis.ts"
+import { askInPeace } from "./workload/peace.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
 import { endSchedules, makeSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
@@ -37,6 +38,7 @@ const RECOVER_US = 150 * SECOND_US
 /** Time for schedules to make up for what they have missed. */
 const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
+const PEACE_US = 60 * SECOND_US
 
 const realImmediate = setImmediate
 
@@ -250,6 +252,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       withinUs,
       () => `not everything ended: ${leftover()}`,
     )
+    if (plan.peace) await livePeacefully()
     nemesis.end()
     observer.stop()
     await readHistory()
@@ -290,6 +293,23 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   /** A process that does what it is asked for. */
   function someone(): Life | undefined {
     return processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+  }
+
+  async function livePeacefully(): Promise<void> {
+    const life = someone()
+    if (!life) return
+    let isOverAgain = false
+    pen("quiet_from", { nowUs: server.clockUs() })
+    void askInPeace(plan, calls, life).then(
+      () => (isOverAgain = true),
+      (error: unknown) => onTrouble(`nothing was broken, and yet: ${describe(error)}`),
+    )
+    await until(
+      () => isOverAgain && left() === 0,
+      PEACE_US,
+      () => `in peace, not everything ended: ${leftover()}`,
+    )
+    pen("quiet_to", { nowUs: server.clockUs() })
   }
 
   async function readHistory(): Promise<void> {

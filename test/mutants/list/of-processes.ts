@@ -1,28 +1,24 @@
 /** Mistakes of a process: leases, clocks, wake-ups, stops, sessions and readers. */
 import { chaos, type Mutant, sim } from "../mutant.ts"
 
+/** An id begins with the milliseconds of the clock of the process that made it. */
+const TIME_OF_ID = "to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)"
+
 export const OF_PROCESSES: readonly Mutant[] = [
   {
     name: "never goes back from where it has come to",
     breaks: "I24",
     edits: [
       {
-        file: "src/engine/claimer.ts",
-        find: "if (first) lanes.look(parseSnapshot(first.snapshot, first.rank))",
-        replace: "if (first) parseSnapshot(first.snapshot, first.rank)",
+        file: "src/engine/lanes.ts",
+        find: "lowWater.wake(laneKey(lane), lane.rank)\n",
+        replace: "",
       },
-      {
-        file: "src/engine/claimer.ts",
-        find: "const BOTTOM_AT_LEAST_MS = 60_000",
-        replace: "const BOTTOM_AT_LEAST_MS = 60_000_000",
-      },
-      {
-        file: "src/engine/claimer.ts",
-        find: "const BOTTOM_SHARE = 50",
-        replace: "const BOTTOM_SHARE = 50_000_000",
-      },
+      { file: "src/engine/lanes.ts", find: "look: lowWater.look,", replace: "look: () => {}," },
+      { file: "src/engine/lanes.ts", find: "reset: lowWater.reset,", replace: "reset: () => {}," },
     ],
-    shownBy: sim(600),
+    // The simulated server has no two transactions at once, so that nothing is committed late there.
+    shownBy: chaos("F23", 5),
   },
   {
     name: "polls rarely and hears no wake-up",
@@ -39,19 +35,21 @@ export const OF_PROCESSES: readonly Mutant[] = [
         replace: "return restWithStore(20 * pollMs)",
       },
     ],
-    shownBy: chaos("F1", 5),
+    shownBy: sim(),
   },
   {
-    name: "believes the clock of its process about what is due",
+    name: "takes the time of an enqueue from its id, which is made by the clock of a process",
     breaks: "I28",
     edits: [
       {
-        file: "src/engine/new-run.ts",
-        find: "runAts: sparse(runs, ({ runAt }) => runAt),",
-        // An id begins with the milliseconds of the clock of the process.
-        replace:
-          "runAts: sparse(runs, ({ id, runAt, delayMs }) =>\n" +
-          '      delayMs === null ? runAt : Number.parseInt(id.replace("-", "").slice(0, 12), 16) + delayMs,\n    ),',
+        file: "src/store/runs/insert-plain.ts",
+        find: "{now}, {now}, input, @history",
+        replace: `${TIME_OF_ID}, {now}, input, @history`,
+      },
+      {
+        file: "src/store/runs/insert.ts",
+        find: "@limited, @limited, {now}, due_at,",
+        replace: `@limited, @limited, ${TIME_OF_ID}, due_at,`,
       },
     ],
     shownBy: sim(),

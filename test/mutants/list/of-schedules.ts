@@ -68,26 +68,15 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "fires a schedule that was paused meanwhile",
+    name: "makes up for what came during a pause, although nobody asked for that",
     breaks: "I13",
     edits: [
       {
-        file: "src/store/schedules/take.ts",
-        find: "where schedule.id = any (@ids) and schedule.state = 'active'",
-        replace: "where schedule.id = any (@ids)",
-      },
-      {
-        file: "src/store/schedules/take.ts",
-        find: "select id, cursor, version\n      from unnest",
-        replace: "select id, schedule.cursor, schedule.version\n      from unnest",
-      },
-      {
-        file: "src/store/schedules/fire.ts",
-        find: "set cursor = given.cursor, next_occurrence = given.next_occurrence, next_at = given.next_at,\n      state = given.state,",
-        replace:
-          "set cursor = given.cursor,\n      next_occurrence = case when schedule.state = 'active' then given.next_occurrence end,\n      next_at = case when schedule.state = 'active' then given.next_at end,\n      state = case when schedule.state = 'active' then given.state else schedule.state end,",
+        file: "src/engine/schedule-change.ts",
+        find: "if (misfire === undefined) return settlePaused(row, row.paused_at)",
+        replace: "if (misfire === undefined) return settleDue(row)",
       },
     ],
-    shownBy: sim(600),
+    shownBy: sim(),
   },
 ]

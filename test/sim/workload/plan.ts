@@ -86,6 +86,8 @@ export interface Plan {
   readonly schedules: number
   /** One process alone works, and comes so late: what it finds waiting is to be started in its order. */
   readonly latecomerUs: number | undefined
+  /** In the end something is asked for in peace. */
+  readonly peace: boolean
 }
 
 /** What a worker that is to be alone has to be spared: what would end its lease, and what changes the order. */
@@ -105,10 +107,13 @@ const CALM: Nemesis = {
 const REORDERING: ReadonlySet<Request> = new Set<Request>(["expedite", "pause and resume"])
 
 export function drawPlan(chance: Chance): Plan {
-  const plan = drawSwarm(chance)
+  const swarm = drawSwarm(chance)
   // Chance of its own: all other seeds are as they would be without this.
   const own = chance.fork("latecomer")
-  return own.happens(0.05) ? withLatecomer(plan, own) : plan
+  const plan = own.happens(0.05) ? withLatecomer(swarm, own) : swarm
+  // Stubborn handlers may still be in the slots, and without wake-ups it takes as long as it takes.
+  const isPrompt = plan.wakeups && !plan.traits.has("stubborn")
+  return { ...plan, peace: isPrompt && chance.fork("peace").happens(0.3) }
 }
 
 function withLatecomer(plan: Plan, chance: Chance): Plan {
@@ -161,6 +166,7 @@ function drawSwarm(chance: Chance): Plan {
     cap: chance.between(1, 2),
     schedules: hasSchedules ? chance.between(1, 3) : 0,
     latecomerUs: undefined,
+    peace: false,
   }
 }
 
