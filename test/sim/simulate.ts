@@ -290,26 +290,53 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     )
   }
 
-  /** A process that does what it is asked for. */
+  /** A process that does what it is asked for; if only one works, it is the first. */
+  function worker(): SimProcess | undefined {
+    return processes.find((process) => process.isAlive() && !process.isStopping())
+  }
+
   function someone(): Life | undefined {
-    return processes.find((process) => process.isAlive() && !process.isStopping())?.life()
+    return worker()?.life()
   }
 
   async function livePeacefully(): Promise<void> {
-    const life = someone()
-    if (!life) return
-    let isOverAgain = false
+    const process = worker()
+    const life = process?.life()
+    if (!process || !life) return
     pen("quiet_from", { nowUs: server.clockUs() })
-    void askInPeace(plan, calls, life).then(
-      () => (isOverAgain = true),
+    await grant(life, { runs: 4, ms: 0, delayMs: 400 }, () => left() === 0)
+    pen("quiet_to", { nowUs: server.clockUs() })
+    // One that is told to stop in the middle of its work gives back what it does not finish.
+    await grant(life, { runs: 2, ms: 4_000, delayMs: 0 }, () => true)
+    process.stop(100, { isJudged: true })
+    await until(
+      () => !process.isAlive(),
+      STOP_US,
+      () => "in peace, a process does not stop",
+    )
+    process.start()
+    await until(
+      () => left() === 0,
+      PEACE_US,
+      () => `after a stop, not everything ended: ${leftover()}`,
+    )
+  }
+
+  async function grant(
+    life: Life,
+    wish: Parameters<typeof askInPeace>[3],
+    isEnough: () => boolean,
+  ): Promise<void> {
+    let isAsked = false
+    void askInPeace(plan, calls, life, wish).then(
+      () => (isAsked = true),
       (error: unknown) => onTrouble(`nothing was broken, and yet: ${describe(error)}`),
     )
     await until(
-      () => isOverAgain && left() === 0,
+      () => isAsked && isEnough(),
       PEACE_US,
       () => `in peace, not everything ended: ${leftover()}`,
     )
-    pen("quiet_to", { nowUs: server.clockUs() })
   }
 
   async function readHistory(): Promise<void> {

@@ -55,16 +55,16 @@ export const OF_PROCESSES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "opens more connections than it may",
+    name: "forgets connections that it has no use for, without closing them",
     breaks: "I25",
     edits: [
       {
         file: "src/store/server/pool.ts",
-        find: "if (open < options.max) return dial(deadlineAtMs)",
-        replace: "if (open < options.max * 20) return dial(deadlineAtMs)",
+        find: "else idle.push(connection)",
+        replace: "else if (idle.length < 2) idle.push(connection)\n    else open -= 1",
       },
     ],
-    shownBy: chaos("F19"),
+    shownBy: chaos("F21"),
   },
   {
     name: "goes on claiming when it is told to stop",
@@ -81,7 +81,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
     shownBy: chaos("F10"),
   },
   {
-    name: "keeps what it has not started when it stops",
+    name: "keeps what it has not finished when it stops",
     breaks: "I31",
     edits: [
       {
@@ -91,7 +91,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
           "if (unfinished.length > 1_000) for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))",
       },
     ],
-    shownBy: chaos("F10"),
+    shownBy: sim(),
   },
   {
     name: "goes on after a page of history by its instant alone",

@@ -111,8 +111,9 @@ export function drawPlan(chance: Chance): Plan {
   // Chance of its own: all other seeds are as they would be without this.
   const own = chance.fork("latecomer")
   const plan = own.happens(0.05) ? withLatecomer(swarm, own) : swarm
-  // Stubborn handlers may still be in the slots, and without wake-ups it takes as long as it takes.
-  const isPrompt = plan.wakeups && !plan.traits.has("stubborn")
+  // Stubborn handlers may still be in the slots, and without wake-ups it takes as long as it takes. A worker that is to be
+  // alone under one lease is not stopped.
+  const isPrompt = plan.wakeups && !plan.traits.has("stubborn") && plan.latecomerUs === undefined
   return { ...plan, peace: isPrompt && chance.fork("peace").happens(0.3) }
 }
 
