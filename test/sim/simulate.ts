@@ -306,8 +306,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     pen("quiet_from", { nowUs: server.clockUs() })
     await grant(life, { runs: 4, ms: 0, delayMs: 400 }, () => left() === 0)
     pen("quiet_to", { nowUs: server.clockUs() })
-    // One that is told to stop in the middle of its work gives back what it does not finish.
-    await grant(life, { runs: 2, ms: 4_000, delayMs: 0 }, () => true)
+    // One that is told to stop in the middle of its work gives back what it cannot finish, however long it waits for that.
+    await grant(life, { runs: 2, ms: 9_000, delayMs: 0 }, () => true)
     process.stop(100, { isJudged: true })
     await until(
       () => !process.isAlive(),
