@@ -47,6 +47,7 @@ async function work(): Promise<void> {
       const fromMs = performance.now()
       const verdict = await tryMutant(workspace, mutant)
       verdicts.set(mutant.name, verdict)
+      if (values.json !== undefined) keep(values.json)
       const word = verdict.found ? "found" : "NOT FOUND"
       const by = verdict.found ? ` (${verdict.by})` : ""
       console.log(
@@ -78,5 +79,4 @@ const missed = [...verdicts.values()].filter(({ found }) => !found).length
 console.log(
   `${verdicts.size} mutants, ${verdicts.size - missed} found, ${missed} not; ${secondsSince(beganMs)} seconds`,
 )
-if (values.json !== undefined) keep(values.json)
 process.exit(missed === 0 && verdicts.size > 0 ? 0 : 1)

@@ -14,7 +14,8 @@ export interface Verdict {
 /** Real processes are never quite alike: a fault is tried with as many seeds. */
 const CHAOS_SEEDS = [1, 2, 3]
 
-const COMPILE = ["npx", "tsc", "-p", "tsconfig.build.json"] as const
+const COMPILE = ["node", "node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"] as const
+const UNIT_TESTS = ["--run", "--project", "unit", "--testTimeout", "60000", "--passWithNoTests"] as const
 const SIM = ["node", "scripts/run-ts.mjs", "test/sim/main.ts"] as const
 const CHAOS = ["node", "scripts/run-ts.mjs", "test/chaos/main.ts"] as const
 
@@ -26,23 +27,19 @@ export async function tryMutant(workspace: Workspace, mutant: Mutant): Promise<V
       const compiled = await workspace.run(...COMPILE)
       if (compiled.code !== 0) return missed(`does not compile\n${compiled.output}`)
       const units = await workspace.run(
-        "npx",
-        ...[
-          "vitest",
-          "related",
-          ...files,
-          "--run",
-          "--project",
-          "unit",
-          "--testTimeout",
-          "60000",
-          "--passWithNoTests",
-        ],
+        "node",
+        "node_modules/vitest/vitest.mjs",
+        "related",
+        ...files,
+        ...UNIT_TESTS,
       )
       if (units.code !== 0) return missed(`the unit tests notice it\n${lastLines(units)}`)
       return show(workspace, shownBy, breaks)
     })
-    return shown.again === undefined ? shown : await compare(workspace, shown, shown.again)
+    if (shown.again === undefined) return shown
+    // Real processes run what was compiled.
+    if (shownBy.kind === "chaos") await workspace.run(...COMPILE)
+    return await compare(workspace, shown, shown.again)
   } catch (error) {
     return missed(error instanceof Error ? error.message : String(error))
   }
@@ -95,8 +92,6 @@ function discardKept({ output }: Finished): void {
 
 /** What is red without the mutant as well does not show it. */
 async function compare(workspace: Workspace, shown: Verdict, again: Shown["again"] & {}): Promise<Verdict> {
-  const compiled = await workspace.run(...COMPILE)
-  if (compiled.code !== 0) return missed(`without the mutant nothing compiles\n${compiled.output}`)
   const finished = await workspace.run(...again)
   const { found, says, by } = shown
   return finished.code === 0
