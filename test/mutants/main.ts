@@ -13,7 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { MUTANTS } from "./list.ts"
-import { tryMutant, type Verdict } from "./try.ts"
+import { type Controls, tryMutant, type Verdict } from "./try.ts"
 import { createWorkspace } from "./workspace.ts"
 
 const { values, positionals: words } = parseArgs({
@@ -38,6 +38,7 @@ interface Result {
 
 const queue = [...chosen]
 const verdicts = new Map<string, Verdict>()
+const controls: Controls = new Map()
 const beganMs = performance.now()
 
 async function work(): Promise<void> {
@@ -45,7 +46,7 @@ async function work(): Promise<void> {
   try {
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
       const fromMs = performance.now()
-      const verdict = await tryMutant(workspace, mutant)
+      const verdict = await tryMutant(workspace, mutant, controls)
       verdicts.set(mutant.name, verdict)
       if (values.json !== undefined) keep(values.json)
       const word = verdict.found ? "found" : "NOT FOUND"

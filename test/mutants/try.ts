@@ -19,7 +19,7 @@ const UNIT_TESTS = ["--run", "--project", "unit", "--testTimeout", "60000", "--p
 const SIM = ["node", "scripts/run-ts.mjs", "test/sim/main.ts"] as const
 const CHAOS = ["node", "scripts/run-ts.mjs", "test/chaos/main.ts"] as const
 
-export async function tryMutant(workspace: Workspace, mutant: Mutant): Promise<Verdict> {
+export async function tryMutant(workspace: Workspace, mutant: Mutant, controls: Controls): Promise<Verdict> {
   const { breaks, edits, shownBy } = mutant
   try {
     const shown = await workspace.edited(edits, async (): Promise<Shown> => {
@@ -37,9 +37,8 @@ export async function tryMutant(workspace: Workspace, mutant: Mutant): Promise<V
       return show(workspace, shownBy, breaks)
     })
     if (shown.again === undefined) return shown
-    // Real processes run what was compiled.
-    if (shownBy.kind === "chaos") await workspace.run(...COMPILE)
-    return await compare(workspace, shown, shown.again)
+    const isChaos = shownBy.kind === "chaos"
+    return await compare({ workspace, controls, isChaos }, shown, shown.again)
   } catch (error) {
     return missed(error instanceof Error ? error.message : String(error))
   }
@@ -90,13 +89,25 @@ function discardKept({ output }: Finished): void {
     if (folder) rmSync(folder, { recursive: true, force: true, maxRetries: 5 })
 }
 
+/** The same workloads without any mutant, each of which is run once. */
+export type Controls = Map<string, Promise<Finished>>
+
 /** What is red without the mutant as well does not show it. */
-async function compare(workspace: Workspace, shown: Verdict, again: Shown["again"] & {}): Promise<Verdict> {
-  const finished = await workspace.run(...again)
-  const { found, says, by } = shown
-  return finished.code === 0
-    ? { found, says, by }
-    : missed(`without the mutant ${by} is red as well\n${lastLines(finished)}`)
+async function compare(
+  { workspace, controls, isChaos }: { workspace: Workspace; controls: Controls; isChaos: boolean },
+  { found, says, by }: Verdict,
+  again: readonly [string, ...string[]],
+): Promise<Verdict> {
+  const run = async () => {
+    // Real processes run what was compiled.
+    if (isChaos) await workspace.run(...COMPILE)
+    return workspace.run(...again)
+  }
+  const control = controls.get(by) ?? run()
+  controls.set(by, control)
+  const finished = await control
+  if (finished.code === 0) return { found, says, by }
+  return missed(`without the mutant ${by} is red as well\n${lastLines(finished)}`)
 }
 
 function lineAbout({ code, output }: Finished, breaks: string): string | undefined {
