@@ -78,7 +78,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
           "      for (const worker of workers) worker.close()\n    })\n",
       },
     ],
-    shownBy: chaos("F10"),
+    shownBy: sim(),
   },
   {
     name: "keeps what it has not finished when it stops",
