@@ -6,14 +6,14 @@
  *     npm run mutants -- --list
  *     npm run mutants -- --json test/mutants/results.json
  *
- * A mutant that no longer fits the code, does not compile, is noticed by the unit tests or is not found is a failure.
+ * A mutant that no longer fits the code, does not compile, is noticed by the unit tests or is not found is a failure; so is
+ * one whose seed or fault is red without it as well. Results of mutants that were not chosen stay as they are in the file.
  */
-import { writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { MUTANTS } from "./list.ts"
-import type { Mutant } from "./mutant.ts"
-import { tryMutant, type Verdict } from "./try.ts"
+import { type Controls, tryMutant, type Verdict } from "./try.ts"
 import { createWorkspace } from "./workspace.ts"
 
 const { values, positionals: words } = parseArgs({
@@ -27,33 +27,57 @@ if (values.list) {
   process.exit(0)
 }
 
+/** What is kept of each. */
+interface Result {
+  readonly name: string
+  readonly breaks: string
+  readonly found: boolean
+  readonly by: string
+  readonly says: string
+}
+
 const queue = [...chosen]
-const verdicts: (Verdict & { readonly mutant: Mutant })[] = []
+const verdicts = new Map<string, Verdict>()
+const controls: Controls = new Map()
+const beganMs = performance.now()
 
 async function work(): Promise<void> {
   const workspace = createWorkspace()
   try {
     for (let mutant = queue.shift(); mutant; mutant = queue.shift()) {
-      const verdict = await tryMutant(workspace, mutant)
-      verdicts.push({ ...verdict, mutant })
+      const fromMs = performance.now()
+      const verdict = await tryMutant(workspace, mutant, controls)
+      verdicts.set(mutant.name, verdict)
+      if (values.json !== undefined) keep(values.json)
       const word = verdict.found ? "found" : "NOT FOUND"
-      console.log(`${word}  ${mutant.breaks.padEnd(4)} ${mutant.name}: ${verdict.says}`)
+      const by = verdict.found ? ` (${verdict.by})` : ""
+      console.log(
+        `${word}  ${mutant.breaks.padEnd(4)} ${mutant.name}${by}, ${secondsSince(fromMs)} s: ${verdict.says}`,
+      )
     }
   } finally {
     workspace.remove()
   }
 }
 
-await Promise.all(Array.from({ length: Math.min(availableParallelism(), 2) }, work))
-const missed = verdicts.filter(({ found }) => !found)
-console.log(`${verdicts.length} mutants, ${verdicts.length - missed.length} found, ${missed.length} not`)
-if (values.json !== undefined) {
-  const results = chosen.map(({ name, breaks }) => ({
-    name,
-    breaks,
-    found: verdicts.some(({ mutant, found }) => mutant.name === name && found),
-    by: verdicts.find(({ mutant }) => mutant.name === name)?.by ?? "",
-  }))
-  writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`)
+function secondsSince(fromMs: number): number {
+  return Math.round((performance.now() - fromMs) / 1_000)
 }
-process.exit(missed.length === 0 && verdicts.length > 0 ? 0 : 1)
+
+function keep(file: string): void {
+  const before: readonly Result[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
+  const results = MUTANTS.flatMap(({ name, breaks }): Result[] => {
+    const verdict = verdicts.get(name)
+    if (!verdict) return before.filter((result) => result.name === name && result.breaks === breaks)
+    const { found, by, says } = verdict
+    return [{ name, breaks, found, by, says: found ? says : "" }]
+  })
+  writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`)
+}
+
+await Promise.all(Array.from({ length: Math.min(availableParallelism(), 2) }, work))
+const missed = [...verdicts.values()].filter(({ found }) => !found).length
+console.log(
+  `${verdicts.size} mutants, ${verdicts.size - missed} found, ${missed} not; ${secondsSince(beganMs)} seconds`,
+)
+process.exit(missed === 0 && verdicts.size > 0 ? 0 : 1)

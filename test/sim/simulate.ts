@@ -13,6 +13,7 @@ import { type Calls, createCalls, enqueueRecorded } from "./workload/calls.ts"
 import { type ClientParts, runClient } from "./workload/clients.ts"
 import { drawTask, makeJobs } from "./workload/jobs.ts"
 import { createNemesis } from "./workload/nemesis.ts"
+import { askInPeace } from "./workload/peace.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
 import { endSchedules, makeSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
@@ -37,6 +38,7 @@ const RECOVER_US = 150 * SECOND_US
 /** Time for schedules to make up for what they have missed. */
 const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
+const PEACE_US = 60 * SECOND_US
 
 const realImmediate = setImmediate
 
@@ -145,6 +147,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
         pools: { default: plan.slots, ...(plan.traits.has("other pool") && { side: 1 }) },
         wakeups: plan.wakeups,
       },
+      works: plan.latecomerUs === undefined || index === 0,
       makeJobs: (life, self) =>
         makeJobs({ life, plan, schema: ground.schema, enqueueIn: (tx) => enqueueAnother(self(), tx) }),
       onStarted: (life) => {
@@ -223,7 +226,10 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   async function run(): Promise<void> {
     nemesis.unleash()
     observer.watch()
-    for (const process of processes) process.start()
+    processes.forEach((process, index) => {
+      if (plan.latecomerUs === undefined || index > 0) process.start()
+      else kernel.after(plan.latecomerUs, () => process.start())
+    })
     await kernel.run(() => kernel.nowUs() > plan.faultyUs)
     kernel.note("everything heals")
     isOver = true
@@ -246,6 +252,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       withinUs,
       () => `not everything ended: ${leftover()}`,
     )
+    if (plan.peace) await livePeacefully()
     nemesis.end()
     observer.stop()
     await readHistory()
@@ -276,15 +283,59 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     )
   }
 
+  /** A process that does what it is asked for; if only one works, it is the first. */
+  function worker(): SimProcess | undefined {
+    return processes.find((process) => process.isAlive() && !process.isStopping())
+  }
+
   /** Those that were told to stop have successors, but for a moment there may be nobody. */
   async function anyoneAtWork(withinUs: number): Promise<Life | undefined> {
-    const life = () => processes.find((process) => process.isAlive() && !process.isStopping())?.life()
     await until(
-      () => life() !== undefined,
+      () => worker() !== undefined,
       withinUs,
       () => "nobody is at work",
     )
-    return life()
+    return worker()?.life()
+  }
+
+  async function livePeacefully(): Promise<void> {
+    const life = await anyoneAtWork(RECOVER_US)
+    const process = worker()
+    if (!process || !life) return
+    pen("quiet_from", { nowUs: server.clockUs() })
+    await grant(life, { runs: 4, ms: 0, delayMs: 400 }, () => left() === 0)
+    pen("quiet_to", { nowUs: server.clockUs() })
+    // One that is told to stop in the middle of its work gives back what it cannot finish, however long it waits for that.
+    await grant(life, { runs: 2, ms: 9_000, delayMs: 0 }, () => true)
+    process.stop(100, { isJudged: true })
+    await until(
+      () => !process.isAlive(),
+      STOP_US,
+      () => "in peace, a process does not stop",
+    )
+    process.start()
+    await until(
+      () => left() === 0,
+      PEACE_US,
+      () => `after a stop, not everything ended: ${leftover()}`,
+    )
+  }
+
+  async function grant(
+    life: Life,
+    wish: Parameters<typeof askInPeace>[3],
+    isEnough: () => boolean,
+  ): Promise<void> {
+    let isAsked = false
+    void askInPeace(plan, calls, life, wish).then(
+      () => (isAsked = true),
+      (error: unknown) => onTrouble(`nothing was broken, and yet: ${describe(error)}`),
+    )
+    await until(
+      () => isAsked && isEnough(),
+      PEACE_US,
+      () => `in peace, not everything ended: ${leftover()}`,
+    )
   }
 
   async function readHistory(): Promise<void> {

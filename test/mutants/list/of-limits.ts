@@ -3,16 +3,23 @@ import { chaos, type Mutant, sim } from "../mutant.ts"
 
 export const OF_LIMITS: readonly Mutant[] = [
   {
-    name: "counts the room under a limit without the right to admit",
+    name: "counts the room under a limit before it has the right to admit",
     breaks: "I14",
     edits: [
       {
         file: "src/engine/admissions.ts",
-        find: "if (!lock?.taken) return [[], wantedKeys, []]",
-        replace: "if (lock === undefined) return [[], wantedKeys, []]",
+        find: "const [lock] = await tx.run(tryLockLimits,",
+        replace:
+          "const counted = await tx.run(roomUnderLimits, { keys })\n    const [lock] = await tx.run(tryLockLimits,",
+      },
+      {
+        file: "src/engine/admissions.ts",
+        find: "new Map((await tx.run(roomUnderLimits, { keys })).map(",
+        replace: "new Map(counted.map(",
       },
     ],
-    shownBy: chaos("F1"),
+    // While answers are under way for long, others admit in between.
+    shownBy: chaos("F19"),
   },
   {
     name: "gives up the place of a run that was lost and runs again",

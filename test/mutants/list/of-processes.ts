@@ -1,28 +1,24 @@
 /** Mistakes of a process: leases, clocks, wake-ups, stops, sessions and readers. */
 import { chaos, type Mutant, sim } from "../mutant.ts"
 
+/** An id begins with the milliseconds of the clock of the process that made it. */
+const TIME_OF_ID = "to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)"
+
 export const OF_PROCESSES: readonly Mutant[] = [
   {
     name: "never goes back from where it has come to",
     breaks: "I24",
     edits: [
       {
-        file: "src/engine/claimer.ts",
-        find: "if (first) lanes.look(parseSnapshot(first.snapshot, first.rank))",
-        replace: "if (first) parseSnapshot(first.snapshot, first.rank)",
+        file: "src/engine/lanes.ts",
+        find: "lowWater.wake(laneKey(lane), lane.rank)\n",
+        replace: "",
       },
-      {
-        file: "src/engine/claimer.ts",
-        find: "const BOTTOM_AT_LEAST_MS = 60_000",
-        replace: "const BOTTOM_AT_LEAST_MS = 60_000_000",
-      },
-      {
-        file: "src/engine/claimer.ts",
-        find: "const BOTTOM_SHARE = 50",
-        replace: "const BOTTOM_SHARE = 50_000_000",
-      },
+      { file: "src/engine/lanes.ts", find: "look: lowWater.look,", replace: "look: () => {}," },
+      { file: "src/engine/lanes.ts", find: "reset: lowWater.reset,", replace: "reset: () => {}," },
     ],
-    shownBy: sim(600),
+    // The simulated server has no two transactions at once, so that nothing is committed late there.
+    shownBy: chaos("F23", 5),
   },
   {
     name: "polls rarely and hears no wake-up",
@@ -39,34 +35,36 @@ export const OF_PROCESSES: readonly Mutant[] = [
         replace: "return restWithStore(20 * pollMs)",
       },
     ],
-    shownBy: chaos("F1", 5),
+    shownBy: sim(),
   },
   {
-    name: "believes the clock of its process about what is due",
+    name: "takes the time of an enqueue from its id, which is made by the clock of a process",
     breaks: "I28",
     edits: [
       {
-        file: "src/engine/new-run.ts",
-        find: "runAts: sparse(runs, ({ runAt }) => runAt),",
-        // An id begins with the milliseconds of the clock of the process.
-        replace:
-          "runAts: sparse(runs, ({ id, runAt, delayMs }) =>\n" +
-          '      delayMs === null ? runAt : Number.parseInt(id.replace("-", "").slice(0, 12), 16) + delayMs,\n    ),',
+        file: "src/store/runs/insert-plain.ts",
+        find: "{now}, {now}, input, @history",
+        replace: `${TIME_OF_ID}, {now}, input, @history`,
+      },
+      {
+        file: "src/store/runs/insert.ts",
+        find: "@limited, @limited, {now}, due_at,",
+        replace: `@limited, @limited, ${TIME_OF_ID}, due_at,`,
       },
     ],
     shownBy: sim(),
   },
   {
-    name: "opens more connections than it may",
+    name: "forgets connections that it has no use for, without closing them",
     breaks: "I25",
     edits: [
       {
         file: "src/store/server/pool.ts",
-        find: "if (open < options.max) return dial(deadlineAtMs)",
-        replace: "if (open < options.max * 20) return dial(deadlineAtMs)",
+        find: "else idle.push(connection)",
+        replace: "else if (idle.length < 2) idle.push(connection)\n    else open -= 1",
       },
     ],
-    shownBy: chaos("F19"),
+    shownBy: chaos("F21"),
   },
   {
     name: "goes on claiming when it is told to stop",
@@ -80,10 +78,10 @@ export const OF_PROCESSES: readonly Mutant[] = [
           "      for (const worker of workers) worker.close()\n    })\n",
       },
     ],
-    shownBy: chaos("F10"),
+    shownBy: sim(),
   },
   {
-    name: "keeps what it has not started when it stops",
+    name: "keeps what it has not finished when it stops",
     breaks: "I31",
     edits: [
       {
@@ -93,7 +91,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
           "if (unfinished.length > 1_000) for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))",
       },
     ],
-    shownBy: chaos("F10"),
+    shownBy: sim(),
   },
   {
     name: "goes on after a page of history by its instant alone",

@@ -1,5 +1,12 @@
 /** Mistakes about runs: how they come in, who holds them, and how they end. */
-import { chaos, type Mutant, sim } from "../mutant.ts"
+import { chaos, type Edit, type Mutant, sim } from "../mutant.ts"
+
+/** Once for each run: if all could claim it again and again, nothing would ever end. */
+const CLAIMS_RUNNING: Edit = {
+  file: "src/store/runs/claim.ts",
+  find: "where pool = @pool and state = 'ready' and solo",
+  replace: "where pool = @pool and (state = 'ready' or state = 'running' and claims = 1) and solo",
+}
 
 export const OF_RUNS: readonly Mutant[] = [
   {
@@ -60,13 +67,7 @@ export const OF_RUNS: readonly Mutant[] = [
   {
     name: "claims what others are running",
     breaks: "I8",
-    edits: [
-      {
-        file: "src/store/runs/claim.ts",
-        find: "where pool = @pool and state = 'ready' and solo",
-        replace: "where pool = @pool and state in ('ready', 'running') and solo",
-      },
-    ],
+    edits: [CLAIMS_RUNNING],
     shownBy: sim(),
   },
   {
@@ -104,13 +105,15 @@ export const OF_RUNS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "settles what others are running, as its own",
+    // The second owner alone would be no harm: the fence would refuse the first.
+    name: "claims what others are running, and lets each of them settle it",
     breaks: "I4",
     edits: [
+      CLAIMS_RUNNING,
       {
         file: "src/store/runs/settle.ts",
-        find: "where id = any (@ids) and lease = @lease and state = 'running'\n      and exists (select from {workers} where lease = @lease and not dead)",
-        replace: "where id = any (@ids) and state = 'running' and @lease is not null",
+        find: "where id = any (@ids) and lease = @lease and state = 'running'\n",
+        replace: "where id = any (@ids)\n",
       },
       {
         file: "src/store/runs/settle.ts",
@@ -121,6 +124,16 @@ export const OF_RUNS: readonly Mutant[] = [
         file: "src/store/runs/settle.ts",
         find: "join verdict using (id, claim)",
         replace: "join verdict using (id)",
+      },
+      {
+        file: "src/store/runs/completing.ts",
+        find: "run.id = ended.id and run.claim = ended.claim\n      and run.lease = @lease\n",
+        replace: "run.id = ended.id\n",
+      },
+      {
+        file: "src/store/runs/completing.ts",
+        find: "returning run.id, run.claim, attempt, job",
+        replace: "returning run.id, ended.claim, attempt, job",
       },
     ],
     shownBy: sim(),
@@ -275,12 +288,24 @@ export const OF_RUNS: readonly Mutant[] = [
   },
   {
     name: "counts one attempt too many for a dead letter",
-    breaks: "I27",
+    breaks: "I7",
     edits: [
       {
         file: "src/store/runs/settle.ts",
         find: "attempt + case when started_ago_ms is null then 0 else 1 end,",
         replace: "attempt + 2,",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "forgets when a lost run was due",
+    breaks: "I27",
+    edits: [
+      {
+        file: "src/store/runs/reap.ts",
+        find: "solo = true, suspect = true,",
+        replace: "due_at = {now}, solo = true, suspect = true,",
       },
     ],
     shownBy: sim(),

@@ -1,5 +1,5 @@
 /** Mistakes about schedules: occurrences that are lost, doubled or made at the wrong time. */
-import { chaos, type Mutant, sim } from "../mutant.ts"
+import { type Mutant, sim } from "../mutant.ts"
 
 export const OF_SCHEDULES: readonly Mutant[] = [
   {
@@ -10,12 +10,20 @@ export const OF_SCHEDULES: readonly Mutant[] = [
         file: "src/engine/scheduler.ts",
         find: "const made = await tx.run(fireSchedules, fireParams(ours, runtime))",
         replace:
-          "const params = fireParams(ours, runtime)\n" +
-          "        await database.run(fireSchedules, { ...params, firesOf: [], occurrences: [], dues: [], runs: [], missed: [] }).catch(() => {})\n" +
-          "        const made = await tx.run(fireSchedules, params)",
+          "const none = { firesOf: [], occurrences: [], dues: [], runs: [], missed: [] }\n" +
+          "        const made = await tx.run(fireSchedules, { ...fireParams(ours, runtime), ...none })",
+      },
+      {
+        file: "src/engine/scheduler.ts",
+        find: 'for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)',
+        replace:
+          "const none = { passedOf: [], firsts: [], lasts: [], counts: [], outcomes: [], reasons: [], intos: [] }\n" +
+          "    const rest = { ...fireParams(taken, runtime), ...none, fired: taken.map(() => 0) }\n" +
+          "    const made = [...lanes, ...(await database.run(fireSchedules, rest))]\n" +
+          '    for (const { state, ...lane } of made) if (state === "ready") onReady(lane)',
       },
     ],
-    shownBy: chaos("F46"),
+    shownBy: sim(),
   },
   {
     name: "takes schedules that others have moved on, and does not ask the ledger",
@@ -84,26 +92,15 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "fires a schedule that was paused meanwhile",
+    name: "makes up for what came during a pause, although nobody asked for that",
     breaks: "I13",
     edits: [
       {
-        file: "src/store/schedules/take.ts",
-        find: "where schedule.id = any (@ids) and schedule.state = 'active'",
-        replace: "where schedule.id = any (@ids)",
-      },
-      {
-        file: "src/store/schedules/take.ts",
-        find: "select id, cursor, version\n      from unnest",
-        replace: "select id, schedule.cursor, schedule.version\n      from unnest",
-      },
-      {
-        file: "src/store/schedules/fire.ts",
-        find: "set cursor = given.cursor, next_occurrence = given.next_occurrence, next_at = given.next_at,\n      state = given.state,",
-        replace:
-          "set cursor = given.cursor,\n      next_occurrence = case when schedule.state = 'active' then given.next_occurrence end,\n      next_at = case when schedule.state = 'active' then given.next_at end,\n      state = case when schedule.state = 'active' then given.state else schedule.state end,",
+        file: "src/engine/schedule-change.ts",
+        find: "if (misfire === undefined) return settlePaused(row, row.paused_at)",
+        replace: "if (misfire === undefined) return settleDue(row)",
       },
     ],
-    shownBy: sim(600),
+    shownBy: sim(),
   },
 ]

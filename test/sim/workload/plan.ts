@@ -84,9 +84,52 @@ export interface Plan {
   readonly restMs: number
   readonly cap: number
   readonly schedules: number
+  /** One process alone works, and comes so late: what it finds waiting is to be started in its order. */
+  readonly latecomerUs: number | undefined
+  /** In the end something is asked for in peace. */
+  readonly peace: boolean
 }
 
+/** What a worker that is to be alone has to be spared: what would end its lease, and what changes the order. */
+const CALM: Nemesis = {
+  crashes: 0,
+  crashPointRate: 0,
+  pausePointRate: 0,
+  pauses: 0,
+  hiccups: 0,
+  stops: 0,
+  cuts: 0,
+  outages: 0,
+  restarts: 0,
+  jumpsForward: 0,
+  jumpsBack: 0,
+}
+const REORDERING: ReadonlySet<Request> = new Set<Request>(["expedite", "pause and resume"])
+
 export function drawPlan(chance: Chance): Plan {
+  const swarm = drawSwarm(chance)
+  // Chance of its own: all other seeds are as they would be without this.
+  const own = chance.fork("latecomer")
+  const plan = own.happens(0.05) ? withLatecomer(swarm, own) : swarm
+  // Stubborn handlers may still be in the slots, and without wake-ups it takes as long as it takes. A worker that is to be
+  // alone under one lease is not stopped.
+  const isPrompt = plan.wakeups && !plan.traits.has("stubborn") && plan.latecomerUs === undefined
+  return { ...plan, peace: isPrompt && chance.fork("peace").happens(0.3) }
+}
+
+function withLatecomer(plan: Plan, chance: Chance): Plan {
+  return {
+    ...plan,
+    nemesis: CALM,
+    slots: chance.between(1, 2),
+    restMs: 300,
+    requests: [["enqueue", 6], ...plan.requests.filter(([request]) => !REORDERING.has(request))],
+    traits: new Set([...plan.traits].filter((trait) => trait !== "bury when lost")),
+    latecomerUs: chance.between(1_000_000, 3_000_000),
+  }
+}
+
+function drawSwarm(chance: Chance): Plan {
   const some = <T>(items: readonly T[], rate: number) => items.filter(() => chance.happens(rate))
   const often = (rate: number, most: number) => (chance.happens(rate) ? chance.between(1, most) : 0)
   const requests = some(REQUESTS, 0.5).map((request) => [request, chance.between(1, 4)] as const)
@@ -123,6 +166,8 @@ export function drawPlan(chance: Chance): Plan {
     restMs: chance.pick([600, 1_200, 2_400]),
     cap: chance.between(1, 2),
     schedules: hasSchedules ? chance.between(1, 3) : 0,
+    latecomerUs: undefined,
+    peace: false,
   }
 }
 

@@ -58,6 +58,8 @@ export interface ProcessParts {
   readonly link: Link
   readonly skew: Skew
   readonly options: Omit<CarillonOptions, "jobs">
+  /** Whether it works; else it is there for its clients only. */
+  readonly works: boolean
   readonly makeJobs: (
     life: Pick<Life, "host" | "record" | "chance">,
     self: () => Life | undefined,
@@ -138,13 +140,14 @@ export function createProcess(parts: ProcessParts): SimProcess {
     life = begun
     if (skew.wallMs !== 0) record("clock_off", { ms: skew.wallMs })
     kernel.note(`${name}/${pid} starts`)
-    carillon.start().then(
-      () => isAlive() && kernel.note(`${name}/${pid} has started`),
-      (error: unknown) => {
-        const code = (error as { code?: unknown }).code
-        if (isAlive() && code !== "CLOSED") parts.onTrouble(`${name} could not start: ${String(error)}`)
-      },
-    )
+    if (parts.works)
+      carillon.start().then(
+        () => isAlive() && kernel.note(`${name}/${pid} has started`),
+        (error: unknown) => {
+          const code = (error as { code?: unknown }).code
+          if (isAlive() && code !== "CLOSED") parts.onTrouble(`${name} could not start: ${String(error)}`)
+        },
+      )
     parts.onStarted(begun)
     return begun
   }
