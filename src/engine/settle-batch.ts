@@ -53,8 +53,27 @@ export interface SettleBatch<E extends End> {
 /** Throws when the database cannot be asked; what was certain by then has been told. */
 export async function settleBatch<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
   for (const ends of groupBy(batch.ends, ({ run, outcome }) => `${run.lease} ${isSuccess(outcome)}`)) {
-    await settleGroup(runtime, { ...batch, ends })
+    for (const part of onePerRun(ends, batch.isDoubtful)) await settleGroup(runtime, { ...batch, ends: part })
   }
+}
+
+/**
+ * An end whose answer was lost, and the next one of the same run, which was claimed here again: what the database answers
+ * goes by the run, so each is written for itself, the one that was tried before first.
+ */
+function onePerRun<E extends End>(
+  ends: readonly E[],
+  isDoubtful: (end: E) => boolean,
+): readonly (readonly E[])[] {
+  const first = new Map<string, E>()
+  for (const end of ends) {
+    const { id } = end.run
+    const earlier = first.get(id)
+    if (!earlier || (isDoubtful(end) && !isDoubtful(earlier))) first.set(id, end)
+  }
+  if (first.size === ends.length) return [ends]
+  const rest = ends.filter((end) => first.get(end.run.id) !== end)
+  return [[...first.values()], ...onePerRun(rest, isDoubtful)]
 }
 
 /** Gives back runs that a claim took without anyone here knowing of them. */

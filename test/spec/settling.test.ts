@@ -95,6 +95,34 @@ describeEngines(
       expect(finished(stage)).toBe(2)
     })
 
+    it("whose answer was lost is not taken for the next one of the same run, when both are written at once", async () => {
+      let began = 0
+      const job = defineJob({
+        name: "fails",
+        retry: { attempts: 2, delay: "1ms" },
+        run: async () => {
+          began += 1
+          throw new Error("as it should")
+        },
+      })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 2 } })
+      await stage.enqueue(job, 1, { runAt: new Date(0) })
+      // The first end is written, and the second attempt has ended when its answer is lost.
+      stage.database.meddle("runs/settle", async (settle) => {
+        await settle()
+        await vi.waitUntil(async () => {
+          await stage.engine.promoter.tick(signal)
+          await stage.tick()
+          return began === 2
+        })
+        return requestLost(settle)
+      })
+      await stage.tick()
+      await stage.settled()
+      const told = stage.events.filter(({ type }) => type === "attempt.finished")
+      expect(told.map((event) => "runState" in event && event.runState)).toEqual(["waiting", "dead"])
+    })
+
     it("is written together with others", async () => {
       const job = defineJob({ name: "quick", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 500 } })
