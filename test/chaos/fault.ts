@@ -72,6 +72,8 @@ export interface Stage {
   readonly unjudged?: Readonly<Record<`I${number}`, string>>
   /** Runs a second of each producer. @default 35 */
   readonly rate?: number
+  /** Lets everything alone before the fault for long enough that a late start is seen, which it is not in a moment. */
+  readonly quiet?: boolean
   /** How long the row may take to be whole again. @default 60 */
   readonly recoverSeconds?: number
   /** Fewer or more seconds than the caller asked for would make no sense. */

@@ -10,8 +10,8 @@ export interface Observer {
   readonly end: () => Promise<void>
   /** Looks once more, when everybody has gone. */
   readonly last: () => Promise<void>
-  /** From here until the returned function is called nothing is broken. */
-  readonly quiet: () => Promise<() => Promise<void>>
+  /** Lets time pass in which nothing is broken. */
+  readonly quiet: () => Promise<void>
   readonly record: Recorder["record"]
 }
 
@@ -20,6 +20,8 @@ const EVERY_MS = 250
 const COUNT_EVERY = 4
 /** What a machine that is busy with other things may make of a wake-up: less than the slowest poll. */
 const QUIET_WITHIN_MS = 4_000
+/** So long that what is due in the first third, and comes too late, is still seen to start. */
+const QUIET_MS = 3 * QUIET_WITHIN_MS
 /** Each lane of a process, its heartbeat and its listener. */
 const SESSIONS = DEFAULTS.workConnections + DEFAULTS.vitalConnections + DEFAULTS.handlerConnections + 2
 /** Sessions of processes that have just died. */
@@ -108,7 +110,8 @@ export function createObserver(world: World): Observer {
     },
     quiet: async () => {
       record("quiet_from", { withinMs: QUIET_WITHIN_MS, nowUs: await now() })
-      return async () => record("quiet_to", { nowUs: await now() })
+      await world.rest(QUIET_MS)
+      record("quiet_to", { nowUs: await now() })
     },
     record,
   }

@@ -80,10 +80,8 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   for (const schedule of stage.schedules ?? SCHEDULES) await producer?.call("putSchedule", schedule)
   await world.load(stage.rate ?? RATE)
   observer.begin()
-  await world.rest(WARM_UP_MS / 2)
-  const end = await observer.quiet()
-  await world.rest(WARM_UP_MS / 2)
-  await end()
+  await world.rest(WARM_UP_MS)
+  if (stage.quiet) await observer.quiet()
 
   await strike(fault, world, (stage.seconds?.(asked) ?? asked) * 1_000, chance)
   observer.record("healed", {})
