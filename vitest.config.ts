@@ -1,12 +1,26 @@
+import { readdirSync, readFileSync } from "node:fs"
 import { defineConfig } from "vitest/config"
 
 /** Suites that need nothing but Node. */
 const pure = (name: string, include: string[]) => ({ test: { name, include, testTimeout: 30_000 } })
 
-/** Suites that need PostgreSQL servers, which are started once for all of them. */
-const withServers = (name: string, include: string[]) => ({
-  test: { name, include, globalSetup: "test/support/servers.ts", testTimeout: 30_000, hookTimeout: 60_000 },
+/** Suites that need PostgreSQL servers, which are started once for all of them, and which of these they run on. */
+const withServers = (name: string, include: string[], engines: "all" | "newest" | "oldest") => ({
+  test: {
+    name,
+    include,
+    env: { CARILLON_ENGINES: engines },
+    globalSetup: "test/support/servers.ts",
+    testTimeout: 30_000,
+    hookTimeout: 60_000,
+  },
 })
+
+/** Those that run on every version of PostgreSQL that there is for them. */
+const onEveryEngine = () =>
+  ["test/store", "test/spec"]
+    .flatMap((folder) => readdirSync(folder).map((name) => `${folder}/${name}`))
+    .filter((file) => /describeEngines\(|"postgres14"/.test(readFileSync(file, "utf8")))
 
 const long = process.env["CARILLON_LONG"] === "1"
 
@@ -27,8 +41,13 @@ export default defineConfig({
       // PGlite, in virtual time.
       pure("sim", ["test/sim/**/*.test.ts"]),
       // Not a part of `npm test`, which would take too long: `npm run test:long` runs them.
-      ...(long ? [withServers("long", ["test/long/**/*.test.ts"])] : []),
-      withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"]),
+      ...(long
+        ? [
+            withServers("long", ["test/long/**/*.test.ts"], "all"),
+            withServers("oldest", onEveryEngine(), "oldest"),
+          ]
+        : []),
+      withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"], "newest"),
     ],
   },
 })

@@ -12,7 +12,7 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** PostgreSQL 18, the one that Carillon embeds. */
     readonly postgres18: string
-    /** PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it. */
+    /** PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it, or it is not wanted. */
     readonly postgres14: string
     /** The file that a PGlite in memory begins with: see memory.ts. */
     readonly memoryData: string
@@ -27,8 +27,9 @@ export default async function startServers(project: TestProject) {
   // As root the servers run as an unprivileged user, who has to get here.
   await chmod(folder, 0o755)
   const host = createSystemHost()
-  const binariesDir = oldestBinaries()
-  if (binariesDir === undefined) {
+  const isWanted = project.config.env?.["CARILLON_ENGINES"] !== "newest"
+  const binariesDir = isWanted ? oldestBinaries() : undefined
+  if (isWanted && binariesDir === undefined) {
     console.warn(
       `PostgreSQL 14 is left out: npm has no binaries of it for ${process.platform}-${process.arch}.`,
     )

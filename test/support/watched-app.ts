@@ -4,11 +4,9 @@ import { inject } from "vitest"
 import { createApplication } from "../../src/api/application.ts"
 import { type Carillon, publish } from "../../src/api/carillon.ts"
 import { type CarillonOptions, resolveOptions } from "../../src/api/options.ts"
-import { DatabaseError } from "../../src/errors.ts"
 import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
-import { DROP_SCHEMA } from "../../src/store/drop-schema.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
@@ -16,7 +14,6 @@ import { readNow, type SettableClock, takeClock } from "../../src/testing/clock.
 import { createTestApp, type TestApp, type TestAppOptions } from "../../src/testing/test-app.ts"
 import { newSchema } from "./engines.ts"
 import { openMemory } from "./memory.ts"
-import { execute } from "./sql.ts"
 import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
 
 export interface WatchedApp extends TestApp {
@@ -57,13 +54,8 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
     app: async ({ at = "2026-03-01T09:00Z", ...options } = {}) => {
       const database = await open(newSchema(host))
       await migrate({ ...host, database })
-      const dispose = async () => {
-        // What a stopped process still has under way may be in the way of it.
-        for (let dropped = false; !dropped; )
-          dropped = await execute(database, DROP_SCHEMA).then(isDone, isBusy)
-        await database.close()
-      }
-      return appOn(database, options, dispose, at)
+      // Its schema is left behind: the database that it is in goes with the file.
+      return appOn(database, options, () => database.close(), at)
     },
     beside: async (app, options = {}) => {
       const database = await open(app.database.schema)
@@ -71,13 +63,6 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
     },
     close: async () => instance?.close(),
   }
-}
-
-const isDone = () => true
-
-function isBusy(error: unknown): false {
-  if (error instanceof DatabaseError && error.retryable) return false
-  throw error
 }
 
 /** The clock of the schema belongs to the app that was there first. */
