@@ -16,10 +16,19 @@ const CODE_OF = {
 export function translateError(cause: unknown, statement: string): DatabaseError {
   if (cause instanceof DatabaseError) return cause
   const sqlState = sqlStateOf(cause)
-  const code = CODE_OF[sqlState === undefined ? "unknown" : judgeSqlState(sqlState)]
+  const code = CODE_OF[sqlState === undefined || isPanic(cause) ? "unknown" : judgeSqlState(sqlState)]
   const detail = cause instanceof Error ? cause.message : String(cause)
   const where = sqlState === undefined ? "" : ` (${sqlState})`
   return new DatabaseError(code, `${statement}: ${detail}${where}`, { cause, statement, sqlState })
+}
+
+/**
+ * Whether the server went down with this, whatever its code says. A commit that could not be brought to the disk may be
+ * found there when it comes up again. Severities are told in the server's language, the names of its files are not.
+ */
+function isPanic(cause: unknown): boolean {
+  const { severity, file } = (cause ?? {}) as { severity?: unknown; file?: unknown }
+  return severity === "PANIC" || file === "xlog.c"
 }
 
 /** The five characters that PostgreSQL answered with, if it was PostgreSQL that answered. */
