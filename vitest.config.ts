@@ -10,6 +10,8 @@ const withServers = (name: string, include: string[], engines: "all" | "newest" 
     name,
     include,
     env: { CARILLON_ENGINES: engines },
+    // Some files have nothing for the oldest.
+    passWithNoTests: engines === "oldest",
     globalSetup: "test/support/servers.ts",
     testTimeout: 30_000,
     hookTimeout: 60_000,

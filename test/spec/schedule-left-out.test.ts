@@ -1,17 +1,17 @@
 /** What becomes of an occurrence that a schedule was told to leave out when its times are edited before it comes. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
 import { PLACES } from "../support/places.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const at = (time: string) => new Date(`2026-03-02T${time}Z`)
 const hhmm = (instant: Date) => instant.toISOString().slice(11, 16)
 
 describe.each(["memory", "postgres18"] as const)("a schedule that leaves out its next, on %s", (where) => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
+    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
   })
   afterAll(() => kit.close())
 
