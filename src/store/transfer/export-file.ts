@@ -1,8 +1,7 @@
 /**
  * The file of an export on the disk: it has its name once it is complete, and never takes the place of another unasked.
  */
-import { createWriteStream } from "node:fs"
-import { link, rename, rm, stat } from "node:fs/promises"
+import { link, open, rename, rm, stat } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
 import { createGzip } from "node:zlib"
 import { CarillonError } from "../../errors.ts"
@@ -26,9 +25,10 @@ export async function writeExportFile(
 ): Promise<number> {
   const unfinished = `${target.file}.${host.newId()}.unfinished`
   try {
+    // Opened before anything can fail: a stream that opens its file by itself may do so after `rm` has found none.
+    const handle = await open(unfinished, "wx", OWNER_ONLY)
     // Flushed before it is closed: whoever sees the name may delete what it was made from.
-    const sink = createWriteStream(unfinished, { flags: "wx", mode: OWNER_ONLY, flush: true })
-    await pipeline(writeFrames(frames), createGzip(), sink)
+    await pipeline(writeFrames(frames), createGzip(), handle.createWriteStream({ flush: true }))
     const { size } = await stat(unfinished)
     await giveName(unfinished, target)
     return size
