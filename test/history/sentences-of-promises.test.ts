@@ -143,6 +143,20 @@ describe("of a cancelled run it says", () => {
     ])
   })
 
+  it("nothing of what was settled before, whatever the clock says: nobody had it, or nobody had asked", () => {
+    const idle = audit.map((row) => ({ ...row, before: { state: "waiting" } }))
+    expect(sentences({ audit: idle })).toEqual(["Run a was cancelled, and has ended as succeeded."])
+    const settled = HISTORY.findIndex(({ op }) => op === "settled")
+    const asked = { ...(HISTORY[settled] as Entry), op: "cancel_invoke", run: "a" } as Entry
+    const ended = "Run a was cancelled, and has ended as succeeded."
+    const after = { ...asked, ns: asked.ns + 1n }
+    expect(saidOf([...HISTORY, after], { audit })).toEqual([ended])
+    const before = { ...asked, ns: asked.ns - 1n }
+    expect(saidOf([...HISTORY, before], { audit })).toContain(
+      "Run a went on after it was cancelled: attempt 1 was failed.",
+    )
+  })
+
   it("who was not told, unless they were no longer there", () => {
     const open = HISTORY.slice(0, 3)
     const cancel = later(2, [{ op: "cancel_ok", run: "a", withinMs: 10 }])

@@ -237,14 +237,14 @@ describe("of times it says", () => {
   })
 
   it("that a cursor went back", () => {
-    const seen = { op: "cursor", schedule: "often", version: 1 } as const
+    const seen = { op: "cursor", schedule: ID, version: 1 } as const
     const history = [3, 2].map((minute) => ({ ...seen, cursorUs: HOUR_US + minute * MINUTE_US }))
     expect(sentences({ history })).toEqual([
-      "Schedule often went back from 1970-01-01T01:03:00.000Z to 1970-01-01T01:02:00.000Z in version 1.",
+      `Schedule ${ID} went back from 1970-01-01T01:03:00.000Z to 1970-01-01T01:02:00.000Z in version 1.`,
     ])
     const ahead = [{ ...seen, cursorUs: HOUR_US + 7 * MINUTE_US }]
     expect(sentences({ history: ahead })).toEqual([
-      "Schedule often was seen at 1970-01-01T01:07:00.000Z, and is at 1970-01-01T01:05:00.000Z in the end.",
+      `Schedule ${ID} was seen at 1970-01-01T01:07:00.000Z, and is at 1970-01-01T01:05:00.000Z in the end.`,
     ])
   })
 

@@ -35,6 +35,8 @@ const SECOND_US = 1_000_000
 const LOOK_EVERY_US = 500_000
 /** A call that is never answered has its deadline of 30 s; then leases expire, and doubts are resolved. */
 const RECOVER_US = 150 * SECOND_US
+/** After that, nobody waits any more for the answer to a call that will have none. */
+const SILENCE_US = 35 * SECOND_US
 /** Time for schedules to make up for what they have missed. */
 const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
@@ -106,8 +108,10 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const pen = recorder.penOf(0, () => true)
   const { schema } = ground
   const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
+  let silentUs = 0
   const count = (fault: string) => {
     faults[fault] = (faults[fault] ?? 0) + 1
+    if (fault.startsWith("silent")) silentUs = kernel.nowUs()
   }
   const onTrouble = (says: string) => {
     kernel.note(`TROUBLE ${says}`)
@@ -151,7 +155,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       makeJobs: (life, self) =>
         makeJobs({ life, plan, schema: ground.schema, enqueueIn: (tx) => enqueueAnother(self(), tx) }),
       onStarted: (life) => {
-        if (life.pid === 1) void makeSchedules(plan, life).catch((error: unknown) => hearClient(error))
+        if (life.pid === 1) void makeAllSchedules(life)
         for (let client = 0; client < plan.clients && !isOver; client += 1) void runClient(clients, life)
       },
       onCrashPoint: (dying, point) => nemesis.onCrashPoint(dying, point),
@@ -187,9 +191,18 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   /** A process that is told to stop leaves its schedules to those who ask for them later. */
-  function hearClient(error: unknown): void {
-    if (!(error instanceof CarillonError && error.code === "CLOSED"))
-      onTrouble(`a schedule was refused: ${describe(error)}`)
+  /** Whoever makes them may be asleep when everything heals: they are waited for like any other client. */
+  async function makeAllSchedules(life: Life): Promise<void> {
+    const self = { life }
+    clients.busy.add(self)
+    try {
+      await makeSchedules(plan, life)
+    } catch (error) {
+      if (!(error instanceof CarillonError && error.code === "CLOSED"))
+        onTrouble(`a schedule was refused: ${describe(error)}`)
+    } finally {
+      clients.busy.delete(self)
+    }
   }
 
   function hear(event: CarillonEvent): void {
@@ -230,7 +243,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       if (plan.latecomerUs === undefined || index > 0) process.start()
       else kernel.after(plan.latecomerUs, () => process.start())
     })
-    await kernel.run(() => kernel.nowUs() > plan.faultyUs)
+    await passUntil(plan.faultyUs)
     kernel.note("everything heals")
     isOver = true
     network = PERFECT
@@ -253,9 +266,9 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       () => `not everything ended: ${leftover()}`,
     )
     if (plan.peace) await livePeacefully()
-    nemesis.end()
     observer.stop()
     await readHistory()
+    nemesis.end()
     for (const process of processes) process.stop(1_000, { isJudged: true })
     await until(
       () => processes.every((process) => !process.isAlive()),
@@ -268,7 +281,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   /** Lets those that are due catch up for a while, and then makes an end of them. */
   async function settleSchedules(withinUs: number): Promise<void> {
     if (plan.schedules === 0) return
-    await kernel.run(isPast(CATCH_UP_US))
+    await passUntil(kernel.nowUs() + CATCH_UP_US)
     const life = await anyoneAtWork(withinUs)
     if (!life) return
     let isEnded = false
@@ -299,6 +312,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   async function livePeacefully(): Promise<void> {
+    await passUntil(silentUs + SILENCE_US)
     const life = await anyoneAtWork(RECOVER_US)
     const process = worker()
     if (!process || !life) return
@@ -354,10 +368,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     )
   }
 
-  function isPast(us: number): () => boolean {
-    const untilUs = kernel.nowUs() + us
-    return () => kernel.nowUs() >= untilUs
-  }
+  const passUntil = (us: number) => kernel.run(() => kernel.nowUs() > us)
 
   /** A client that died between a pause and its resume has left it paused. */
   function resumeAll(): void {

@@ -88,8 +88,8 @@ export function createWorld(): World {
 
   function observe(): void {
     for (const name of schedules.names()) {
-      const { version, cursorUs } = schedules.row(name)
-      note({ op: "cursor", schedule: name, version, cursorUs })
+      const { id, version, cursorUs } = schedules.row(name)
+      note({ op: "cursor", schedule: id, version, cursorUs })
     }
     note({ op: "count", ...queue.count() })
     note({ op: "sessions", open: lastLease, idleInTransaction: 0, advisoryLocks: 0, most: lastLease + 1 })

@@ -140,7 +140,7 @@ export const SETBACKS: readonly Mutation[] = [
     apply: (scene) => {
       const row = scene.choose(scene.finalRead.schedules)
       if (!row) return undefined
-      const seen = { op: "cursor", schedule: row.name, version: row.version } as const
+      const seen = { op: "cursor", schedule: row.id, version: row.version } as const
       const { cursorUs } = row
       return addEntries(scene, { ...seen, cursorUs }, { ...seen, cursorUs: cursorUs - 1_000_000 })
     },
@@ -151,7 +151,7 @@ export const SETBACKS: readonly Mutation[] = [
     apply: (scene) => {
       const row = scene.choose(scene.finalRead.schedules)
       if (!row) return undefined
-      const { name: schedule, version, cursorUs } = row
+      const { id: schedule, version, cursorUs } = row
       return addEntries(scene, { op: "cursor", schedule, version, cursorUs: cursorUs + 1 })
     },
   },
@@ -161,7 +161,7 @@ export const SETBACKS: readonly Mutation[] = [
     apply: (scene) => {
       const row = scene.choose(scene.finalRead.schedules)
       if (!row) return undefined
-      const { name: schedule, version, cursorUs } = row
+      const { id: schedule, version, cursorUs } = row
       const seen = { op: "cursor", schedule, cursorUs } as const
       return addEntries(scene, { ...seen, version: version + 1 }, { ...seen, version })
     },

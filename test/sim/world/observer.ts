@@ -1,4 +1,6 @@
 /** Looks on from outside, beside every fault: counts runs, follows schedules, and reads history to its end. */
+import { DEFAULTS } from "../../../src/defaults.ts"
+import { DatabaseError } from "../../../src/errors.ts"
 import { claimOf } from "../../support/history/record-events.mjs"
 import type { Server } from "../database/server.ts"
 import type { Kernel } from "../kernel/kernel.ts"
@@ -55,7 +57,7 @@ export function createObserver({ kernel, server, schema, record, hasSchedules }:
   function followSchedules(): void {
     const { rows } = server.ask({
       name: "observer/cursors",
-      text: `select name, version, (extract(epoch from cursor) * 1000000)::bigint from ${s}.schedules order by name`,
+      text: `select id, version, (extract(epoch from cursor) * 1000000)::bigint from ${s}.schedules order by name`,
       values: [],
     })
     for (const [schedule, version, cursorUs] of rows) {
@@ -82,16 +84,30 @@ export function createObserver({ kernel, server, schema, record, hasSchedules }:
       isOver = true
     },
     readHistory: async ({ carillon }) => {
+      const given: { runId: string; id: string }[] = []
       let cursor: string | undefined
       do {
-        const page = await carillon.history({ limit: PAGE, ...(cursor !== undefined && { cursor }) })
-        for (const { runId, id } of page.attempts) {
-          // The end of a run that nobody had claimed has no claim.
-          record("seen", { run: runId, claim: CLAIMED.test(id) ? claimOf(id) : "" })
-        }
+        const page = await persist(() =>
+          carillon.history({ limit: PAGE, ...(cursor !== undefined && { cursor }) }),
+        )
+        given.push(...page.attempts)
         cursor = page.cursor
       } while (cursor !== undefined)
+      // The end of a run that nobody had claimed has no claim.
+      for (const { runId, id } of given)
+        record("seen", { run: runId, claim: CLAIMED.test(id) ? claimOf(id) : "" })
       record("reader_done", {})
     },
+  }
+}
+
+/** A connection may have ended when something was still broken, and nobody has used it since: a reader asks again. */
+async function persist<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || tries === DEFAULTS.workConnections) throw error
+    }
   }
 }

@@ -3,7 +3,8 @@
  *
  * Whoever looks again and again never sees the cursor of one version of a schedule lower than before, and what the
  * database says in the end is not lower than what anybody saw. Observers are judged one by one: what they write down is
- * older than when they write it. A later version never turns into an earlier one.
+ * older than when they write it. A later version never turns into an earlier one, unless the schedule was deleted and is
+ * another one under the same name.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import type { ScheduleRow } from "./final-read.ts"
@@ -15,7 +16,7 @@ type Seen = EntryOf<"cursor">
 export function cursorOnlyGrows({ history, read }: Facts): Judgement {
   const seen = entriesOf(history, "cursor")
   const observed = groupBy(seen, ({ pid, schedule }) => `${pid} ${schedule}`)
-  const rows = new Map(read.schedules.map((row) => [row.name, row]))
+  const rows = new Map(read.schedules.map((row) => [row.id, row]))
   return judgement("I12", seen.length, [
     ...[...observed.values()].flatMap(complaintsAboutOrder),
     ...seen.flatMap((each) => complaintsAboutEnd(each, rows.get(each.schedule))),

@@ -31,11 +31,24 @@ function complaintsAboutEnd({ rows, live }: RunFacts): string[] {
   return [`was cancelled, and has ended as ${end.runState}.`]
 }
 
-/** Whoever had it when it was cancelled may say one more thing, and that is its end. */
-function complaintsAboutTries({ rows, audit }: RunFacts): string[] {
-  const atUs = audit.find(({ action }) => action === "run.cancel")?.atUs ?? Number.POSITIVE_INFINITY
+/**
+ * Whoever had it when it was cancelled may say one more thing, and that is its end. What nobody had then has ended there
+ * and then: I6 judges what comes after an end. And what was told as settled before the cancellation was asked for came
+ * before it, even where a clock that was set back says otherwise.
+ */
+function complaintsAboutTries({ rows, audit, entries }: RunFacts): string[] {
+  const cancel = audit.find(({ action }) => action === "run.cancel")
+  if (!cancel || (cancel.before?.state ?? "running") !== "running") return []
+  const { atUs } = cancel
+  const askedNs = entriesOf(entries, "cancel_invoke")[0]?.ns ?? 0n
+  const earlier = new Set(
+    entriesOf(entries, "settled")
+      .filter(({ ns }) => ns < askedNs)
+      .map(({ claim }) => claim),
+  )
   return rows
     .filter(({ finishedAtUs, runState }) => finishedAtUs > atUs && runState === null)
+    .filter(({ claim }) => claim === null || !earlier.has(claim))
     .map(({ attempt, outcome }) => `went on after it was cancelled: attempt ${attempt} was ${outcome}.`)
 }
 

@@ -56,7 +56,7 @@ export type Operation =
   | { readonly op: "sched_pause"; readonly schedule: string; readonly untilUs?: number }
   /** After the answer: it was resumed, and was to make up for the pause if that was said. */
   | { readonly op: "sched_resume"; readonly schedule: string; readonly misfire?: string }
-  /** Somebody who looks again and again has read how far the schedule of this name has come. */
+  /** Somebody who looks again and again has read how far the schedule of this id has come. */
   | {
       readonly op: "cursor"
       readonly schedule: string
