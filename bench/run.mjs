@@ -1,37 +1,58 @@
 /**
  * `npm run bench -- PART...`: measures the parts that are named, or all of them, and keeps the figures in bench/results.
- * With `--quick`, parts that can measure less do, and nothing is kept.
+ * With the word `quick`, as little as shows that everything works, and nothing is kept. The word `report` measures nothing,
+ * and writes the tables and charts of docs/benchmarks.md from what was kept.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
-import { describeMachine } from "./machine.mjs"
+import { parseArgs } from "node:util"
+import { GROUPS, PARTS, QUICK_PARTS } from "./parts.mjs"
+import { writeReport } from "./report.mjs"
+import { describeMachine } from "./tools/machine.mjs"
+import { installPeers } from "./tools/peers.mjs"
 
-const PARTS = {
-  time: () => import("./time/run.mjs"),
-  queue: () => import("./queue/run.mjs"),
-  claims: () => import("./claims/run.mjs"),
-  schedules: () => import("./schedules/run.mjs"),
+/** Without what is only done the first time, and what is under way when it is over. */
+const QUICK_MS = 100_000
+
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: {
+    quick: { type: "boolean", default: false },
+    /** Of the harness. */
+    scenario: { type: "string" },
+    /** Names of contenders, separated by commas: only these. */
+    only: { type: "string" },
+  },
+})
+if (positionals.includes("report")) {
+  const { unmeasured } = writeReport()
+  for (const name of unmeasured) console.warn(`Left as it is, for it has not been measured: ${name}`)
+  process.exit(0)
 }
-
-const quick = process.argv.includes("--quick")
-const names = process.argv.slice(2).filter((word) => word !== "--quick")
-const unknown = names.filter((name) => !Object.hasOwn(PARTS, name))
+const quick = options.quick || positionals.includes("quick")
+const asked = positionals.filter((word) => word !== "quick").flatMap((word) => GROUPS[word] ?? [word])
+const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name))
 if (unknown.length > 0) {
-  console.error(
-    `There is no part ${unknown.map((name) => `"${name}"`).join(", ")}. Parts: ${Object.keys(PARTS).join(", ")}.`,
-  )
+  console.error(`There is no part ${unknown.map((name) => `"${name}"`).join(", ")}. Parts:`)
+  for (const [name, { title }] of Object.entries(PARTS)) console.error(`  ${name.padEnd(10)} ${title}`)
   process.exit(2)
 }
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: "inherit" })
+installPeers()
 
 const machine = describeMachine()
 console.log(machine.lines.join("\n"))
-for (const name of names.length > 0 ? names : Object.keys(PARTS)) {
-  const { run } = await PARTS[name]()
-  const results = await run({ quick })
+const names = asked.length > 0 ? asked : quick ? QUICK_PARTS : Object.keys(PARTS)
+// With no part named, `quick` keeps to its time, and each part has its share of it.
+const isBound = quick && asked.length === 0
+const beganMs = performance.now()
+for (const [index, name] of names.entries()) {
+  const run = await PARTS[name].load()
+  const untilMs = isBound ? beganMs + (QUICK_MS * (index + 1)) / names.length : undefined
+  const results = await run({ quick, untilMs, scenario: options.scenario, only: options.only?.split(",") })
   if (quick) continue
   mkdirSync(new URL("results/", import.meta.url), { recursive: true })
   const file = new URL(`results/${name}.json`, import.meta.url)

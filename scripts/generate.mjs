@@ -1,4 +1,5 @@
 // Writes everything that is derived from something else. `npm run verify` fails when that changes a file.
+import { writeReport } from "../bench/report.mjs"
 import { generateMigrations } from "./generate/migrations.mjs"
 import { generateReference } from "./generate/reference.mjs"
 import { generateReliability } from "./generate/reliability.mjs"
@@ -8,3 +9,4 @@ await generateMigrations()
 await generateReference()
 await generateSchema()
 await generateReliability()
+writeReport()

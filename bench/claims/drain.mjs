@@ -2,11 +2,10 @@
 import { createCarillon, defineJob } from "../../dist/index.js"
 import { enqueueMany, OBSTACLES } from "./obstacles.mjs"
 
-const READY = 30_000
 const WARM_UP = 3_000
 const SLOTS = 1_000
 
-export async function drainBehind({ url, obstacle, count }) {
+export async function drainBehind({ url, obstacle, count, ready }) {
   let left = 0
   let startedAtMs
   let isDrained
@@ -39,11 +38,11 @@ export async function drainBehind({ url, obstacle, count }) {
   await carillon.start()
   await warm
   const done = drained()
-  left = READY
+  left = ready
   startedAtMs = undefined
-  await enqueueMany(carillon, noop, READY)
+  await enqueueMany(carillon, noop, ready)
   await done
-  const perSecond = Math.round((READY * 1_000) / (performance.now() - startedAtMs))
+  const perSecond = Math.round((ready * 1_000) / (performance.now() - startedAtMs))
   await carillon.stop({ grace: 0 })
   return { perSecond }
 }

@@ -3,16 +3,13 @@
  * one that another process expedites.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import pg from "pg"
 import { createCarillon, defineJob } from "../../dist/index.js"
+import { pg } from "../tools/driver.mjs"
 
-const SAMPLES = 8
-/** Ten seconds for the first, as long as a patient user's transaction; the others need not take as long. */
-const HELD_MS = [10_000, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500, 1_500]
 const BY = { actor: "bench", reason: "to see how soon" }
 
-/** `notices`: whether wake-ups are sent and heard. */
-export async function lateCommit({ url, notices, way }) {
+/** `notices`: whether wake-ups are sent and heard; `heldMs`: how long each transaction stays open. */
+export async function lateCommit({ url, notices, way, heldMs }) {
   const quick = defineJob({ name: "quick", run: async () => {} })
   const starts = new Map()
   const late = defineJob({
@@ -44,11 +41,11 @@ export async function lateCommit({ url, notices, way }) {
     }
   })()
   const times = []
-  for (let sample = 0; sample < SAMPLES; sample += 1) {
+  for (let sample = 0; sample < heldMs.length; sample += 1) {
     const started = new Promise((resolve) => {
       starts.set(sample, resolve)
     })
-    const since = await WAYS[way]({ client, connection, late, sample, heldMs: HELD_MS[sample] })
+    const since = await WAYS[way]({ client, connection, late, sample, heldMs: heldMs[sample] })
     times.push((await started) - since)
   }
   isOver = true

@@ -1,64 +1,76 @@
-/** Milliseconds from the call that enqueues to the start of the handler, one job at a time, at a steady pace. */
+/**
+ * Part "latency": milliseconds from the call that enqueues to the start of the handler, one job at a time: with nothing
+ * else to do (20 a second) and at 300 a second, in the process that enqueued and in another.
+ */
 import { setTimeout as sleep } from "node:timers/promises"
-import { median } from "../measure.mjs"
-import { withSession, withWatcher } from "./session.mjs"
-import { JOBS, PACE_MS, WARM_UP } from "./sizes.mjs"
-import { createTally } from "./tally.mjs"
+import { median } from "../tools/measure.mjs"
+import { withFleet } from "./fleet.mjs"
+import { PACE_MS } from "./sizes.mjs"
 
-/** The first ones are sent and executed like the others, but not counted. */
-const SENT = WARM_UP.latency + JOBS.latency
+/** Sent and executed like the others, but not counted. */
+const WARM_UP = 0.1
 
-/** One process does both. */
-export async function latencySame(subject) {
-  return withWatcher(subject, (watcher) =>
-    withSession(subject, (session) => receiveAll(session, watcher, () => sendAll(session))),
-  )
+const VARIANTS = {
+  sameIdle: { title: "same process, idle", isSame: true, pace: "idle" },
+  sameBusy: { title: "same process, 300 a second", isSame: true, pace: "busy" },
+  otherIdle: { title: "other process, idle", isSame: false, pace: "idle" },
+  otherBusy: { title: "other process, 300 a second", isSame: false, pace: "busy" },
 }
 
-/** The process that executes; `ready` is called when the other may send. */
-export async function latencyReceive(subject, ready) {
-  return withWatcher(subject, (watcher) =>
-    withSession(subject, (session) => receiveAll(session, watcher, ready)),
-  )
+export const part = {
+  name: "latency",
+  title: "From the call that enqueues to the start of the handler",
+  variants: () => VARIANTS,
+  settingsOf: ({ settings }) => settings.latency,
+  measure: (subject, { isSame, pace }, sizes) =>
+    measureLatency(subject, { isSame, paceMs: PACE_MS[pace], count: sizes.latency[pace] }, sizes),
+  figures: [
+    { key: "medianMs", title: "median ms", better: "less" },
+    { key: "p99Ms", title: "99 %, ms", better: "less" },
+  ],
+  targets: [
+    { variant: "sameIdle", key: "medianMs", floor: 1, beside: ["bullmq-redis"] },
+    { variant: "sameBusy", key: "medianMs", floor: 1, beside: ["bullmq-redis"] },
+    { variant: "otherIdle", key: "medianMs", floor: 1, aim: 2, beside: "postgres" },
+    { variant: "otherBusy", key: "medianMs", floor: 1, aim: 2, beside: "postgres" },
+  ],
 }
 
-/** The process that enqueues. */
-export async function latencySend(subject) {
-  await withSession(subject, sendAll)
-  return { sent: SENT }
-}
-
-async function receiveAll(session, watcher, send) {
-  const tally = createTally(SENT)
-  const latencies = new Float64Array(SENT)
-  await session.start((input) => {
-    latencies[input.n] = nowMs() - input.sentMs
-    tally.ran(input)
+/** `meanwhile` is called before the first is sent, and what it returns when all have run. */
+export async function measureLatency(subject, load, sizes) {
+  const { isSame, paceMs, count, judged, meanwhile = async () => async () => {} } = load
+  const sent = Math.ceil(count * (1 + WARM_UP))
+  return withFleet(subject, { processes: 1 }, async (fleet) => {
+    const [worker] = fleet.workers
+    await fleet.warmUp(sizes.warmUp)
+    const found = await fleet.costs(async () => {
+      await fleet.openAll()
+      if (!isSame) await fleet.open(fleet.client)
+      await fleet.start()
+      const endMeanwhile = await meanwhile()
+      // Idle, as it would be between two jobs.
+      await sleep(500)
+      await (isSame ? worker : fleet.client).ask("enqueuePaced", { count: sent, paceMs })
+      await fleet.drained(sent)
+      await endMeanwhile()
+      const { latencies } = await worker.ask("ran")
+      await fleet.closeAll()
+      if (!isSame) await fleet.client.ask("close")
+      return {
+        count: sent,
+        ...spreadOf(latencies.slice(judged === undefined ? sent - count : sent - judged)),
+      }
+    })
+    await fleet.verify(sent, sizes.warmUp)
+    return found
   })
-  // Idle, as it would be between two jobs.
-  await sleep(500)
-  await send()
-  await tally.complete
-  await watcher.settled()
-  tally.verify()
-  await watcher.verifyKept(SENT)
-  const counted = [...latencies.subarray(WARM_UP.latency)].sort((a, b) => a - b)
-  return { medianMs: median(counted), p99Ms: counted[Math.floor(counted.length * 0.99)] }
 }
 
-/** Nobody waits for the answer before the next is due: a slow one does not slow the pace. */
-async function sendAll(session) {
-  const start = performance.now()
-  const sending = []
-  for (let n = 0; n < SENT; n += 1) {
-    const waitMs = start + n * PACE_MS - performance.now()
-    if (waitMs > 0) await sleep(waitMs)
-    sending.push(session.enqueue({ n, sentMs: nowMs() }))
+function spreadOf(latencies) {
+  const sorted = [...latencies].sort((a, b) => a - b)
+  return {
+    medianMs: median(sorted),
+    p99Ms: sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))],
+    mostMs: sorted.at(-1),
   }
-  await Promise.all(sending)
-}
-
-/** A clock that all processes of a machine share. */
-function nowMs() {
-  return Number(process.hrtime.bigint() / 1_000n) / 1_000
 }

@@ -1,35 +1,81 @@
 /**
- * `node bench/queue/profile.mjs [CONTENDER] [MEASURE]`: where the time goes, in Node and in PostgreSQL, between the
- * beginning and the end of what is measured. Looking costs time itself: the rate is no figure to publish.
+ * `node bench/queue/profile.mjs [CONTENDER] [PART] [VARIANT] [--quick]`: where the time goes, in Node and in PostgreSQL, while a part is
+ * measured, warming up and filling left out. Looking costs time itself: the rate is no figure to publish. Needs a build.
  */
-import { round, table, thousands } from "../measure.mjs"
-import { measureInChild } from "./children.mjs"
+import { parseArgs } from "node:util"
+import { part as snapshot } from "../snapshot/loads.mjs"
+import { round, table, thousands } from "../tools/measure.mjs"
 import { contenderOf } from "./contenders.mjs"
-import { startServer } from "./server.mjs"
+import { CONTESTS } from "./contests.mjs"
+import { openPlaces } from "./places.mjs"
+import { FULL, SMALL } from "./sizes.mjs"
 
 const MOST = 40
+const STATEMENTS = `
+  select calls::int, rows::int, total_exec_time as total, mean_exec_time as mean, max_exec_time as most,
+    (wal_bytes / 1e6)::float8 as wal, regexp_replace(query, '\\s+', ' ', 'g') as query
+  from pg_stat_statements join pg_database on oid = dbid
+  where datname = current_database() order by total desc limit 15`
 
-const [name = "carillon", measure = "drain"] = process.argv.slice(2)
-const { settings } = await contenderOf(name)
-const server = await startServer({
+/** What the log is made of, by kind of record; `fpi` are pages written in full after a checkpoint. */
+const LOG = `
+  select "resource_manager/record_type" as kind, count::int, (record_size / $2)::float8 as record, (fpi_size / $2)::float8 as fpi
+  from pg_get_wal_stats($1::pg_lsn, pg_current_wal_flush_lsn(), true) where count > 0 order by combined_size desc limit 15`
+
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean", default: false } },
+})
+const [name = "carillon", partName = "drain", variantName] = positionals
+const part = { ...CONTESTS, snapshot }[partName]
+const sizes = values.quick ? SMALL : FULL
+const variants = part.variants(sizes)
+const variant = variants[variantName ?? Object.keys(variants)[0]]
+const contender = await contenderOf(name)
+const settings = part.settingsOf(contender, variant)
+const places = await openPlaces([contender.on], {
   shared_preload_libraries: "pg_stat_statements",
   "pg_stat_statements.track": "all",
 })
 try {
-  const { functions, statements, ...result } = await server.withDatabase((url) =>
-    measureInChild({ measure, contender: name, settings: settings[measure], url, profile: true }),
-  )
-  console.log(`${name}, ${measure}, ${JSON.stringify(settings[measure])}: ${JSON.stringify(result)}`)
-  printFunctions(functions)
-  printStatements(statements)
+  await places.withPlace(contender, async (place) => {
+    if (place.query) await place.query("create extension pg_stat_statements; create extension pg_walinspect")
+    const profiles = []
+    let statements = []
+    let fromLsn
+    const onCosts = {
+      begin: async (workers) => {
+        if (place.query) {
+          await place.query("select pg_stat_statements_reset()")
+          fromLsn = (await place.query("select pg_current_wal_insert_lsn() as lsn")).rows[0].lsn
+        }
+        await Promise.all(workers.map((worker) => worker.ask("profileStart")))
+      },
+      end: async (workers) => {
+        profiles.push(...(await Promise.all(workers.map((worker) => worker.ask("profileStop")))))
+        if (place.query) statements = (await place.query(STATEMENTS)).rows
+      },
+    }
+    const { timeline: _, ...result } = await part.measure(
+      { contender, settings, place, onCosts },
+      variant,
+      sizes,
+    )
+    console.log(`${contender.title}, ${part.title}, ${variant.title}, ${JSON.stringify(settings)}`)
+    console.log(JSON.stringify(result))
+    for (const [index, functions] of profiles.entries()) printFunctions(functions, index)
+    if (!place.query) return
+    printStatements(statements)
+    printLog((await place.query(LOG, [fromLsn, result.count])).rows)
+  })
 } finally {
-  await server.stop()
+  await places.stop()
 }
 
-function printFunctions(functions) {
+function printFunctions(functions, index) {
   const all = functions.reduce((sum, [, ms]) => sum + ms, 0)
   const rows = functions.slice(0, MOST).map(([where, ms]) => [where, Math.round(ms), round((ms / all) * 100)])
-  console.log(`\nSelf time in Node\n${table(["function", "ms", "%"], rows)}`)
+  console.log(`\nSelf time in Node, process ${index}\n${table(["function", "ms", "%"], rows)}`)
 }
 
 function printStatements(statements) {
@@ -44,4 +90,14 @@ function printStatements(statements) {
   ])
   const head = ["ms", "calls", "rows", "mean ms", "most ms", "WAL MB", "statement"]
   console.log(`\nTime in PostgreSQL\n${table(head, rows)}`)
+}
+
+function printLog(records) {
+  const rows = records.map(({ kind, count, record, fpi }) => [
+    kind,
+    thousands(count),
+    round(record),
+    round(fpi),
+  ])
+  console.log(`\nBytes of log for each job\n${table(["record", "count", "bytes", "in full pages"], rows)}`)
 }

@@ -1,11 +1,53 @@
-/** How much is measured. Bounded in count here and in time by `CHILD_MS`. */
-export const ROUNDS = 3
-export const JOBS = { bulk: 100_000, drain: 100_000, both: 50_000, latency: 2_000 }
-/** Enqueued and executed before the clock starts, so that nobody is measured while still being compiled. */
-export const WARM_UP = { bulk: 5_000, drain: 5_000, both: 5_000, latency: 200 }
-/** How many are enqueued in one call while the same process executes. */
-export const BOTH_BATCH = 1_000
-/** 200 a second: far below what anyone can do, so that latency is not waiting in line. */
-export const PACE_MS = 5
-/** What one child process may take altogether. */
-export const CHILD_MS = 180_000
+/** How much is measured. Bounded in count or in seconds here, and in time by `CHILD_MS`. */
+export const FULL = {
+  rounds: 3,
+  /** Enqueued and executed before the clock starts. */
+  warmUp: 5_000,
+  bulk: { count: 200_000 },
+  single: { seconds: 5, inFlight: [1, 8, 64] },
+  drain: { count: 200_000, processes: [1, 2, 4] },
+  /** For each process: at 10 handlers of 5 ms at once that is 5 s. */
+  sleep: { countEach: 10_000, processes: [1, 2, 4] },
+  both: { seconds: 60 },
+  latency: { idle: 200, busy: 3_000 },
+  snapshot: { rounds: 2, seconds: 75, heldFromS: 15, judgedS: 20 },
+}
+
+/** To see whether a part works. Nothing to be published. */
+export const SMALL = {
+  rounds: 1,
+  warmUp: 500,
+  bulk: { count: 10_000 },
+  single: { seconds: 0.5, inFlight: [1, 8, 64] },
+  drain: { count: 10_000, processes: [1, 2, 4] },
+  sleep: { countEach: 1_000, processes: [1, 2, 4] },
+  both: { seconds: 1 },
+  latency: { idle: 20, busy: 150 },
+  snapshot: { seconds: 12, heldFromS: 3, judgedS: 4 },
+}
+
+/** Of each part one variant, to see within two minutes whether all of them work and roughly who is where. */
+export const QUICK = {
+  ...SMALL,
+  bulk: { count: 10_000, variants: ["call"] },
+  single: { seconds: 0.3, inFlight: [8] },
+  drain: { count: 10_000, processes: [1] },
+  latency: { busy: 100, variants: ["sameBusy"] },
+}
+
+/** Handlers at once in a process when they sleep, and how long: far more than the processors need for the rest. */
+export const SLEEP_MS = 5
+export const SLEEP_SLOTS = 10
+/** Enqueued and not yet executed, while both are measured at once: the queue is never empty and never long. */
+export const MOST_WAITING = 10_000
+/** With nothing else to do, and at 300 a second: far below what most can do, so that latency is not waiting in line. */
+export const PACE_MS = { idle: 50, busy: 1_000 / 300 }
+/** What one process may take altogether. */
+export const CHILD_MS = 420_000
+/**
+ * The share of the jobs that a contender drains or is filled with when all of them would take minutes: rates do not
+ * depend on it, and rounds do.
+ */
+export function countFor({ share = 1 }, count) {
+  return Math.round(count * share)
+}

@@ -1,31 +1,41 @@
 /** Proof that every job ran, and ran once. Without it a figure is void. */
 
 /** The inputs of `count` jobs: small JSON, each with a number of its own. */
-export function inputsOf(count) {
-  return Array.from({ length: count }, (_, n) => ({ n, to: "ada@example.com", subject: "Hello" }))
+export function inputsOf(count, from = 0) {
+  return Array.from({ length: count }, (_, n) => ({
+    n: from + n,
+    to: "ada@example.com",
+    subject: "Hello",
+  }))
 }
 
-/** Counts how often each of `count` jobs ran. */
-export function createTally(count) {
-  const times = new Uint8Array(count)
+/** Counts how often each job ran. */
+export function createTally() {
+  let times = new Uint8Array(1 << 16)
   let ended = 0
-  let isComplete
-  const complete = new Promise((resolve) => {
-    isComplete = resolve
-  })
   return {
-    /** The handler: a no-op but for the count. */
-    ran: (input) => {
-      times[input.n] += 1
-      ended += 1
-      if (ended === count) isComplete()
-    },
-    complete,
-    verify: () => {
-      const wrong = times.filter((ran) => ran !== 1).length
-      if (wrong > 0 || ended !== count) {
-        throw new Error(`void: ${ended} runs of ${count} jobs, ${wrong} of them not once`)
+    /** A no-op but for the count. */
+    ran: (n) => {
+      if (n >= times.length) {
+        const larger = new Uint8Array(2 * Math.max(n, times.length))
+        larger.set(times)
+        times = larger
       }
+      times[n] += 1
+      ended += 1
     },
+    ended: () => ended,
+    times: () => times,
   }
+}
+
+/** `each` holds how often each job ran, by process: together it has to be once. */
+export function verifyOnce(each, count) {
+  const longest = Math.max(...each.map((times) => times.length))
+  let wrong = 0
+  for (let n = 0; n < Math.max(longest, count); n += 1) {
+    const ran = each.reduce((sum, times) => sum + (times[n] ?? 0), 0)
+    if (ran !== (n < count ? 1 : 0)) wrong += 1
+  }
+  if (wrong > 0) throw new Error(`void: ${wrong} of ${count} jobs did not run exactly once`)
 }

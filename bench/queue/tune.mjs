@@ -1,76 +1,109 @@
 /**
- * `node bench/queue/tune.mjs [CONTENDER] [MEASURE]`: tries the settings that each contender lists, and keeps what they
- * give in bench/results/queue-tune.json. The best ones are then written into `settings` by hand. Needs a build.
+ * `node bench/queue/tune.mjs [CONTENDER|all] [SETTINGS]`: tries the settings that each contender lists under `tried`, and keeps
+ * what they give in bench/results/tune.json. The best ones are then written into `settings` by hand. Needs a build. With
+ * `--quick`, to see whether all of them work.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { describeMachine } from "../machine.mjs"
-import { median, round, table, thousands } from "../measure.mjs"
-import { measureInChild } from "./children.mjs"
-import { contenderOf, NAMES } from "./contenders.mjs"
-import { startServer } from "./server.mjs"
+import { parseArgs } from "node:util"
+import { describeMachine } from "../tools/machine.mjs"
+import { median, round, table, thousands } from "../tools/measure.mjs"
+import { installPeers } from "../tools/peers.mjs"
+import { gather, NAMES } from "./contenders.mjs"
+import { CONTESTS } from "./contests.mjs"
+import { openPlaces } from "./places.mjs"
+import { FULL, SMALL } from "./sizes.mjs"
 
-const REPEATS = 3
-const MEASURES = { bulk: "bulk", bulkCall: "bulkCall", drain: "drain", both: "both", latency: "latencySame" }
-const FILE = new URL("../results/queue-tune.json", import.meta.url)
+const FILE = new URL("../results/tune.json", import.meta.url)
+/** By which part, and in which variant of it, each list of settings is tried. */
+const BY = {
+  bulk: ["bulk", "call"],
+  bulkSql: ["bulk", "sql"],
+  single: ["single", "64"],
+  drain: ["drain", "1"],
+  sleep: ["sleep", "1"],
+  both: ["both", "plain"],
+  latency: ["latency", "sameBusy"],
+}
 
-const [onlyContender, onlyMeasure] = process.argv.slice(2)
-const server = await startServer()
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { quick: { type: "boolean", default: false } },
+})
+const [who = "all", onlyList] = positionals
+// Nobody's settings take a minute to show.
+const SIZES = values.quick ? SMALL : { ...FULL, both: { seconds: 10 } }
+
+installPeers()
+const { present } = await gather(who === "all" ? NAMES : [who])
+const places = await openPlaces(present.map(({ on }) => on))
 try {
-  for (const measure of Object.keys(MEASURES)) {
-    if (onlyMeasure !== undefined && measure !== onlyMeasure) continue
-    for (const name of NAMES) {
-      if (onlyContender !== undefined && name !== onlyContender) continue
-      if ((await contenderOf(name)).tried[measure].length === 0) continue
-      const rows = await tune(name, measure)
-      print(name, measure, rows)
-      keep(name, measure, rows)
+  for (const list of Object.keys(BY)) {
+    if (onlyList !== undefined && list !== onlyList) continue
+    for (const contender of present) {
+      if ((contender.tried[list] ?? []).length === 0) continue
+      const rows = await tune(contender, list)
+      print(contender, list, rows)
+      if (!values.quick) keep(contender, list, rows)
     }
   }
 } finally {
-  await server.stop()
+  await places.stop()
 }
 
-async function tune(name, measure) {
-  const { tried } = await contenderOf(name)
-  const results = tried[measure].map(() => [])
+async function tune(contender, list) {
+  const [partName, variantName] = BY[list]
+  const part = CONTESTS[partName]
+  const variants = part.variants(SIZES)
+  const variant = variants[variantName] ?? Object.values(variants)[0]
+  const tried = contender.tried[list]
+  const results = tried.map(() => [])
+  const withPlace = values.quick ? places.withPlace : places.withQuietPlace
   // In turns, so that a slow moment of the machine hits all of them.
-  for (let repeat = 0; repeat < REPEATS; repeat += 1) {
-    for (const [index, settings] of tried[measure].entries()) {
-      const task = { measure: MEASURES[measure], contender: name, settings }
-      const result = await server.withQuietDatabase((url) => measureInChild({ ...task, url }))
-      results[index].push(result)
-      console.log(`${name}, ${measure}, ${JSON.stringify(settings)}: ${JSON.stringify(result)}`)
+  for (let repeat = 0; repeat < SIZES.rounds; repeat += 1) {
+    for (const [index, settings] of tried.entries()) {
+      const said = `${contender.title}, ${list}, ${JSON.stringify(settings)}`
+      try {
+        const result = await withPlace(contender, (place) =>
+          part.measure({ contender, settings, place }, variant, SIZES),
+        )
+        results[index].push(result)
+        console.log(`${said}: ${part.figures.map(({ key }) => `${key} ${round(result[key])}`).join(", ")}`)
+      } catch (error) {
+        console.log(`${said}: FAILED: ${error.message.split("\n")[0]}`)
+      }
     }
   }
-  return tried[measure].map((settings, index) => ({ settings, ...figuresOf(results[index]) }))
+  return tried.map((settings, index) => ({ settings, ...figuresOf(part, results[index]) }))
 }
 
-function figuresOf(results) {
-  const middle = (key) => median(results.map((result) => result[key]))
-  if (results[0].perSecond === undefined) {
-    return { medianMs: round(middle("medianMs")), p99Ms: round(middle("p99Ms")) }
-  }
-  const rates = results.map(({ perSecond }) => perSecond)
+function figuresOf(part, results) {
+  if (results.length === 0) return { failed: true }
+  const middle = (values) => round(median(values))
+  const [{ key }] = part.figures
+  const main = results.map((result) => result[key])
   return {
-    perSecond: middle("perSecond"),
-    least: Math.min(...rates),
-    most: Math.max(...rates),
-    nodeUs: middle("nodeUs"),
-    serverUs: middle("serverUs"),
+    ...Object.fromEntries(
+      part.figures.map((figure) => [figure.key, middle(results.map((each) => each[figure.key]))]),
+    ),
+    least: round(Math.min(...main)),
+    most: round(Math.max(...main)),
+    nodeUs: middle(results.map(({ costs }) => costs.nodeUs)),
+    serverUs: middle(results.map(({ costs }) => costs.serverUs)),
   }
 }
 
-function print(name, measure, rows) {
-  const keys = Object.keys(rows[0]).filter((key) => key !== "settings")
-  const say = (value) => (value < 1_000 ? String(value) : thousands(value))
+function print(contender, list, rows) {
+  const keys = [...new Set(rows.flatMap(Object.keys))].filter((key) => key !== "settings")
+  const say = (value) =>
+    typeof value === "number" && value >= 1_000 ? thousands(value) : String(value ?? "")
   const cells = rows.map((row) => [JSON.stringify(row.settings), ...keys.map((key) => say(row[key]))])
-  console.log(`\n${name}, ${measure}\n${table(["settings", ...keys], cells)}`)
+  console.log(`\n${contender.title}, ${list}\n${table(["settings", ...keys], cells)}\n`)
 }
 
 /** What was found out earlier about others stays. */
-function keep(name, measure, rows) {
+function keep(contender, list, rows) {
   const known = existsSync(FILE) ? JSON.parse(readFileSync(FILE, "utf8")) : {}
-  const tried = { ...known.tried, [measure]: { ...known.tried?.[measure], [name]: rows } }
+  const tried = { ...known.tried, [list]: { ...known.tried?.[list], [contender.name]: rows } }
   mkdirSync(new URL(".", FILE), { recursive: true })
   writeFileSync(FILE, `${JSON.stringify({ ...describeMachine().facts, tried }, null, 2)}\n`)
 }

@@ -1,5 +1,6 @@
 /** One process that makes runs of what comes due, and executes them if it is given slots. */
 import { createCarillon, defineJob } from "../../dist/index.js"
+import { answerTo } from "../tools/processes.mjs"
 import { createMeter, nowMs } from "./meter.mjs"
 
 const meter = createMeter()
@@ -7,7 +8,7 @@ const meter = createMeter()
 const starts = []
 let carillon
 
-const ANSWERS = {
+answerTo({
   start: async ({ url, slots }) => {
     const noop = defineJob({
       name: "noop",
@@ -29,15 +30,4 @@ const ANSWERS = {
     meter.verify()
     return { answeredAt: meter.answeredAt, starts }
   },
-}
-
-// Also when the parent is gone: nobody wants the result any more.
-process.once("disconnect", () => process.exit())
-
-process.on("message", async ({ ask, ...task }) => {
-  try {
-    process.send({ answer: (await ANSWERS[ask](task)) ?? null })
-  } catch (error) {
-    process.send({ failure: error instanceof Error ? error.stack : String(error) })
-  }
 })

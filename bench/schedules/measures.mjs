@@ -1,6 +1,6 @@
 /** The measurements, each on a table that holds what an earlier one left, put in order again. */
 import { setTimeout as sleep } from "node:timers/promises"
-import { machineMs, serverMs } from "../queue/cpu.mjs"
+import { machineMs, serverMs } from "../tools/cpu.mjs"
 import { withSchedulers } from "./children.mjs"
 import { clear, makeDue } from "./fill.mjs"
 import { nowMs } from "./meter.mjs"
@@ -22,7 +22,7 @@ export async function steady(on, task) {
       costBetween({ ask, pid: on.pid, fromMs: countedFromMs, toMs: countedToMs }),
     )
     await sleep(REST_MS)
-    const [answer] = await ask({ ask: "stop" })
+    const [answer] = await ask("stop")
     return { cost: used, said: answer, fromMs: countedFromMs, toMs: countedToMs }
   })
   const counts = (dueMs) => dueMs >= fromMs && dueMs < toMs
@@ -59,7 +59,7 @@ export async function crowd(on, { count, processes }) {
       await sleep(100)
     }
     const after = { machine: machineMs(), node: await nodeMs(ask), server: serverMs(pid) }
-    const said = await ask({ ask: "stop" })
+    const said = await ask("stop")
     const { rows } = await client.query("select count(*)::int as fired from carillon.fires")
     if (rows[0].fired !== count) throw new Error(`void: ${rows[0].fired} of ${count} occurrences fired`)
     const lastMs = Math.max(...said.flatMap(({ answeredAt }) => answeredAt))
@@ -96,7 +96,7 @@ async function whenDue(on, due, schedulers, use) {
 /** What the process and the server use, and what is asked, for each second. */
 async function costBetween({ ask, pid, fromMs, toMs }) {
   const look = async () => {
-    const [{ atMs, sent, cpuMs }] = await ask({ ask: "read" })
+    const [{ atMs, sent, cpuMs }] = await ask("read")
     return { atMs, sent, node: cpuMs, server: serverMs(pid), machine: machineMs() }
   }
   await until(fromMs)
@@ -125,7 +125,7 @@ function shares(before, after) {
 }
 
 async function nodeMs(ask) {
-  return (await ask({ ask: "read" })).reduce((sum, { cpuMs }) => sum + cpuMs, 0)
+  return (await ask("read")).reduce((sum, { cpuMs }) => sum + cpuMs, 0)
 }
 
 /** Each occurrence with how late it was. The n-th transaction that fired is the n-th whose commit was answered. */

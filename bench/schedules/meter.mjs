@@ -2,7 +2,7 @@
  * Watches what this process sends to the database: how many commands of which name, and when the commits that make runs
  * of occurrences were answered. Looks at the driver, so that nothing in Carillon is changed by being measured.
  */
-import pg from "pg"
+import { pg } from "../tools/driver.mjs"
 
 /** As it is named in src/store/schedules/fire.ts. */
 const FIRE = "schedules/fire"

@@ -1,11 +1,11 @@
 /** Part "schedules": how late occurrences are with a million schedules, what that costs, and how fast a crowd is served. */
-import pg from "pg"
-import { createCarillon } from "../../dist/index.js"
-import { round, table, thousands } from "../measure.mjs"
-import { SHARE } from "../queue/quiet.mjs"
-import { startServer } from "../queue/server.mjs"
-import { fill } from "./fill.mjs"
+
+import { round, table, thousands } from "../tools/measure.mjs"
+import { SHARE } from "../tools/quiet.mjs"
+import { startServer } from "../tools/server.mjs"
+import { holdSnapshot } from "../tools/snapshot.mjs"
 import { crowd, idle, steady } from "./measures.mjs"
+import { withSchedules } from "./on.mjs"
 import { FULL, PROCESSES, QUICK } from "./sizes.mjs"
 
 /** Milliseconds within which 99 of 100 occurrences have their run; and what is aimed at. */
@@ -66,33 +66,13 @@ async function measureMany(on, { perSecond, longS, shortS, idleS, atOnce }) {
   return figures
 }
 
-/** A database with so many schedules, none of them due. */
-async function withSchedules(url, count, use) {
-  const carillon = createCarillon({ database: url, logger: { debug() {}, info() {}, warn() {}, error() {} } })
-  await carillon.migrate()
-  await carillon.stop()
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
-  try {
-    const { rows } = await client.query("select pg_backend_pid() as pid")
-    await fill(client, count)
-    console.log(`\n${thousands(count)} schedules`)
-    // Choosing those that come due takes a look at all of them.
-    return await use({ client, pid: rows[0].pid, url, leadMs: 3_000 + count / 200 })
-  } finally {
-    await client.end()
-  }
-}
-
-/** Somebody's transaction holds a snapshot meanwhile: nothing that dies can be cleaned up. */
+/** Somebody's transaction holds a snapshot meanwhile. */
 async function withOldSnapshot(url, use) {
-  const client = new pg.Client({ connectionString: url })
-  await client.connect()
+  const release = await holdSnapshot(url)
   try {
-    await client.query("begin isolation level repeatable read; select from carillon.schedules limit 1")
     return await use()
   } finally {
-    await client.end()
+    await release()
   }
 }
 

@@ -1,5 +1,5 @@
 /** Next occurrences per second of parsed schedules, side by side. */
-import { contest, median, round, table, thousands } from "../measure.mjs"
+import { contest, median, round, table, thousands } from "../tools/measure.mjs"
 import { STRETCH, walkers } from "./contenders.mjs"
 
 const CRONS = [

@@ -1,7 +1,7 @@
 /** A whole preview of 20 occurrences, with words, previous ones and warnings, beside croner's 20 bare nexts. */
 import { Cron } from "croner"
 import { previewSchedule } from "../../dist/index.js"
-import { contest, round, table, thousands } from "../measure.mjs"
+import { contest, round, table, thousands } from "../tools/measure.mjs"
 import { FROM } from "./contenders.mjs"
 
 const COUNT = 20

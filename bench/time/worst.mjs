@@ -2,7 +2,7 @@
 import { CarillonError } from "../../dist/errors.js"
 import { readSchedule } from "../../dist/schedule/schedule.js"
 import { parseCron } from "../../dist/time/cron-parse.js"
-import { rateOf, round, table, timesOf } from "../measure.mjs"
+import { rateOf, round, table, timesOf } from "../tools/measure.mjs"
 
 const HOSTILE = {
   "30 February": "0 0 30 2 *",

@@ -5,14 +5,17 @@ import { createCarillon, defineJob } from "../../../dist/index.js"
 const MOST = 50_000
 
 const BULK = { batch: 10_000, inFlight: 3 }
+const BOTH = { slots: 1_000, batch: 1_000, inFlight: 2 }
 
 export const contender = {
-  name: "carillon",
+  title: "Carillon",
+  on: "postgres",
   settings: {
     bulk: BULK,
-    bulkCall: BULK,
+    single: {},
     drain: { slots: 1_000 },
-    both: { slots: 1_000, inFlight: 2 },
+    sleep: { slots: 10 },
+    both: BOTH,
     latency: { slots: 100 },
   },
   tried: {
@@ -26,35 +29,48 @@ export const contender = {
       { batch: MOST, inFlight: 1 },
       { batch: MOST, inFlight: 2 },
     ],
-    bulkCall: [],
     drain: [{ slots: 10 }, { slots: 100 }, { slots: 500 }, { slots: 1_000 }, { slots: 2_000 }],
     both: [
-      { slots: 100, inFlight: 1 },
-      { slots: 1_000, inFlight: 1 },
-      { slots: 1_000, inFlight: 2 },
-      { slots: 1_000, inFlight: 3 },
-      { slots: 2_000, inFlight: 1 },
+      { ...BOTH, slots: 100, inFlight: 1 },
+      { ...BOTH, inFlight: 1 },
+      BOTH,
+      { ...BOTH, inFlight: 3 },
+      { ...BOTH, slots: 2_000, inFlight: 1 },
+      { ...BOTH, batch: 200, inFlight: 4 },
     ],
     latency: [{ slots: 10 }, { slots: 100 }, { slots: 1_000 }],
   },
   left: "from carillon.runs",
   kept: "from carillon.attempts where run_state = 'succeeded'",
+  tables: ["carillon.runs", "carillon.attempts"],
+  depth: "from carillon.runs where stage = 'queued' and lease is null",
+  harness: (workers) => ({ slots: workers }),
+  keepsHistory: () => true,
 
-  open: async (url, { slots = 10 }) => {
+  /** `cap` limits how many runs execute at once, everywhere. */
+  open: async (url, { slots = 10, cap, dataDir }) => {
     let onJob = () => {}
-    const noop = defineJob({ name: "noop", run: async (input) => onJob(input) })
+    const noop = defineJob({
+      name: "noop",
+      run: async (input) => onJob(input),
+      ...(cap && { concurrency: cap }),
+    })
+    // Without a logger of one's own, as most have it: any other is given a line for every run.
     const carillon = createCarillon({
       database: url,
+      ...(dataDir && { dataDir }),
       jobs: [noop],
       pools: { default: slots },
     })
     await carillon.migrate()
     return {
-      enqueueMany: (inputs) =>
-        carillon.enqueueMany(
+      enqueueMany: (inputs, { delayMs } = {}) => {
+        const delay = delayMs === undefined ? {} : { delay: delayMs }
+        return carillon.enqueueMany(
           noop,
-          inputs.map((input) => ({ input })),
-        ),
+          inputs.map((input) => ({ input, ...delay })),
+        )
+      },
       enqueue: (input) => carillon.enqueue(noop, input),
       start: async (handle) => {
         onJob = handle

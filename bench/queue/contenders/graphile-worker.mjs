@@ -1,6 +1,4 @@
 /** graphile-worker: local queue, batched completion, and its SQL function for adding many jobs. */
-import { Logger, makeWorkerUtils, run } from "graphile-worker"
-
 /** The statement of its own performance test: the rows that `add_jobs` returns are not sent back. */
 const ADD_JOBS = `
   select 1 from graphile_worker.add_jobs(
@@ -8,30 +6,39 @@ const ADD_JOBS = `
   ) limit 1`
 
 const DRAIN = { concurrentJobs: 100, localQueue: 2_000, completeDelayMs: 50 }
+/** By SQL, which is faster than its call. */
+const BOTH = { ...DRAIN, batch: 1_000, inFlight: 1, sql: true }
 
 export const contender = {
-  name: "graphile-worker",
+  title: "graphile-worker",
+  package: "graphile-worker",
+  on: "postgres",
   settings: {
-    bulk: { batch: 10_000, inFlight: 2 },
-    bulkCall: { batch: 1_000, inFlight: 2, addJobs: "library" },
+    bulk: { batch: 1_000, inFlight: 2 },
+    bulkSql: { batch: 10_000, inFlight: 2, sql: true },
+    single: { connections: 10 },
     drain: DRAIN,
-    both: { ...DRAIN, inFlight: 1 },
+    sleep: { concurrentJobs: 10, localQueue: 500, completeDelayMs: 0 },
+    both: BOTH,
     latency: { concurrentJobs: 24, localQueue: 500, completeDelayMs: 0 },
   },
   tried: {
     bulk: [
       { batch: 1_000, inFlight: 1 },
       { batch: 1_000, inFlight: 2 },
+      { batch: 1_000, inFlight: 3 },
       { batch: 10_000, inFlight: 1 },
       { batch: 10_000, inFlight: 2 },
       { batch: 10_000, inFlight: 3 },
-      { batch: 100_000, inFlight: 1 },
     ],
-    bulkCall: [
-      { batch: 1_000, inFlight: 2, addJobs: "library" },
-      { batch: 10_000, inFlight: 1, addJobs: "library" },
-      { batch: 10_000, inFlight: 2, addJobs: "library" },
+    bulkSql: [
+      { batch: 1_000, inFlight: 2, sql: true },
+      { batch: 10_000, inFlight: 1, sql: true },
+      { batch: 10_000, inFlight: 2, sql: true },
+      { batch: 10_000, inFlight: 3, sql: true },
+      { batch: 100_000, inFlight: 1, sql: true },
     ],
+    single: [{ connections: 10 }, { connections: 20 }, { connections: 64 }],
     drain: [
       { concurrentJobs: 24, localQueue: 500, completeDelayMs: 0 },
       { concurrentJobs: 24, localQueue: 500, completeDelayMs: 250 },
@@ -40,11 +47,18 @@ export const contender = {
       { concurrentJobs: 500, localQueue: 2_000, completeDelayMs: 50 },
       { concurrentJobs: 1_000, localQueue: 1_000, completeDelayMs: 50 },
     ],
+    sleep: [
+      { concurrentJobs: 10, localQueue: -1, completeDelayMs: 0 },
+      { concurrentJobs: 10, localQueue: 500, completeDelayMs: 0 },
+      { concurrentJobs: 10, localQueue: 500, completeDelayMs: 50 },
+    ],
     both: [
-      { concurrentJobs: 24, localQueue: 500, completeDelayMs: 0, inFlight: 1 },
-      { concurrentJobs: 24, localQueue: 500, completeDelayMs: 50, inFlight: 2 },
-      { concurrentJobs: 100, localQueue: 2_000, completeDelayMs: 50, inFlight: 1 },
-      { concurrentJobs: 100, localQueue: 2_000, completeDelayMs: 50, inFlight: 2 },
+      { ...BOTH, concurrentJobs: 24, localQueue: 500, completeDelayMs: 0 },
+      { ...BOTH, concurrentJobs: 24, localQueue: 500, inFlight: 2 },
+      BOTH,
+      { ...BOTH, inFlight: 2 },
+      { ...BOTH, localQueue: 5_000 },
+      { ...BOTH, sql: false },
     ],
     latency: [
       { concurrentJobs: 10, localQueue: -1, completeDelayMs: 0 },
@@ -54,18 +68,30 @@ export const contender = {
   },
   left: "from graphile_worker._private_jobs",
   // It deletes what succeeded: there is no history to count.
-  kept: undefined,
+  tables: ["graphile_worker._private_jobs"],
+  depth: "from graphile_worker._private_jobs where locked_at is null",
+  harness: (workers) => ({ ...DRAIN, concurrentJobs: workers, sql: true }),
+  keepsHistory: () => false,
 
   open: async (url, settings) => {
+    const { Logger, makeWorkerUtils, run } = await import("graphile-worker")
     const logger = new Logger(() => complain)
-    const utils = await makeWorkerUtils({ connectionString: url, logger })
+    const utils = await makeWorkerUtils({
+      connectionString: url,
+      maxPoolSize: settings.connections ?? 10,
+      logger,
+    })
     await utils.migrate()
     let runner
     return {
-      enqueueMany: async (inputs) => {
-        const specs = inputs.map((payload) => ({ identifier: "noop", payload }))
-        if (settings.addJobs === "library") await utils.addJobs(specs)
-        else await utils.withPgClient((client) => client.query(ADD_JOBS, [JSON.stringify(specs)]))
+      enqueueMany: async (inputs, { delayMs } = {}) => {
+        const runAt = delayMs === undefined ? undefined : new Date(Date.now() + delayMs)
+        if (settings.sql) {
+          const specs = inputs.map((payload) => ({ identifier: "noop", payload, run_at: runAt }))
+          await utils.withPgClient((client) => client.query(ADD_JOBS, [JSON.stringify(specs)]))
+        } else {
+          await utils.addJobs(inputs.map((payload) => ({ identifier: "noop", payload, runAt })))
+        }
       },
       enqueue: (input) => utils.addJob("noop", input),
       start: async (onJob) => {

@@ -1,17 +1,20 @@
 /** pg-boss: large batches, several workers that fetch again at once, and NOTIFY where that is faster. */
-import { PgBoss } from "pg-boss"
 
 const QUEUE = "noop"
 const BULK = { batch: 10_000, inFlight: 2, partition: true }
 const DRAIN = { batchSize: 5_000, workers: 2, partition: true }
+const BOTH = { batchSize: 1_000, workers: 2, notify: true, partition: true, batch: 1_000, inFlight: 1 }
 
 export const contender = {
-  name: "pg-boss",
+  title: "pg-boss",
+  package: "pg-boss",
+  on: "postgres",
   settings: {
     bulk: BULK,
-    bulkCall: BULK,
+    single: { partition: true, connections: 10 },
     drain: DRAIN,
-    both: { batchSize: 1_000, workers: 2, notify: true, partition: true, inFlight: 1 },
+    sleep: { batchSize: 5, workers: 2, partition: true },
+    both: BOTH,
     latency: { batchSize: 100, workers: 1, notify: true, partition: true },
   },
   tried: {
@@ -26,7 +29,12 @@ export const contender = {
       { batch: 10_000, inFlight: 3, partition: true },
       { batch: 5_000, inFlight: 3, partition: true },
     ],
-    bulkCall: [],
+    single: [
+      { partition: true, connections: 10 },
+      { partition: true, connections: 20 },
+      { partition: true, connections: 64 },
+      { connections: 20 },
+    ],
     drain: [
       { batchSize: 1_000, workers: 4, partition: true },
       { batchSize: 2_000, workers: 2 },
@@ -36,11 +44,18 @@ export const contender = {
       { batchSize: 5_000, workers: 4, partition: true },
       { batchSize: 10_000, workers: 2, partition: true },
     ],
+    sleep: [
+      // A batch of one is never followed by the next at once: it would wait for half a second.
+      { batchSize: 2, workers: 5, partition: true },
+      { batchSize: 5, workers: 2, partition: true },
+      { batchSize: 10, workers: 1, partition: true },
+    ],
     both: [
-      { batchSize: 1_000, workers: 2, notify: true, partition: true, inFlight: 1 },
-      { batchSize: 1_000, workers: 2, notify: true, partition: true, inFlight: 2 },
-      { batchSize: 2_000, workers: 2, notify: true, partition: true, inFlight: 1 },
-      { batchSize: 5_000, workers: 2, notify: true, partition: true, inFlight: 2 },
+      BOTH,
+      { ...BOTH, inFlight: 2 },
+      { ...BOTH, batchSize: 2_000 },
+      { ...BOTH, batchSize: 5_000, inFlight: 2 },
+      { ...BOTH, batch: 2_000 },
     ],
     latency: [
       { batchSize: 1, workers: 4, notify: true, partition: true },
@@ -50,11 +65,16 @@ export const contender = {
   },
   left: `from pgboss.job where name = '${QUEUE}' and state < 'completed'`,
   kept: `from pgboss.job where name = '${QUEUE}' and state = 'completed'`,
+  tables: ["pgboss.job"],
+  depth: `from pgboss.job where name = '${QUEUE}' and state < 'active'`,
+  harness: (workers) => ({ ...BOTH, batchSize: Math.ceil(workers / 4), workers: 4 }),
+  keepsHistory: () => true,
 
   open: async (url, settings) => {
+    const { PgBoss } = await import("pg-boss")
     const boss = new PgBoss({
       connectionString: url,
-      max: 10,
+      max: settings.connections ?? 10,
       useListenNotify: settings.notify === true,
       // Upkeep and cron have nothing to do here; without them it is a little faster.
       supervise: false,
@@ -67,10 +87,11 @@ export const contender = {
       partition: settings.partition === true,
     })
     return {
-      enqueueMany: async (inputs) => {
+      enqueueMany: async (inputs, { delayMs } = {}) => {
+        const delay = delayMs === undefined ? {} : { startAfter: new Date(Date.now() + delayMs) }
         await boss.insert(
           QUEUE,
-          inputs.map((data) => ({ data })),
+          inputs.map((data) => ({ data, ...delay })),
         )
       },
       enqueue: (input) => boss.send(QUEUE, input),
@@ -93,6 +114,8 @@ function workOptions({ batchSize, workers }) {
 
 function handlerOf(onJob) {
   return async (jobs) => {
-    for (const job of jobs) onJob(job.data)
+    const handled = jobs.map((job) => onJob(job.data))
+    // Those that do nothing are not waited for one by one.
+    if (handled[0] !== undefined) await Promise.all(handled)
   }
 }

@@ -10,7 +10,7 @@ export function describeMachine() {
     cpu: cpus()[0]?.model.trim() ?? "unknown",
     cores: availableParallelism(),
     memoryGb: Math.round(totalmem() / 2 ** 30),
-    carillon: versionOf("../package.json"),
+    carillon: versionOf("../../package.json"),
   }
   const lines = [
     `Carillon ${facts.carillon}, Node ${facts.node}, tzdb ${facts.tzdb}`,

@@ -9,12 +9,23 @@ const TICK_MS = 10
 export function serverMs(backendPid) {
   const postmaster = statOf(backendPid)?.parent
   if (postmaster === undefined) return undefined
-  const { own, ended } = statOf(postmaster)
-  const children = readdirSync("/proc")
-    .filter((name) => /^\d+$/.test(name))
-    .map((name) => statOf(name))
-    .filter((stat) => stat?.parent === postmaster)
-  return children.reduce((sum, child) => sum + child.own, own + ended)
+  for (;;) {
+    const { own, ended } = statOf(postmaster)
+    const children = childrenOf(postmaster).reduce((sum, pid) => sum + (statOf(pid)?.own ?? 0), 0)
+    // One that ended in between stands in neither.
+    if (statOf(postmaster).ended === ended) return own + ended + children
+  }
+}
+
+/** The processes of a PostgreSQL server, by one of its backends. */
+export function serverPids(backendPid) {
+  const postmaster = statOf(backendPid)?.parent
+  return postmaster === undefined ? [] : [postmaster, ...childrenOf(postmaster)]
+}
+
+/** Milliseconds that a process has used. */
+export function processMs(pid) {
+  return statOf(pid)?.own
 }
 
 /** Milliseconds that this process and its children that have ended have used. */
@@ -28,6 +39,12 @@ export function machineMs() {
   const times = cpus().map(({ times: core }) => core)
   const busy = times.reduce((sum, { user, nice, sys, irq }) => sum + user + nice + sys + irq, 0)
   return { busy, all: times.reduce((sum, { idle }) => sum + idle, busy) }
+}
+
+function childrenOf(pid) {
+  return readdirSync("/proc")
+    .filter((name) => /^\d+$/.test(name) && statOf(name)?.parent === pid)
+    .map(Number)
 }
 
 function statOf(pid) {

@@ -2,10 +2,12 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import pg from "pg"
+import { setTimeout as sleep } from "node:timers/promises"
 import { createSystemHost } from "../../dist/runtime/system.js"
 import { startEmbedded } from "../../dist/store/embedded/launch.js"
-import { serverMs } from "./cpu.mjs"
+import { serverMs, serverPids } from "./cpu.mjs"
+import { pg } from "./driver.mjs"
+import { memoryMb } from "./memory.mjs"
 import { measureQuietly } from "./quiet.mjs"
 
 /**
@@ -29,13 +31,22 @@ export async function startServer(extra = {}) {
   // As root the server runs as an unprivileged user, who has to get here.
   await chmod(folder, 0o755)
   const settings = { ...SETTINGS, ...extra }
-  const server = await startEmbedded(createSystemHost(), { dataDir: join(folder, "data"), settings })
-  const admin = new pg.Client({ connectionString: server.url })
-  await admin.connect()
-  const { rows } = await admin.query(
-    "select current_setting('server_version') as version, pg_backend_pid() as pid",
-  )
+  const start = () => startEmbedded(createSystemHost(), { dataDir: join(folder, "data"), settings })
+  let server = await start()
+  let admin = await connect(server.url)
+  let backend = await pidOf(admin)
+  const { rows } = await admin.query("select current_setting('server_version') as version")
   let made = 0
+
+  /** Stops it, with everybody connected, and starts it again after a while. */
+  async function restart(downMs) {
+    await admin.end()
+    await server.stop()
+    await sleep(downMs)
+    server = await start()
+    admin = await connect(server.url)
+    backend = await pidOf(admin)
+  }
 
   /** Lends a database in which nobody has been before. */
   async function withDatabase(use) {
@@ -63,15 +74,43 @@ export async function startServer(extra = {}) {
   return {
     version: rows[0].version,
     settings,
+    /** Of all its processes together, those that have ended included. */
+    cpuMs: () => serverMs(backend),
+    memoryMb: () => memoryMb(serverPids(backend)),
+    query: (sql, values) => admin.query(sql, values),
+    restart,
+    inDatabase,
     withDatabase,
     /** The same when the machine has nothing else to do. */
     withQuietDatabase: (use) =>
       measureQuietly(
-        () => serverMs(rows[0].pid),
+        () => serverMs(backend),
         () => withDatabase(use),
       ),
     stop,
   }
+}
+
+/** Lends a connection to a database of this server. */
+async function inDatabase(url, use) {
+  const client = await connect(url)
+  try {
+    return await use(client)
+  } finally {
+    await client.end()
+  }
+}
+
+async function connect(url) {
+  const client = new pg.Client({ connectionString: url })
+  // It is noticed by whoever asks next.
+  client.on("error", () => {})
+  await client.connect()
+  return client
+}
+
+async function pidOf(client) {
+  return (await client.query("select pg_backend_pid() as pid")).rows[0].pid
 }
 
 function urlOf(url, database) {

@@ -1,0 +1,185 @@
+/**
+ * Part "harness": the scenarios of the public cross-system harness, run here without Docker or Python, by the same adapter
+ * that it would start. `--scenario NAME` runs one of them, `--only NAME,NAME` other systems than Carillon.
+ */
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { setTimeout as sleep } from "node:timers/promises"
+import { contenderOf } from "../queue/contenders.mjs"
+import { median, round, table, thousands } from "../tools/measure.mjs"
+import { nodeVersion } from "../tools/peers.mjs"
+import { startServer } from "../tools/server.mjs"
+import { createReplicas } from "./replicas.mjs"
+import { ENVIRONMENT, SCENARIOS, SERVER_SETTINGS, shortened } from "./scenarios.mjs"
+import { STRESS } from "./stress.mjs"
+
+/** How long the rest may take when nothing is enqueued any more: what a killed process held comes back after its lease. */
+const DRAIN_MS = 180_000
+
+export async function run({ quick = false, scenario: asked, only = ["carillon"] }) {
+  if (asked !== undefined && !Object.hasOwn(SCENARIOS, asked)) {
+    throw new Error(`There is no scenario "${asked}". Scenarios: ${Object.keys(SCENARIOS).join(", ")}.`)
+  }
+  const names = asked === undefined ? Object.keys(SCENARIOS) : [asked]
+  const results = {}
+  for (const name of names) {
+    for (const system of only) {
+      const scenario = quick ? shortened(SCENARIOS[name]) : SCENARIOS[name]
+      console.log(`\n${name}, ${system}`)
+      const result = await runScenario(system, scenario)
+      results[name] = { ...results[name], [system]: result }
+      print(result)
+    }
+  }
+  return { contenderNode: nodeVersion(), environment: environment({}), server: SERVER_SETTINGS, results }
+}
+
+/** What the environment says wins over the scenario, and that over the rest. */
+function environment(more) {
+  const given = Object.keys(ENVIRONMENT).filter((name) => process.env[name] !== undefined)
+  return { ...ENVIRONMENT, ...more, ...Object.fromEntries(given.map((name) => [name, process.env[name]])) }
+}
+
+async function runScenario(system, { phases, env, replicas: count = 1 }) {
+  const contender = await contenderOf(system)
+  const settings = environment(env ?? {})
+  const server = await startServer(SERVER_SETTINGS)
+  const folder = mkdtempSync(join(tmpdir(), "carillon-bench-rate-"))
+  const rateFile = join(folder, "rate")
+  const rate = Number(settings.PRODUCER_RATE)
+  writeFileSync(rateFile, String(rate))
+  try {
+    return await server.withDatabase(async (url) => {
+      const replicas = createReplicas({
+        ...settings,
+        SYSTEM: system,
+        DATABASE_URL: url,
+        PRODUCER_RATE_CONTROL_FILE: rateFile,
+      })
+      const database = new URL(url).pathname.slice(1)
+      const on = { server, url, database, tables: contender.tables, replicas, rateFile, rate }
+      try {
+        for (let instance = 0; instance < count; instance += 1) {
+          replicas.start(instance)
+          // The first makes the tables.
+          await descriptorOf(replicas, instance)
+        }
+        const spans = []
+        for (const phase of phases) spans.push(await pass(on, phase))
+        writeFileSync(rateFile, "0")
+        const end = await drained(on, contender)
+        // For the last totals to be told.
+        await sleep(Number(settings.SAMPLE_EVERY_S) * 2_000)
+        const summaries = spans.map((span) => summarise(span, replicas.records))
+        return { phases: summaries, replicas: count, ...end, ...survivors(replicas, end) }
+      } finally {
+        await replicas.stop()
+      }
+    })
+  } finally {
+    await server.stop()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+async function descriptorOf({ records, unwanted, alive }, instance) {
+  while (!records.some((each) => each.kind === "descriptor" && each.instance_id === instance)) {
+    if (alive().length === 0) throw new Error(`the adapter ended: ${unwanted.slice(-5).join("; ")}`)
+    await sleep(50)
+  }
+}
+
+async function pass(on, phase) {
+  const fromMs = performance.now()
+  const leave = await STRESS[phase.kind](on, phase)
+  await sleep(phase.seconds * 1_000)
+  await leave()
+  const dead = await on.server.inDatabase(on.url, (client) =>
+    client.query("select coalesce(sum(n_dead_tup), 0)::int as dead from pg_stat_user_tables"),
+  )
+  return { ...phase, fromMs, toMs: performance.now(), deadTuples: dead.rows[0].dead }
+}
+
+/** Medians of the samples of a phase; the processes' rates are added up, and the slowest of them counts for latency. */
+function summarise({ name, kind, fromMs, toMs, deadTuples }, records) {
+  const here = records.filter(({ atMs, kind: of }) => of === "adapter" && atMs > fromMs && atMs <= toMs)
+  const at = (metric, combine) => {
+    const byTick = new Map()
+    for (const { metric: of, t, value } of here) {
+      if (of === metric) byTick.set(t.slice(0, 19), [...(byTick.get(t.slice(0, 19)) ?? []), value])
+    }
+    return [...byTick.values()].map((values) => combine(values))
+  }
+  const sum = (values) => values.reduce((total, value) => total + value, 0)
+  const most = (values) => Math.max(0, ...values)
+  const middle = (values) => (values.length === 0 ? 0 : round(median(values)))
+  return {
+    name,
+    kind,
+    enqueueRate: middle(at("enqueue_rate", sum)),
+    completionRate: middle(at("completion_rate", sum)),
+    claimP50Ms: middle(at("claim_p50_ms", most)),
+    claimP95Ms: middle(at("claim_p95_ms", most)),
+    claimP99Ms: middle(at("claim_p99_ms", most)),
+    depthMost: most(at("queue_depth", most)),
+    deadTuples,
+  }
+}
+
+/** How long the rest takes, what is left, and whether all that was acknowledged is in the history. */
+async function drained({ url, server }, contender) {
+  const fromMs = performance.now()
+  return server.inDatabase(url, async (client) => {
+    const count = async (from) => (await client.query(`select count(*)::int as count ${from}`)).rows[0].count
+    let left = await count(contender.left)
+    while (left > 0 && performance.now() - fromMs < DRAIN_MS) {
+      await sleep(250)
+      left = await count(contender.left)
+    }
+    const kept = contender.kept === undefined ? undefined : await count(contender.kept)
+    return { drainMs: Math.round(performance.now() - fromMs), left, kept }
+  })
+}
+
+/**
+ * What was acknowledged and has neither succeeded nor is left. Of a process that was killed, the acknowledgements of its
+ * last second are not known: it is at least this.
+ */
+function survivors({ records, unwanted, alive }, { kept, left }) {
+  const totals = new Map()
+  for (const { metric, value, instance_id, pid } of records) {
+    if (metric === "enqueued_total") totals.set(`${instance_id} ${pid}`, value)
+  }
+  const acknowledged = [...totals.values()].reduce((sum, value) => sum + value, 0)
+  return {
+    alive: alive().length,
+    acknowledged,
+    lost: kept === undefined ? undefined : Math.max(0, acknowledged - kept - left),
+    complaints: unwanted.slice(-20),
+  }
+}
+
+function print(result) {
+  const { phases, drainMs, left, kept, acknowledged, lost, alive, replicas, complaints } = result
+  const head = ["", "enqueued/s", "completed/s", "claim p50 ms", "p95", "p99", "depth", "dead tuples"]
+  const rows = phases.map((each) => [
+    each.name,
+    thousands(each.enqueueRate),
+    thousands(each.completionRate),
+    each.claimP50Ms,
+    each.claimP95Ms,
+    each.claimP99Ms,
+    thousands(each.depthMost),
+    thousands(each.deadTuples),
+  ])
+  console.log(table(head, rows))
+  const history =
+    kept === undefined
+      ? ""
+      : `; ${thousands(kept)} in the history, ${lost === 0 ? "none missing" : `${lost} neither succeeded nor left`}`
+  console.log(
+    `${alive} of ${replicas} processes alive; ${thousands(acknowledged)} acknowledged${history}; ${thousands(left)} left after ${drainMs} ms`,
+  )
+  if (complaints.length > 0) console.log(`last words: ${complaints.slice(-3).join(" | ").slice(0, 400)}`)
+}

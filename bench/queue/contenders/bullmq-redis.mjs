@@ -1,0 +1,56 @@
+/** BullMQ on Redis, with the append-only file flushed once a second: a crash of the machine loses up to a second of jobs. */
+import { createBullmq } from "./bullmq.mjs"
+
+const BULK = { batch: 1_000, inFlight: 4, keep: false }
+const DRAIN = { concurrency: 200, workers: 1, keep: false }
+
+export const contender = {
+  title: "BullMQ on Redis",
+  package: "bullmq",
+  on: "redis",
+  settings: {
+    bulk: BULK,
+    single: { keep: false },
+    drain: DRAIN,
+    sleep: { concurrency: 10, workers: 1, keep: false },
+    both: { ...DRAIN, batch: 1_000, inFlight: 2 },
+    latency: { concurrency: 100, workers: 1, keep: false },
+  },
+  tried: {
+    bulk: [
+      { ...BULK, batch: 100, inFlight: 8 },
+      { ...BULK, batch: 1_000, inFlight: 1 },
+      { ...BULK, batch: 1_000, inFlight: 4 },
+      { ...BULK, batch: 10_000, inFlight: 1 },
+      { ...BULK, batch: 10_000, inFlight: 2 },
+    ],
+    drain: [
+      { ...DRAIN, concurrency: 50 },
+      { ...DRAIN, concurrency: 200 },
+      { ...DRAIN, concurrency: 500 },
+      { ...DRAIN, concurrency: 1_000 },
+      { ...DRAIN, concurrency: 100, workers: 2 },
+      { ...DRAIN, concurrency: 100, workers: 4 },
+      { ...DRAIN, keep: true },
+    ],
+    sleep: [
+      { concurrency: 10, workers: 1, keep: false },
+      { concurrency: 5, workers: 2, keep: false },
+    ],
+    both: [
+      { ...DRAIN, batch: 1_000, inFlight: 1 },
+      { ...DRAIN, batch: 1_000, inFlight: 2 },
+      { ...DRAIN, concurrency: 500, batch: 1_000, inFlight: 1 },
+      { ...DRAIN, concurrency: 100, workers: 2, batch: 1_000, inFlight: 2 },
+    ],
+    latency: [
+      { concurrency: 1, workers: 1, keep: false },
+      { concurrency: 10, workers: 1, keep: false },
+      { concurrency: 100, workers: 1, keep: false },
+      { concurrency: 10, workers: 4, keep: false },
+    ],
+  },
+  queue: "bull:noop",
+  keepsHistory: ({ keep }) => keep !== false,
+  open: createBullmq({ connectionOf: (path) => ({ path, maxRetriesPerRequest: null }) }),
+}

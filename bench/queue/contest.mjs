@@ -1,0 +1,183 @@
+/**
+ * Runs a part: every variant of it with every contender, in turns and repeatedly, so that a slow moment of the machine hits
+ * all of them. A contender that fails is named and the others go on.
+ */
+import { median } from "../tools/measure.mjs"
+import { nodeVersion } from "../tools/peers.mjs"
+import { SHARE } from "../tools/quiet.mjs"
+import { gather, versionsOf } from "./contenders.mjs"
+import { openPlaces } from "./places.mjs"
+import { judge, printContest } from "./print.mjs"
+import { FULL, QUICK, SMALL } from "./sizes.mjs"
+
+/** With `quick` little is measured; with `untilMs` as well, only what has begun by then: the rest is named and left out. */
+export async function contest(part, { quick = false, only, among = () => true, untilMs } = {}) {
+  const sizes = !quick ? FULL : untilMs === undefined ? SMALL : QUICK
+  const { present, missing } = await gather(only)
+  const contenders = present.filter(among)
+  const places = await openPlaces(contenders.map(({ on }) => on))
+  try {
+    const variants = variantsOf(part, sizes)
+    const about = {
+      contenderNode: nodeVersion(),
+      versions: versionsOf(contenders),
+      missing,
+      servers: places.settings,
+      rounds: roundsOf(part, sizes),
+      sizes: sizes[part.name],
+      contenders: Object.fromEntries(
+        contenders.map((contender) => [contender.name, describe(part, contender, variants)]),
+      ),
+    }
+    console.log(`\n${part.title}`)
+    describeAll(about)
+    const measured = await measureAll({ part, places, contenders, variants, sizes, quick, untilMs })
+    const figures = summarise(part, variants, measured)
+    const verdicts = judge(part, figures, about.contenders)
+    const isDisturbed = measured.some(({ result }) => result?.others > SHARE)
+    const results = { isDisturbed, ...about, variants, figures, verdicts, measured }
+    printContest(part, results)
+    if (isDisturbed) console.warn("\nDISTURBED: others used the machine meanwhile. Not to be published.")
+    return results
+  } finally {
+    await places.stop()
+  }
+}
+
+async function measureAll({ part, places, contenders, variants, sizes, quick, untilMs }) {
+  const measured = []
+  for (let round = 0; round < roundsOf(part, sizes); round += 1) {
+    for (const [variant, facts] of Object.entries(variants)) {
+      for (const contender of inTurn(contenders, round)) {
+        const settings = part.settingsOf(contender, facts)
+        if (settings === undefined) continue
+        if (untilMs !== undefined && performance.now() > untilMs) {
+          console.warn(`LEFT OUT for lack of time: ${facts.title}, ${contender.title}`)
+          continue
+        }
+        const outcome = await attempt(() =>
+          // To see whether it works nobody has to wait for an idle machine.
+          (quick ? places.withPlace : places.withQuietPlace)(contender, (place) =>
+            part.measure({ contender, settings, place }, facts, sizes),
+          ),
+        )
+        measured.push({ round: round + 1, variant, contender: contender.name, ...outcome })
+        say(part, { round, variant: facts.title, contender, outcome })
+      }
+    }
+  }
+  return measured
+}
+
+/** All of them, unless the sizes choose some. */
+function variantsOf({ name, variants }, sizes) {
+  const all = variants(sizes)
+  const chosen = sizes[name]?.variants ?? Object.keys(all)
+  return Object.fromEntries(chosen.map((variant) => [variant, all[variant]]))
+}
+
+/** Of what takes long there are fewer. */
+function roundsOf({ name }, sizes) {
+  return sizes[name]?.rounds ?? sizes.rounds
+}
+
+/** Who goes first changes from round to round. */
+function inTurn(contenders, round) {
+  const first = round % contenders.length
+  return [...contenders.slice(first), ...contenders.slice(0, first)]
+}
+
+async function attempt(measure) {
+  try {
+    return { result: await measure() }
+  } catch (error) {
+    return { failure: error.message }
+  }
+}
+
+/** For each variant and contender the medians of all that was counted, with the least and the most of the figures. */
+function summarise(part, variants, measured) {
+  return Object.fromEntries(
+    Object.keys(variants).map((variant) => {
+      const here = measured.filter((each) => each.variant === variant)
+      const names = [...new Set(here.map(({ contender }) => contender))]
+      return [variant, Object.fromEntries(names.map((name) => [name, figuresOf(part, here, name)]))]
+    }),
+  )
+}
+
+function figuresOf(part, here, name) {
+  const mine = here.filter(({ contender }) => contender === name)
+  const results = mine.flatMap(({ result }) => result ?? [])
+  const failures = mine.flatMap(({ failure }) => failure ?? [])
+  if (results.length === 0) return { failure: failures[0] }
+  const costs = Object.fromEntries(
+    Object.keys(results[0].costs ?? {}).map((key) => [key, middle(results.map((each) => each.costs[key]))]),
+  )
+  const figures = part.figures.map(({ key }) => [key, spread(results.map((result) => result[key]))])
+  return {
+    ...Object.fromEntries(figures),
+    costs,
+    ...(failures.length > 0 && { failures: failures.length, failure: failures[0] }),
+  }
+}
+
+function spread(values) {
+  return { median: middle(values), least: round4(Math.min(...values)), most: round4(Math.max(...values)) }
+}
+
+function middle(values) {
+  const known = values.filter((value) => typeof value === "number")
+  return known.length === 0 ? undefined : round4(median(known))
+}
+
+function round4(value) {
+  return Number(value.toPrecision(4))
+}
+
+function describe(part, contender, variants) {
+  const settings = Object.entries(variants).flatMap(([name, facts]) => {
+    const used = part.settingsOf(contender, facts)
+    return used === undefined ? [] : [[name, used]]
+  })
+  return {
+    title: contender.title,
+    on: contender.on,
+    share: contender.share ?? 1,
+    keepsHistory: settings.length === 0 ? undefined : contender.keepsHistory(settings[0][1]),
+    settings: Object.fromEntries(settings),
+  }
+}
+
+function describeAll({ contenderNode, versions, servers, rounds, contenders }) {
+  const inWords = (facts) =>
+    Object.entries(facts)
+      .map(([name, value]) => `${name} ${value}`)
+      .join(", ")
+  console.log(`Node ${contenderNode} for everybody; ${inWords(versions)}; ${rounds} interleaved rounds`)
+  for (const [kind, { version = "", settings }] of Object.entries(servers)) {
+    console.log(`${kind} ${version}: ${inWords(settings)}`)
+  }
+  for (const { title, settings, share } of Object.values(contenders)) {
+    const distinct = [...new Set(Object.values(settings).map((each) => JSON.stringify(each)))]
+    console.log(`${title}: ${distinct.join(" or ")}${share === 1 ? "" : `, ${share * 100} % of the jobs`}`)
+  }
+}
+
+function say(part, { round, variant, contender, outcome: { result, failure } }) {
+  const words = failure
+    ? `FAILED: ${failure}`
+    : [
+        ...part.figures.map(({ key, title }) => `${round4(result[key])} ${title}`),
+        JSON.stringify(compact(result.costs)),
+      ].join(", ")
+  console.log(`round ${round + 1}, ${variant}, ${contender.title}: ${words}`)
+}
+
+function compact(costs = {}) {
+  return Object.fromEntries(
+    Object.entries(costs)
+      .filter(([, value]) => value !== undefined)
+      .map(([key, value]) => [key, Number(value.toPrecision(3))]),
+  )
+}

@@ -1,0 +1,115 @@
+/** Sections of the parts in which contenders take turns. */
+import { COSTS } from "../queue/print.mjs"
+import { barChart } from "./chart.mjs"
+import { figure, origin, spread, table, verdictCell } from "./markdown.mjs"
+
+const UNITS = { perSecond: "jobs a second", medianMs: "median ms", p99Ms: "99 %, ms", atTheEnd: "at the end" }
+
+/** Each contender's figures by variant, a table per figure, and what that is beside the best peer. */
+export function contestSection(part, { keys = ["perSecond"], chart } = {}) {
+  return (results, { writeChart }) => {
+    const { variants, figures, contenders, verdicts, rounds } = results
+    const pieces = [
+      `${origin(part, results)} Medians of ${rounds} rounds, with the least and the most.`,
+      ...keys.map((key) => figuresTable({ variants, figures, contenders, key, unit: UNITS[key] })),
+      ...slowOnes(contenders),
+      ...failures(figures, contenders),
+    ]
+    for (const each of chart === undefined ? [] : [chart].flat()) {
+      const file = `${part}-${each.variant}`
+      const title = `${each.title}, ${variants[each.variant]?.title}`
+      if (variants[each.variant] === undefined) continue
+      writeChart(
+        file,
+        barChart({ title, unit: each.unit, rows: barsOf(figures[each.variant], contenders, each.key) }),
+      )
+      pieces.push(`![${title}: the figures of the table above](charts/${file}.svg)`)
+    }
+    if (verdicts.length > 0) pieces.push(verdictsTable(verdicts, variants, contenders))
+    return pieces.join("\n\n")
+  }
+}
+
+/** What each job costs in one variant of a part. */
+export function costsSection(part, variant) {
+  return (results) => {
+    const { figures, contenders, variants } = results
+    const rows = Object.entries(contenders).flatMap(([name, { title, keepsHistory }]) => {
+      const costs = figures[variant]?.[name]?.costs
+      if (costs === undefined) return []
+      return [[title, ...Object.keys(COSTS).map((key) => figure(costs[key])), keepsHistory ? "kept" : "none"]]
+    })
+    return [
+      `${origin(part, results)} ${results.variants[variant].title}; medians of ${results.rounds} rounds.`,
+      table(["", ...Object.values(COSTS), "history"], rows),
+      `Log is the WAL of PostgreSQL or the append-only file of Redis; dead tuples are rows that an update or a delete leaves behind (${variants[variant].title}).`,
+    ].join("\n\n")
+  }
+}
+
+/** With which settings each contender was measured, and where its jobs stay. */
+export function settingsSection() {
+  return (results) => {
+    const rows = Object.values(results.contenders).map(({ title, on, keepsHistory, settings }) => [
+      title,
+      { postgres: "PostgreSQL", redis: "Redis, fsync every second", "redis-always": "Redis, fsync always" }[
+        on
+      ],
+      keepsHistory ? "kept" : "none",
+      [...new Set(Object.values(settings).map((each) => `\`${JSON.stringify(each)}\``))].join(" or "),
+    ])
+    const servers = Object.entries(results.servers).map(([kind, { settings }]) => {
+      const words = Object.entries(settings).map(([name, value]) => `${name}=${value === "" ? "off" : value}`)
+      return `${kind}: \`${words.join(" ")}\``
+    })
+    return [table(["", "on", "history", "settings"], rows, { isText: true }), servers.join("; ")].join("\n\n")
+  }
+}
+
+function figuresTable({ variants, figures, contenders, key, unit }) {
+  const shown = Object.entries(variants).filter(([variant]) => Object.keys(figures[variant]).length > 0)
+  const rows = Object.entries(contenders).map(([name, { title }]) => [
+    title,
+    ...shown.map(([variant]) => {
+      const mine = figures[variant][name]
+      if (mine === undefined) return ""
+      return mine[key] === undefined ? "**failed**" : spread(mine[key])
+    }),
+  ])
+  return table([unit, ...shown.map(([, { title }]) => title)], rows)
+}
+
+function verdictsTable(verdicts, variants, contenders) {
+  const rows = verdicts.map(({ variant, key, bestPeer, from, times, floor, aim, verdict }) => [
+    `${variants[variant].title}, ${UNITS[key]}`,
+    bestPeer ? contenders[bestPeer].title : variants[from].title,
+    times,
+    aim ? `${floor}, aim ${aim}` : floor,
+    verdictCell(verdict),
+  ])
+  return table(["Carillon", "beside", "times better", "at least", ""], rows)
+}
+
+function slowOnes(contenders) {
+  const slow = Object.values(contenders).filter(({ share }) => share < 1)
+  if (slow.length === 0) return []
+  const words = slow.map(({ title, share }) => `${title} (${share * 100} %)`)
+  return [`With fewer jobs, for they would take minutes: ${words.join(", ")}.`]
+}
+
+function failures(figures, contenders) {
+  const all = Object.values(figures).flatMap((of) =>
+    Object.entries(of).flatMap(([name, { failure }]) =>
+      failure ? [`${contenders[name].title}: ${failure}`] : [],
+    ),
+  )
+  return [...new Set(all.map((each) => `**Failed:** ${each.split("\n")[0]}.`))]
+}
+
+function barsOf(of, contenders, key) {
+  return Object.entries(contenders).flatMap(([name, { title }]) => {
+    if (of[name] === undefined) return []
+    const { median: value, least, most } = of[name][key] ?? {}
+    return [{ label: title, value, least, most, isOurs: name === "carillon", note: "failed" }]
+  })
+}

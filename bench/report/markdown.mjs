@@ -1,0 +1,64 @@
+/** Small pieces of Markdown that every section is made of. */
+import { round, thousands } from "../tools/measure.mjs"
+
+/** Figures stand to the right; `isText` leaves words to the left. */
+export function table(head, rows, { isText = false } = {}) {
+  const line = (cells) => `| ${cells.join(" | ")} |`
+  const rule = `|---|${head
+    .slice(1)
+    .map(() => (isText ? "---|" : "--:|"))
+    .join("")}`
+  return [line(head), rule, ...rows.map(line)].join("\n")
+}
+
+/** "12,300", "3.5", "0.071": three digits, and whole numbers in full. */
+export function figure(value) {
+  if (value === undefined || value === null) return ""
+  if (Math.abs(value) >= 1_000) return thousands(Number(value.toPrecision(4)))
+  return String(round(value))
+}
+
+/** The median, with the least and the most. */
+export function spread(values) {
+  if (values === undefined) return ""
+  const { median, least, most } = values
+  return `${figure(median)} (${figure(least)} to ${figure(most)})`
+}
+
+/** On what it was measured, in a sentence. Without it no figure means anything. */
+export function origin(part, results) {
+  const {
+    date,
+    carillon,
+    node,
+    contenderNode,
+    versions = {},
+    cpu,
+    cores,
+    memoryGb,
+    servers,
+    server,
+  } = results
+  const peers = Object.entries({ ...versions, ...results.peers }).map(
+    ([name, version]) => `${name} ${version}`,
+  )
+  const postgres = servers?.postgres ?? server
+  const programs = [
+    `Carillon ${carillon}`,
+    ...peers,
+    `Node ${contenderNode ?? node}`,
+    ...(postgres?.version ? [`PostgreSQL ${postgres.version}`] : []),
+  ]
+  const day = new Date(date).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })
+  const where = `${cpu}, ${cores} cores, ${memoryGb} GB`
+  const lines = [`\`npm run bench -- ${part}\`, ${day}: ${programs.join(", ")}; ${where}.`]
+  if (results.isDisturbed)
+    lines.push("**Others used the machine meanwhile: these figures are not to be relied on.**")
+  for (const { name, because } of results.missing ?? []) lines.push(`**${name} is missing: ${because}.**`)
+  return lines.join(" ")
+}
+
+/** "holds" or "MISSED", in words that stand in a table. */
+export function verdictCell(verdict) {
+  return verdict === "MISSED" ? "**missed**" : (verdict ?? "")
+}

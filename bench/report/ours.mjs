@@ -1,0 +1,217 @@
+/** Sections of the parts that measure Carillon alone, or beside itself. */
+import { thousands } from "../tools/measure.mjs"
+import { barChart } from "./chart.mjs"
+import { figure, origin, table, verdictCell } from "./markdown.mjs"
+
+const percent = (share) => `${Math.round(share * 100)} %`
+
+/** What is left of the speed while a snapshot is held. */
+export function snapshotSection(results, { writeChart }) {
+  const { left, contenders, floor, aim, rounds } = results
+  const names = Object.keys(contenders)
+  const rows = Object.entries(left).map(([load, of]) => [
+    load,
+    ...names.map((name) => (of[name] ? `${percent(of[name].median)}` : "")),
+    verdictCell(of.carillon?.verdict),
+  ])
+  const bars = names.flatMap((name) =>
+    left.plain?.[name]
+      ? [
+          {
+            label: contenders[name].title,
+            value: left.plain[name].median * 100,
+            least: left.plain[name].least * 100,
+            most: left.plain[name].most * 100,
+            isOurs: name === "carillon",
+          },
+        ]
+      : [],
+  )
+  const title = "What is left of the speed, plain load"
+  writeChart("snapshot", barChart({ title, unit: "% of the speed without a snapshot held", rows: bars }))
+  return [
+    `${origin("snapshot", results)} Medians of ${rounds} rounds; at least ${percent(floor)}, aim ${percent(aim)}.`,
+    table(["load", ...names.map((name) => contenders[name].title), "Carillon"], rows),
+    `![${title}: the first row of the table above](charts/snapshot.svg)`,
+  ].join("\n\n")
+}
+
+export function millionsSection(results) {
+  const titles = { finished: "finished", future: "in the future as well", ready: "ready as well" }
+  const rows = results.stages.map(({ stage, count, empty, full, times, verdict }) => [
+    `${thousands(count)} ${titles[stage]}`,
+    thousands(empty.perSecond),
+    thousands(full.perSecond),
+    figure(empty.serverUs),
+    figure(full.serverUs),
+    times,
+    verdictCell(verdict),
+  ])
+  const head = ["", "a second without", "with", "us of the server without", "with", "times slower", ""]
+  const most = `at the most ${results.limit} times slower, aim ${results.aim}`
+  return [
+    `${origin("millions", results)} Medians of ${results.sizes.rounds} rounds; ${most}.`,
+    table(head, rows),
+  ].join("\n\n")
+}
+
+export function embeddedSection(results) {
+  const rows = Object.entries(results.figures).map(([engine, each]) => [
+    each.title,
+    thousands(each.enqueuePerSecond),
+    thousands(each.executePerSecond),
+    figure(each.medianMs),
+    figure(each.p99Ms),
+    each.peakMb,
+    results.starts[engine]?.cold ?? "",
+    results.starts[engine]?.warm ?? "",
+    verdictCell(each.verdict),
+  ])
+  const head = [
+    "",
+    "enqueued a second",
+    "executed",
+    "to start, ms",
+    "99 %",
+    "peak MB",
+    "first start, ms",
+    "warm",
+    "",
+  ]
+  return [
+    `${origin("embedded", results)} Medians of ${results.sizes.rounds} rounds and ${results.sizes.starts} starts.`,
+    table(head, rows),
+    `From the start of the process to the first run executed; at the most ${results.limitMs} ms on the embedded server, aim ${results.aimMs}.`,
+  ].join("\n\n")
+}
+
+export function harnessSection(results) {
+  const rows = Object.entries(results.results).flatMap(([scenario, systems]) =>
+    Object.entries(systems).flatMap(([system, { phases, lost, left, alive, replicas }]) =>
+      phases
+        .filter(({ name }) => name !== "warmup")
+        .map((phase, index) => [
+          index === 0 ? `${scenario}, ${system}` : "",
+          phase.name,
+          figure(phase.enqueueRate),
+          figure(phase.completionRate),
+          figure(phase.claimP50Ms),
+          figure(phase.claimP99Ms),
+          figure(phase.depthMost),
+          figure(phase.deadTuples),
+          index > 0 ? "" : `${lost ?? "?"} missing, ${left} left, ${alive} of ${replicas} alive`,
+        ]),
+    ),
+  )
+  const head = [
+    "",
+    "phase",
+    "enqueued/s",
+    "completed/s",
+    "claim p50, ms",
+    "p99",
+    "depth",
+    "dead tuples",
+    "at the end",
+  ]
+  const environment = Object.entries(results.environment).map(([name, value]) => `${name}=${value}`)
+  return [origin("harness", results), table(head, rows), `Environment: \`${environment.join(" ")}\`.`].join(
+    "\n\n",
+  )
+}
+
+export function claimsBehindSection(results) {
+  const rows = results.behind.figures.map(({ title, times, floor }) => [title, times.toFixed(2), floor])
+  return table([`Behind ${thousands(results.count)} runs`, "times slower", "at the most"], rows)
+}
+
+export function claimsLateSection(results) {
+  const titles = { commit: "its transaction commits late", expedite: "another process expedites it" }
+  const rows = Object.entries(titles).map(([way, title]) => {
+    const [heard, silent] = [true, false].map((notices) =>
+      results.late.find((each) => each.way === way && each.notices === notices),
+    )
+    return [
+      title,
+      Math.round(heard.mostMs),
+      heard.limitMs,
+      Math.round(silent.mostMs),
+      thousands(silent.limitMs),
+    ]
+  })
+  return table(["", "with wake-ups", "at the most", "without any", "at the most"], rows)
+}
+
+export function schedulesSection(results) {
+  const { few, many, sizes } = results
+  const row = (title, { late, sentPerSecond, nodeMsPerSecond, serverMsPerSecond }) => [
+    title,
+    figure(late?.p50Ms),
+    figure(late?.p99Ms),
+    figure(late?.mostMs),
+    figure(sentPerSecond),
+    figure(nodeMsPerSecond),
+    figure(serverMsPerSecond),
+  ]
+  const rows = [
+    row(`${thousands(sizes.many)} schedules, each due once, spread evenly`, many.even),
+    row("the same with overlap `skip` (parked and admitted)", many.skip),
+    row("the same with a worker that executes them", many.executed),
+    row("the same while somebody holds an old snapshot", many.oldSnapshot),
+    row(`each due once, ${thousands(sizes.perSecond)} at each full second`, many.onTheSecond),
+    row(`${thousands(sizes.few)} of them due every 10 s, beside the others`, many.same),
+    row(`${thousands(sizes.few)} due every 10 s, and no others`, few.same),
+    row(`nothing due, ${thousands(sizes.many)} schedules`, many.idle),
+    row(`nothing due, ${thousands(sizes.few)} schedules`, few.idle),
+  ]
+  return table(["", "median", "99 %", "latest", "commands", "Node", "server"], rows)
+}
+
+export function crowdSection({ many, sizes }) {
+  const each = (ms) => figure((ms * 1_000) / sizes.atOnce)
+  const rows = Object.entries(many.crowd).map(([processes, { seconds, perSecond, nodeMs, serverMs }]) => [
+    processes === "1" ? "1 process" : `${processes} processes`,
+    seconds.toFixed(1),
+    thousands(perSecond),
+    each(nodeMs),
+    each(serverMs),
+  ])
+  return table(["", "seconds", "a second", "CPU of Node for each, us", "of the server"], rows)
+}
+
+export function nextsSection({ nexts }) {
+  const zone = (title, { rows }) =>
+    table(
+      [title, "Carillon", "croner", "cron-parser", "times croner", "times cron-parser"],
+      rows.map(({ cron, perSecond, timesCroner, timesCronParser }) => [
+        `\`${cron}\``,
+        ...Object.values(perSecond).map(figure),
+        figure(timesCroner),
+        figure(timesCronParser),
+      ]),
+    )
+  return [zone("UTC", nexts.utc), zone("America/New_York", nexts.newYork)].join("\n\n")
+}
+
+export function previewsSection({ previews }) {
+  const rows = previews.map(({ cron, timeZone, previewsPerSecond, cronerPerSecond, timesCroner }) => [
+    `\`${cron}\`, ${timeZone}`,
+    figure(previewsPerSecond),
+    figure(cronerPerSecond),
+    timesCroner,
+  ])
+  return table(["", "Carillon", "croner", "times croner"], rows)
+}
+
+/** Of the two zones the larger. */
+export function worstSection({ worst }) {
+  const names = [...new Set(worst.rows.map(({ what }) => what))]
+  const rows = names.map((name) => {
+    const mine = worst.rows.filter(({ what }) => what === name)
+    const most = (key) => Math.max(...mine.map((row) => row[key]))
+    const over = mine.reduce((sum, { overLimit }) => sum + overLimit, 0)
+    const times = ["firstMs", "medianMs", "p99Ms", "slowestMs"].map((key) => most(key).toFixed(2))
+    return [name, ...times, `${over} of 1,000`]
+  })
+  return table(["", "First", "Median", "99 %", "Slowest", "Over 5 ms"], rows)
+}

@@ -1,0 +1,71 @@
+/** The loads of part "snapshot", each once without and once with a snapshot held. */
+import { setTimeout as sleep } from "node:timers/promises"
+import { enqueueAndExecute } from "../queue/both.mjs"
+import { measureLatency } from "../queue/latency.mjs"
+import { PACE_MS } from "../queue/sizes.mjs"
+import { holdSnapshot } from "../tools/snapshot.mjs"
+
+/** All are due a second after they are enqueued, so a second's worth of them waits. */
+const DELAY_MS = 1_000
+const DELAYED_AHEAD = 40_000
+/** Runs at once, everywhere, of the job that has a limit. */
+const CAP = 100
+
+const LOADS = {
+  plain: { title: "plain" },
+  delayed: { title: "delayed by a second", delayMs: DELAY_MS, ahead: DELAYED_AHEAD },
+  /** Each peer means something else by a limit, or has none: Carillon alone. */
+  capped: { title: `at most ${CAP} at once`, cap: CAP, isOurs: true },
+  latency: { title: "300 a second, to the start", isLatency: true },
+}
+
+export const part = {
+  name: "snapshot",
+  title: "Under a snapshot that is held open",
+  variants: () =>
+    Object.fromEntries(
+      Object.entries(LOADS).flatMap(([load, { title }]) => [
+        [load, { title, load, isHeld: false }],
+        [`${load}Held`, { title: `${title}, held`, load, isHeld: true }],
+      ]),
+    ),
+  settingsOf: ({ name, settings }, { load }) => {
+    const { isOurs, isLatency, cap } = LOADS[load]
+    if (isOurs && name !== "carillon") return undefined
+    if (isLatency) return settings.latency
+    return cap === undefined ? settings.both : { ...settings.both, cap }
+  },
+  measure,
+  figures: [{ key: "atTheEnd", title: "a second, or median ms, at the end", better: "more" }],
+}
+
+async function measure(subject, { load, isHeld }, sizes) {
+  const { heldFromS, judgedS, seconds } = sizes.snapshot
+  let release = async () => {}
+  /** Later: whoever looks at what happens while it is held has to be at full speed before. */
+  const meanwhile = async () => {
+    const holding = isHeld ? holdAfter(subject.place.url, heldFromS) : undefined
+    return async () => {
+      release = (await holding) ?? release
+      await release()
+    }
+  }
+  if (LOADS[load].isLatency) {
+    const perSecond = 1_000 / PACE_MS.busy
+    const [count, judged] = [seconds, judgedS].map((each) => Math.round(each * perSecond))
+    const task = { isSame: false, paceMs: PACE_MS.busy, count, judged, meanwhile }
+    const found = await measureLatency(subject, task, sizes)
+    return { ...found, atTheEnd: found.medianMs, speed: 1 / found.medianMs }
+  }
+  const { delayMs, ahead } = LOADS[load]
+  const found = await enqueueAndExecute(subject, { seconds, delayMs, ahead, meanwhile }, sizes)
+  // Before the end, when the last are only executed. Whole seconds: some execute thousands at a time.
+  const judged = found.timeline.slice(Math.floor(seconds) - judgedS, Math.floor(seconds))
+  const atTheEnd = judged.reduce((sum, ran) => sum + ran, 0) / judgedS
+  return { ...found, atTheEnd, speed: atTheEnd }
+}
+
+async function holdAfter(url, seconds) {
+  await sleep(seconds * 1_000)
+  return holdSnapshot(url)
+}

@@ -1,0 +1,4 @@
+/** The PostgreSQL driver that Carillon itself loads. Peers bring a copy of their own into bench/node_modules. */
+import { createRequire } from "node:module"
+
+export const pg = createRequire(new URL("../../package.json", import.meta.url))("pg")

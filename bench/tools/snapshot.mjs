@@ -1,0 +1,12 @@
+/** Somebody's transaction that holds a snapshot: as long as it does, nothing that dies can be cleaned up. */
+import { pg } from "./driver.mjs"
+
+/** Resolves when it is held, with a function that lets go of it. */
+export async function holdSnapshot(url) {
+  const client = new pg.Client({ connectionString: url })
+  await client.connect()
+  // The first statement takes the snapshot.
+  await client.query("begin isolation level repeatable read")
+  await client.query("select count(*) from pg_class")
+  return () => client.end()
+}
