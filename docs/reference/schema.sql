@@ -63,6 +63,13 @@ CREATE TABLE carillon.audit (
 CREATE INDEX audit_at ON carillon.audit USING btree (at);
 CREATE INDEX audit_subject ON carillon.audit USING btree (subject, at);
 
+CREATE TABLE carillon.claims (
+  lease uuid NOT NULL,
+  claim bigint NOT NULL,
+  runs uuid[] NOT NULL,
+  CONSTRAINT claims_pkey PRIMARY KEY (lease, claim)
+);
+
 CREATE TABLE carillon.dead_letters (
   run uuid NOT NULL,
   job text NOT NULL,
@@ -172,7 +179,7 @@ CREATE TABLE carillon.runs (
   pool text NOT NULL,
   priority integer NOT NULL,
   rank bigint NOT NULL,
-  state text NOT NULL,
+  stage text NOT NULL,
   enqueued_at timestamp with time zone NOT NULL,
   due_at timestamp with time zone NOT NULL,
   attempt integer DEFAULT 0 NOT NULL,
@@ -203,18 +210,24 @@ CREATE TABLE carillon.runs (
   missed json,
   end_by timestamp with time zone,
   backfill boolean DEFAULT false NOT NULL,
+  state text GENERATED ALWAYS AS (
+CASE
+    WHEN (lease IS NOT NULL) THEN 'running'::text
+    WHEN (stage = 'queued'::text) THEN 'ready'::text
+    ELSE stage
+END) STORED NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
-  CONSTRAINT runs_parked_for CHECK ((((state = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text, 'hold'::text])))),
-  CONSTRAINT runs_running_is_fenced CHECK (((state = 'running'::text) = ((lease IS NOT NULL) AND (claim IS NOT NULL)))),
-  CONSTRAINT runs_state CHECK ((state = ANY (ARRAY['waiting'::text, 'parked'::text, 'ready'::text, 'running'::text])))
-) WITH (fillfactor=70, autovacuum_vacuum_scale_factor=0.02);
+  CONSTRAINT runs_leased_is_fenced CHECK ((((lease IS NULL) = (claim IS NULL)) AND ((lease IS NULL) OR (stage = 'queued'::text)))),
+  CONSTRAINT runs_parked_for CHECK ((((stage = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text, 'hold'::text])))),
+  CONSTRAINT runs_stage CHECK ((stage = ANY (ARRAY['waiting'::text, 'parked'::text, 'queued'::text])))
+) WITH (autovacuum_vacuum_scale_factor=0.02, fillfactor=45);
 CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, backfill, occurrence) WHERE (schedule IS NOT NULL);
+CREATE INDEX runs_cancelling ON carillon.runs USING btree (id) WHERE cancelling;
 CREATE INDEX runs_ending ON carillon.runs USING btree (end_by) WHERE (end_by IS NOT NULL);
-CREATE INDEX runs_leased ON carillon.runs USING btree (lease) WHERE (state = 'running'::text);
-CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((state = 'parked'::text) AND (parked_for <> 'limit'::text));
-CREATE INDEX runs_ready ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (state = 'ready'::text);
-CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (state = 'waiting'::text);
+CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((stage = 'parked'::text) AND (parked_for <> 'limit'::text));
+CREATE INDEX runs_queued ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (stage = 'queued'::text);
+CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (stage = 'waiting'::text);
 
 CREATE TABLE carillon.schedule_ends (
   schedule text NOT NULL,

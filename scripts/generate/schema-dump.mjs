@@ -48,7 +48,9 @@ const TABLES = (namespace) => `
 
 const COLUMNS = (table) => `
   select quote_ident(a.attname) || ' ' || format_type(a.atttypid, a.atttypmod)
-    || coalesce(' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid), '')
+    || coalesce(
+      case when a.attgenerated = 's' then ' GENERATED ALWAYS AS (' || pg_get_expr(d.adbin, d.adrelid) || ') STORED'
+        else ' DEFAULT ' || pg_get_expr(d.adbin, d.adrelid) end, '')
     || case when a.attnotnull then ' NOT NULL' else '' end as line
   from pg_attribute as a left join pg_attrdef as d on d.adrelid = a.attrelid and d.adnum = a.attnum
   where a.attrelid = ${table} and a.attnum > 0 and not a.attisdropped

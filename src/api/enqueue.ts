@@ -1,8 +1,7 @@
 /** Enqueues runs: writes them once, starts them at once where that is possible, or tells whoever can. */
 import { type ClaimedRun, claimNameOf, type Fence, handedOffRun } from "../engine/claimed-run.ts"
 import type { Engine } from "../engine/engine.ts"
-import type { Written } from "../engine/enqueuer.ts"
-import { limitKeyOf, type NewRun } from "../engine/new-run.ts"
+import { limitKeyOf, type NewRun, type Written } from "../engine/new-run.ts"
 import type { Reservation } from "../engine/worker.ts"
 import type { AnyJob } from "../job/define.ts"
 import { borrow } from "../store/borrowed.ts"

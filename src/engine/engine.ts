@@ -5,6 +5,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { type Admissions, createAdmissions } from "./admissions.ts"
 import { createCompleter } from "./attempt-transaction.ts"
 import { createClaimDoubts } from "./claim-doubts.ts"
+import { createClaimLedger } from "./claim-ledger.ts"
 import { createClaimer } from "./claimer.ts"
 import type { DeclaredSchedules } from "./declared-schedules.ts"
 import { DISPLACED_CODE, type Displaced } from "./displace.ts"
@@ -105,7 +106,9 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   })
   const admissions = createAdmissions({ runtime, onReady: wakeups.ready })
   const onParked = () => admissions.bell.ring()
+  const claims = createClaimLedger()
   const settler = createSettler({
+    onEnded: claims.end,
     runtime,
     events,
     identity,
@@ -148,7 +151,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       pool,
       jobs,
       lease,
-      claimer: createClaimer({ runtime, pool, jobs, lease, doubts }),
+      claims,
+      claimer: createClaimer({ runtime, pool, jobs, lease, claims, doubts }),
       createExecutor: (onFree) =>
         createExecutor({ runtime, events, slots, leaseMs, lease, settler, attempts, onFree }),
     })

@@ -14,10 +14,18 @@ import type { Runner } from "../store/database.ts"
 import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../store/database-error.ts"
 import { insertRuns } from "../store/runs/insert.ts"
 import { insertPlainRuns } from "../store/runs/insert-plain.ts"
-import type { Statement } from "../store/statement.ts"
 import type { ClaimDoubts } from "./claim-doubts.ts"
 import { createDatabaseClock } from "./database-clock.ts"
-import { type HandOff, insertParams, isPlain, type NewRun, plainParams } from "./new-run.ts"
+import { createEnqueueTogether } from "./enqueue-together.ts"
+import {
+  type HandOff,
+  insertParams,
+  isPlain,
+  type NewRun,
+  plainParams,
+  type Went,
+  type Written,
+} from "./new-run.ts"
 import { takeFreeKeys } from "./run-keys.ts"
 
 export interface Enqueuer {
@@ -26,15 +34,6 @@ export interface Enqueuer {
   /** The same, in a transaction of the caller's. */
   readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<Written>
 }
-
-export interface Written {
-  /** For each run in its order: its id, or that of the one that holds its key. */
-  readonly answers: readonly { readonly id: string; readonly created: boolean }[]
-  /** Where the new ones went. */
-  readonly went: readonly Went[]
-}
-
-export type Went = typeof insertRuns extends Statement<infer _, infer Row> ? Row : never
 
 /** How many runs one statement writes. */
 const MOST_AT_ONCE = 5_000
@@ -60,8 +59,12 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
   const { database, monotonicMs } = runtime
   const clock = createDatabaseClock(monotonicMs)
 
-  async function write(job: AnyJob, runs: readonly NewRun[], handOff?: HandOff): Promise<Written> {
-    const deadlineAtMs = monotonicMs() + DEFAULTS.deadlineMs
+  async function write(
+    job: AnyJob,
+    runs: readonly NewRun[],
+    deadlineAtMs: number,
+    handOff?: HandOff,
+  ): Promise<Written> {
     const isSimple = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
     let doubt: unknown
     for (let failures = 0; ; failures += 1) {
@@ -180,8 +183,13 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
     return { answers, went }
   }
 
+  const together = createEnqueueTogether(write, monotonicMs)
+
   return {
-    write,
+    write: (job, runs, handOff) =>
+      handOff === undefined && together.isFor(job, runs)
+        ? together.write(job, runs)
+        : write(job, runs, monotonicMs() + DEFAULTS.deadlineMs, handOff),
     writeIn: (runner, job, runs) => writeIn(runner, job, runs, { notAfter: null, isDoubtful: false }),
   }
 }

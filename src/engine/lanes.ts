@@ -12,6 +12,10 @@ export interface Lanes {
   readonly learn: (lane: PoolLane) => boolean
   readonly wake: (lane: ReadyLane) => void
   readonly pass: (lane: PoolLane, rank: bigint) => void
+  /** By their names. */
+  readonly names: () => string[]
+  /** These have been gone through from end to end since the last look. */
+  readonly passAll: (names: readonly string[]) => void
   readonly look: (snapshot: Snapshot) => void
   /** Whether any of them holds runs that must not be claimed ahead. */
   readonly hasSolos: () => boolean
@@ -74,6 +78,8 @@ export function createLanes(): Lanes {
       lowWater.wake(laneKey(lane), lane.rank)
     },
     pass: (lane, rank) => lowWater.pass(laneKey(lane), rank),
+    names: () => [...known.keys()],
+    passAll: lowWater.passAll,
     look: lowWater.look,
     hasSolos: () => solos > 0,
     reset: lowWater.reset,

@@ -1,5 +1,7 @@
-/** A run that is to be written, and how a list of them becomes the parameters of one statement. */
+/** A run that is to be written, how a list of them becomes the parameters of one statement, and what became of them. */
 import type { AnyJob } from "../job/define.ts"
+import type { insertRuns } from "../store/runs/insert.ts"
+import type { Statement } from "../store/statement.ts"
 
 export interface NewRun {
   readonly id: string
@@ -26,6 +28,16 @@ export interface HandOff {
   readonly lease: string
   readonly claim: bigint
 }
+
+/** Runs that were written. */
+export interface Written {
+  /** For each run in its order: its id, or that of the one that holds its key. */
+  readonly answers: readonly { readonly id: string; readonly created: boolean }[]
+  /** Where the new ones went. */
+  readonly went: readonly Went[]
+}
+
+export type Went = typeof insertRuns extends Statement<infer _, infer Row> ? Row : never
 
 /** The name of the limit that a job sets by its `concurrency`. */
 export function jobLimit(job: string): string {

@@ -6,6 +6,7 @@
  */
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { forgetClaims } from "../store/claims/forget.ts"
 import { reapRuns } from "../store/runs/reap.ts"
 import { forgetWorkers } from "../store/workers/forget.ts"
 import { markDeadWorkers } from "../store/workers/mark-dead.ts"
@@ -59,6 +60,7 @@ export function createReaper(parts: ReaperParts): Reaper {
       }
     }
     if (total > 0) events.emit({ type: "lease.reaped", leases: [...robbed], runs: total })
+    await database.run(forgetClaims, { leases })
     await database.run(forgetWorkers, { afterMs: TOMBSTONE_MS })
     return total
   }

@@ -45,6 +45,8 @@ export interface SettlerParts {
   readonly isBusy: () => boolean
   /** Called after the commit with how long an attempt of this job took that succeeded. */
   readonly onSucceeded: (job: string, durationMs: number) => void
+  /** Called after the commit: the run is no longer held. One that was refused may be, under a lease that is dead. */
+  readonly onEnded: (run: ClaimedRun) => void
   /** Called after the commit, for everyone in this process who waits for the run. */
   readonly onFinished: (finished: FinishedRun) => void
   /** Called after the commit for a run of a schedule that is dead. */
@@ -157,6 +159,7 @@ export function createSettler(parts: SettlerParts): Settler {
   function tellBecame(ended: EndedAttempt, became: Became, endedAtMs: number): void {
     const { run, outcome, startedAtMs } = ended
     const { state } = became
+    parts.onEnded(run)
     const error = errorOf(outcome)
     const durationMs = endedAtMs - (startedAtMs ?? endedAtMs)
     const isRoutine = state === "succeeded" || (outcome.kind === "released" && startedAtMs === null)

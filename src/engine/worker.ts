@@ -9,6 +9,7 @@ import { AttemptAborted } from "../errors.ts"
 import type { AnyJob } from "../job/define.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { RunningAttempt } from "./attempt.ts"
+import type { ClaimLedger } from "./claim-ledger.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
 import type { Claimer } from "./claimer.ts"
 import type { Executor } from "./executor.ts"
@@ -58,6 +59,7 @@ export interface WorkerParts {
   readonly pool: string
   readonly jobs: ReadonlyMap<string, AnyJob>
   readonly lease: Lease
+  readonly claims: ClaimLedger
   readonly claimer: Claimer
   /** Makes the slots of the pool; `onFree` is to be called when one becomes free. */
   readonly createExecutor: (onFree: () => void) => Executor
@@ -73,7 +75,7 @@ const SLICE = 100
 const CLOSED_REST_MS = 50
 
 export function createWorker(parts: WorkerParts): Worker {
-  const { runtime, pool, jobs, lease, claimer } = parts
+  const { runtime, pool, jobs, lease, claims, claimer } = parts
   const { monotonicMs } = runtime
   const bell = createBell(runtime)
   const prefetch = createPrefetch(monotonicMs)
@@ -254,6 +256,8 @@ export function createWorker(parts: WorkerParts): Worker {
         claim: runtime.randomBits(),
         start: (runs) => {
           executor.keep(-count)
+          const [first] = runs
+          if (first) claims.open(first, runs.length)
           start(runs)
         },
         cancel: () => {

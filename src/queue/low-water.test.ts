@@ -55,6 +55,17 @@ describe("a low-water mark", () => {
     )
   })
 
+  it("stays above what it has gone through, from look to look", () => {
+    const model = new LowWaterModel()
+    const goThrough: Step = { kind: "go through", meanwhile: [] }
+    for (const step of [goThrough, { kind: "pass time", us: 500_000 }, goThrough] as const) model.do(step)
+    const mark = model.low.from(LANES[0])
+    model.do({ kind: "pass time", us: 500_000 })
+    model.do({ kind: "look" })
+    expect(mark).toBeGreaterThan(BOTTOM)
+    expect(model.low.from(LANES[0])).toBeGreaterThan(BOTTOM)
+  })
+
   const newRun: Step = { kind: "write", lane: 0, stallUs: 0, by: null }
   const commit: Step = { kind: "end", which: LAST, how: "commit" }
   const claimAll: Step = { kind: "claim", lane: 0, limit: 100, meanwhile: [] }

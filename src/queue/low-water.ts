@@ -1,8 +1,8 @@
 /**
  * Where to begin looking for ready runs, so that what is long gone is not walked again and again.
  *
- * Ready runs are ordered by rank, and a rank is the moment at which the run became ready. A claimer that has taken
- * everything up to a rank begins there the next time. Two kinds of runs can still turn up below: those of a
+ * Queued runs are ordered by rank, and a rank is the moment at which the run became ready. A claimer that has taken
+ * everything up to a rank, or has seen that nothing is left there to be taken, begins there the next time. Two kinds of runs can still turn up below: those of a
  * transaction that was open when the mark passed them (its writes were not to be seen yet, or it held locks and let
  * go of them), and those whose wake-up says so. So the mark remembers which transactions were open at each look, and
  * when one of them has ended, it goes back to where it stood before that one was first seen.
@@ -51,6 +51,8 @@ export interface LowWater {
   readonly from: (lane: string) => bigint
   /** Everything below this rank has been taken, as far as could be seen. */
   readonly pass: (lane: string, rank: bigint) => void
+  /** These lanes have been gone through from end to end since the last look: all of them is passed that it could see. */
+  readonly passAll: (lanes: Iterable<string>) => void
   /** Something became ready with this rank. */
   readonly wake: (lane: string, rank: bigint) => void
   /** Goes back to where transactions that have ended since the last look may have left something. */
@@ -76,6 +78,11 @@ export function createLowWater(): LowWater {
     for (const [lane, rank] of marks) marks.set(lane, least(rank, earlier.get(lane) ?? BOTTOM))
   }
 
+  function pass(lane: string, rank: bigint): void {
+    const now = marks.get(lane) ?? BOTTOM
+    if (rank > now) marks.set(lane, rank)
+  }
+
   return {
     from: (lane) => {
       const rank = woken.get(lane)
@@ -85,9 +92,9 @@ export function createLowWater(): LowWater {
       }
       return marks.get(lane) ?? BOTTOM
     },
-    pass: (lane, rank) => {
-      const now = marks.get(lane) ?? BOTTOM
-      if (rank > now) marks.set(lane, rank)
+    pass,
+    passAll: (lanes) => {
+      for (const lane of lanes) pass(lane, lastRank - SLACK)
     },
     wake: (lane, rank) => {
       // Lanes that nobody claims from are never begun in; what is forgotten here is found by looking.

@@ -23,13 +23,13 @@ export async function postGuards(world: World): Promise<Guards> {
     create function ${s}.guard_run() returns trigger language plpgsql as $$
     begin
       -- It has just come to be due: what became due before stays so, whatever the clock says later.
-      if new.state <> 'waiting' and (tg_op = 'INSERT' or old.state = 'waiting')
+      if new.stage <> 'waiting' and (tg_op = 'INSERT' or old.stage = 'waiting')
         and new.due_at > clock_timestamp() + interval '1 millisecond' then
         insert into ${s}.guarded values ('early', new.id::text, new.due_at, clock_timestamp());
       end if;
       return new;
     end $$;
-    create trigger guard_run before insert or update of state on ${s}.runs
+    create trigger guard_run before insert or update of stage on ${s}.runs
       for each row execute function ${s}.guard_run();
     create function ${s}.guard_fire() returns trigger language plpgsql as $$
     begin

@@ -121,7 +121,7 @@ describe("an export of a database at work", () => {
 
     expect(await carillon("db", "export", file, ...where(from))).toMatchObject({
       code: 0,
-      output: expect.stringMatching(/runs +5 rows\n[\s\S]*Exported 15 tables with \d+ rows, version \d+/),
+      output: expect.stringMatching(/runs +5 rows\n[\s\S]*Exported 16 tables with \d+ rows, version \d+/),
     })
     const imported = await carillon("db", "import", file, ...where(to))
     expect(imported).toMatchObject({ code: 0, output: expect.stringContaining("2 runs were being executed") })

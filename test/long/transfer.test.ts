@@ -31,8 +31,8 @@ describeEngines("a schema that is moved", (engine) => {
     await execute(
       database,
       `${DAYS.map((day) => partition("attempts_long", `attempts_long_${day.replaceAll("-", "")}`, day)).join("\n")}
-         insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input, tags)
-           select gen_random_uuid(), 'greet', 'default', 0, n, 'ready', now(), now(), to_json(n), array['a', null, '{"}']
+         insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, tags)
+           select gen_random_uuid(), 'greet', 'default', 0, n, 'queued', now(), now(), to_json(n), array['a', null, '{"}']
            from generate_series(1, ${runs}) as n;
          insert into {attempts} (run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, history, logs)
            select gen_random_uuid(), 1, 'greet', 'default', day, day, day + interval '1.234567 s', 'succeeded', 'long', '[]'
@@ -311,11 +311,12 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   limits: "insert into {limits} values ('some', 1)",
   pauses: "insert into {pauses} values ('job', 'greet', now(), 'ada', 'why not')",
   workers: "insert into {workers} values (gen_random_uuid(), 'here', 1, '{}', now(), now())",
-  runs: `insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input)
-    values (gen_random_uuid(), 'greet', 'default', 0, 1, 'ready', now(), now(), '1')`,
+  runs: `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
+    values (gen_random_uuid(), 'greet', 'default', 0, 1, 'queued', now(), now(), '1')`,
   schedule_ends: "insert into {schedule_ends} values ('some', now(), '1', now(), null, null, 0)",
   zone_data: "insert into {zone_data} values (true, '2026a', now())",
   run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'some', null, 0, 1)",
+  claims: "insert into {claims} values (gen_random_uuid(), 1, array[gen_random_uuid()])",
   keys: "insert into {keys} values ('', 'greet', 'key', gen_random_uuid(), null)",
   dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)
     values (gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '1')`,

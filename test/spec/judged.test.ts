@@ -101,10 +101,10 @@ function observerOf({ database, recorder }: Stage) {
     look: async () => {
       const cursors = await rowsOf(
         database,
-        `select name, version, ${us("cursor")} as "cursorUs" from {schedules}`,
+        `select id, version, ${us("cursor")} as "cursorUs" from {schedules}`,
       )
-      for (const { name, version, cursorUs } of cursors)
-        record("cursor", { schedule: String(name), version: Number(version), cursorUs: Number(cursorUs) })
+      for (const { id, version, cursorUs } of cursors)
+        record("cursor", { schedule: String(id), version: Number(version), cursorUs: Number(cursorUs) })
       const [count] = await rowsOf(
         database,
         `with ends as (select run_state as state, run as id from {attempts} where run_state is not null),

@@ -126,8 +126,8 @@ describeEngines(
       const late = stage.runtime.newId()
       await execute(
         stage.database,
-        `insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input)
-         values ('${late}', 'quick', 'default', 0, 1, 'ready', {now}, {now}, '{}')`,
+        `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
+         values ('${late}', 'quick', 'default', 0, 1, 'queued', {now}, {now}, '{}')`,
       )
       const wake = () => stage.worker.wake({ pool: "default", solo: false, priority: 0, rank: 1n })
       const claim = async () => {

@@ -27,7 +27,7 @@ describeEngines("a run that someone cancels", (engine) => {
   it.each<[string, NewRun, string]>([
     ["waiting", { delayMs: 1_000 }, "select"],
     ["ready", {}, "select"],
-    ["parked", {}, "update {runs} set state = 'parked', parked_for = 'pause'"],
+    ["parked", {}, "update {runs} set stage = 'parked', parked_for = 'pause'"],
   ])(
     "while it is %s ends at once, in history and with everything that it held",
     async (state, run, change) => {
@@ -44,7 +44,7 @@ describeEngines("a run that someone cancels", (engine) => {
       await execute(
         database,
         `update {runs} set attempt = 2, generation = 3, cause = 'why', schedule = 's', occurrence = {now},
-         state = case when state = 'parked' then 'ready' else state end, parked_for = null;
+         stage = case when stage = 'parked' then 'queued' else stage end, parked_for = null;
        ${change}; insert into {keys} values ('ada', 'greet', 'k', '${id}', null)`,
       )
       const due = await runOf(database, id)

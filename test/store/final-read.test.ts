@@ -17,7 +17,7 @@ describeEngines("the final read", (engine) => {
     await execute(
       database,
       `create table {fires_2026_03} partition of {fires} for values from ('2026-03-01') to ('2026-04-01');
-      insert into {runs} (id, job, pool, priority, rank, state, parked_for, enqueued_at, due_at, input, key)
+      insert into {runs} (id, job, pool, priority, rank, stage, parked_for, enqueued_at, due_at, input, key)
         values ('${live}', 'greet', 'default', 3, 1, 'parked', 'limit', '${NOON}', '${NOON}', '0', 'k');
       insert into {keys} (tenant, job, key, run) values ('', 'greet', 'k', '${live}');
       insert into {limits} (name, cap) values ('greet', 2);

@@ -9,8 +9,8 @@ import { execute } from "../support/sql.ts"
 async function makeLive(database: Database, id: string, generation: number): Promise<void> {
   await execute(
     database,
-    `insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input, generation)
-     values ('${id}', 'greet', 'default', 0, 1, 'ready', now(), now(), '0', ${generation})`,
+    `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, generation)
+     values ('${id}', 'greet', 'default', 0, 1, 'queued', now(), now(), '0', ${generation})`,
   )
 }
 

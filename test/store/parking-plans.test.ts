@@ -56,7 +56,7 @@ describeEngines(
       await execute(
         database,
         `update {runs} set rank = rank - 3600000000;
-         insert into {runs} (id, job, pool, priority, rank, state, parked_for, enqueued_at, due_at, input)
+         insert into {runs} (id, job, pool, priority, rank, stage, parked_for, enqueued_at, due_at, input)
          select gen_random_uuid(), job, 'default', 0, n, 'parked', why, now(), now(), '{}'
          from generate_series(1, 20000) as n,
            unnest(array['greet', 'halted', 'unknown'], array['pause', 'pause', 'handler']) as kind (job, why)`,

@@ -27,7 +27,7 @@ describeEngines("ready runs", (engine) => {
         await addRuns(database, 3, lane)
         await addRuns(database, 2, { ...lane, job: "other" })
       }
-      await addRuns(database, 1, { state: "waiting" })
+      await addRuns(database, 1, { stage: "waiting" })
       await pauseBy(database, "job", "greet")
       await pauseBy(database, "pool", "other")
       expect(await database.run(parkPausedJobs, WIDE)).toEqual([{ runs: 15, found: 15, limit_keys: null }])
@@ -218,7 +218,7 @@ describeEngines("ready runs", (engine) => {
         const holder = await hold(database, held)
         expect(await database.run(statement, WIDE)).toMatchObject([{ runs: 3 }])
         await holder.release()
-        await execute(database, "delete from {pauses}; update {runs} set state = 'ready', parked_for = null")
+        await execute(database, "delete from {pauses}; update {runs} set stage = 'queued', parked_for = null")
       }
       await pauseBy(database, "job", "greet")
       await parkOthers(parkPausedJobs)
@@ -235,7 +235,7 @@ describeEngines("ready runs", (engine) => {
       await pauseBy(database, "job", "greet")
       const holder = await hold(
         database,
-        `update {runs} set state = 'running', lease = gen_random_uuid(), claim = 1
+        `update {runs} set lease = gen_random_uuid(), claim = 1
          where ctid = (select ctid from {runs} limit 1)`,
       )
       expect(await database.run(parkPausedJobs, WIDE)).toMatchObject([{ runs: 1 }])

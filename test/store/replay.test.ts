@@ -96,7 +96,7 @@ describeEngines("a dead run", (engine) => {
     const [id = ""] = await insert(database, { limits: { a: "x", b: "y" }, priority: 3 })
     await execute(
       database,
-      "update {runs} set state = 'ready', parked_for = null; update {run_limits} set admitted = true",
+      "update {runs} set stage = 'queued', parked_for = null; update {run_limits} set admitted = true",
     )
     await finish(database, await claim(database, await openLease(database)), ENDS["dead"])
     expect(await rowsOf(database, "select run from {run_limits}")).toEqual([])

@@ -40,7 +40,7 @@ describeEngines(
       ["a type", "alter table {runs} alter column attempt type bigint"],
       ["a default", "alter table {runs} alter column attempt set default 1"],
       ["what may be null", "alter table {runs} alter column job drop not null"],
-      ["a constraint", "alter table {runs} drop constraint runs_state"],
+      ["a constraint", "alter table {runs} drop constraint runs_stage"],
       ["an index", "create index on {runs} (job)"],
       ["a storage option", "alter table {runs} reset (fillfactor)"],
       ["a function", "create or replace function {schema}.now() returns timestamptz return now()"],

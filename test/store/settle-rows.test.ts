@@ -79,7 +79,7 @@ describeEngines("an attempt that is settled", (engine) => {
       for (const [index, end] of ends.entries()) {
         await clock.set(`2026-03-01T09:00:0${index + 1}Z`)
         await finish(database, claimed, end)
-        await execute(database, "update {runs} set state = 'ready'")
+        await execute(database, "update {runs} set stage = 'queued'")
         claimed = { ...claimed, ...(await claim(database, lease)) }
       }
       const { attempts, letters } = await everythingAbout(database, id)
@@ -116,6 +116,7 @@ describeEngines("an attempt that is settled", (engine) => {
           ...before,
           ...{
             state: end.state,
+            stage: end.state === "ready" ? "queued" : end.state,
             rank: Number(rank),
             lease: null,
             claim: null,
@@ -166,7 +167,7 @@ describeEngines("an attempt that is settled", (engine) => {
     const [id] = await insert(database, { ...SAID, limits: LIMITS })
     await execute(
       database,
-      `${FROM_SCHEDULE}, attempt = 6, claims = 8, state = 'ready', parked_for = null, suspect = true;
+      `${FROM_SCHEDULE}, attempt = 6, claims = 8, stage = 'queued', parked_for = null, suspect = true;
        update {run_limits} set admitted = true`,
     )
     const lease = await openLease(database)

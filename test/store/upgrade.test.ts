@@ -89,6 +89,10 @@ describeEngines("a schema of version 1 with runs and history in it", (engine) =>
         claim: null,
       },
     ])
+    // What was running can be taken back.
+    expect(await rowsOf(database, "select lease, claim, runs from {claims}")).toEqual([
+      { lease, claim: 9, runs: [ids.running] },
+    ])
   })
 
   it("goes on with the days that are there, for processes of either version", async () => {

@@ -145,7 +145,7 @@ describeEngines("runs that someone wants now", (engine) => {
     const [waiting, admitted] = await insert(database, { delayMs: 9, limits }, { limits })
     await execute(
       database,
-      `update {runs} set state = 'ready', parked_for = null where id = '${admitted}';
+      `update {runs} set stage = 'queued', parked_for = null where id = '${admitted}';
       update {run_limits} set admitted = true where run = '${admitted}'`,
     )
     await clock.set("2026-03-01T10:00Z")

@@ -34,8 +34,8 @@ export async function holdEach(database: Database) {
     database,
     `insert into {workers} (lease, hostname, pid, pools, started_at, expires_at)
        values ('${lease}', 'here', 1, array['default'], now(), now() + interval '1 year');
-     insert into {runs} (id, job, pool, priority, rank, state, enqueued_at, due_at, input, lease, claim, history)
-       select id, 'greet', 'default', 0, 1, 'running', now(), now(), '0', '${lease}', 7, class
+     insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, lease, claim, history)
+       select id, 'greet', 'default', 0, 1, 'queued', now(), now(), '0', '${lease}', 7, class
        from unnest(array['${ids.join("', '")}']::uuid[], array['${CLASSES.join("', '")}']) as held (id, class);`,
   )
   return { lease, ids }

@@ -3,7 +3,7 @@
 import { enqueueRuns } from "../../src/api/enqueue.ts"
 import { type EnqueueOptions, resolveEnqueue } from "../../src/api/enqueue-options.ts"
 import { createEngine, type Engine } from "../../src/engine/engine.ts"
-import type { Written } from "../../src/engine/enqueuer.ts"
+import type { Written } from "../../src/engine/new-run.ts"
 import type { Worker } from "../../src/engine/worker.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"

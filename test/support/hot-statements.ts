@@ -41,6 +41,8 @@ import {
 import { execute, rowsOf } from "./sql.ts"
 
 export const BATCH = 128
+/** Ready and running. */
+const QUEUE = 300_000
 
 /** What the parameters are made of: runs of every kind, as far as there are some. */
 export interface Hot {
@@ -91,12 +93,13 @@ const fenceOf = ({ claimed }: Hot) => ({
 const wanted = Array.from({ length: BATCH }, (_, n) => `key ${n}`)
 
 export const HOT: Readonly<Record<string, HotStatement>> = {
-  "claim from one lane": hot(claimRuns, claimFrom(LANES.slice(0, 1)), ["runs_ready"]),
-  "claim from six lanes": hot(claimRuns, claimFrom(LANES), ["runs_ready"]),
+  "claim from one lane": hot(claimRuns, claimFrom(LANES.slice(0, 1)), ["runs_queued"]),
+  // They walk over what is running.
+  "claim from six lanes": hot(claimRuns, claimFrom(LANES), ["runs_queued"], 4 * BATCH),
   "claim from the middle of a lane": hot(
     claimRuns,
     (of) => ({ ...claimFrom(LANES.slice(0, 1))(of), froms: [150_000n] }),
-    ["runs_ready"],
+    ["runs_queued"],
   ),
   settle: hot(settleRuns, ({ claimed: { lease, claim: number, ids } }) =>
     settleParams(
@@ -116,18 +119,17 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
       ids.map((id) => ({ id, claim: number })),
     ),
   ),
-  reap: hot(reapRuns, ({ lost }) => ({ leases: [lost.lease], limit: BATCH }), ["runs_leased"]),
+  reap: hot(reapRuns, ({ lost }) => ({ leases: [lost.lease], limit: BATCH })),
   promote: hot(promoteRuns, () => ({ from: 0, limit: BATCH }), ["runs_waiting"]),
   "next-due": hot(nextDue, () => ({ from: 0 }), ["runs_waiting"]),
   look: hot(
     lookAround,
     () => ({ pool: "default", solos: [false, true, false], aboves: [-9n, -9n, 0n], belows: [9n, 9n, 2n] }),
-    ["runs_ready"],
+    ["runs_queued"],
+    4 * BATCH,
   ),
-  "find-claimed": hot(findClaimed, ({ claimed: { lease, claim: number } }) => ({ lease, claim: number }), [
-    "runs_leased",
-  ]),
-  "find-cancelled": hot(findCancelled, ({ claimed }) => ({ lease: claimed.lease }), ["runs_leased"]),
+  "find-claimed": hot(findClaimed, ({ claimed: { lease, claim: number } }) => ({ lease, claim: number })),
+  "find-cancelled": hot(findCancelled, ({ claimed }) => ({ lease: claimed.lease }), ["runs_cancelling"]),
   "find-visible": hot(findVisible, ({ claimed }) => ({ ids: claimed.ids })),
   find: hot(findRun, ({ ready }) => ({ id: ready })),
   "record-start": hot(recordStart, fenceOf),
@@ -163,8 +165,9 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
   "forget keys": hot(forgetKeys, () => ({ limit: BATCH }), ["keys_expiring"]),
 }
 
-/** Runs to call the statements with; while there are none, ids of nothing. */
+/** Runs to call the statements with; while there are none, ids of nothing. Nothing else is running. */
 export async function openHot(database: Database): Promise<Hot> {
+  await execute(database, "update {runs} set lease = null, claim = null where lease is not null")
   const take = async (): Promise<Claimed> => {
     const mine = { lease: await openLease(database, 3_600_000), claim: host.randomBits() }
     const rows = await database.run(claimRuns, { ...ANY, ...mine, ...lanesOf(LANES, BATCH) })
@@ -194,17 +197,17 @@ export async function fillTables(database: Database): Promise<void> {
   await execute(
     database,
     `${runs(
-      "key, solo, priority, rank, state, due_at",
-      "'key ' || n, n % 10 = 0, n % 3, n, 'ready', now()",
-      "generate_series(1, 300000) as n",
+      "key, solo, priority, rank, stage, due_at",
+      "'key ' || n, n % 10 = 0, n % 3, n, 'queued', now()",
+      `generate_series(1, ${QUEUE}) as n`,
     )}
      ${runs(
-       "priority, rank, state, due_at",
+       "priority, rank, stage, due_at",
        "0, n, 'waiting', now() + n * interval '1 ms'",
        "generate_series(-30000, 30000) as n",
      )}
      ${runs(
-       "solo, limited, parked_for, priority, rank, state, due_at",
+       "solo, limited, parked_for, priority, rank, stage, due_at",
        "true, true, 'limit', 0, n, 'parked', now()",
        "generate_series(1, 50000) as n",
      )}

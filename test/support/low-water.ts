@@ -1,6 +1,6 @@
 /** A table of ready runs as a claimer with a low-water mark sees it: transactions, locks, snapshots and a clock. */
 import fc from "fast-check"
-import { createLowWater, type LowWater, parseSnapshot } from "../../src/queue/low-water.ts"
+import { BOTTOM, createLowWater, type LowWater, parseSnapshot } from "../../src/queue/low-water.ts"
 
 const SLACK = 100_000
 export const LANES = ["any:0", "solo:5"] as const
@@ -29,6 +29,8 @@ export type Step =
   /** `meanwhile` happens after the claim has got its first run and before it looks at the others. */
   | { readonly kind: "claim"; readonly lane: number; readonly limit: number; readonly meanwhile: Step[] }
   | { readonly kind: "look" }
+  /** Looks, and claims all that there is in every lane, from the bottom on; `meanwhile` happens between the two. */
+  | { readonly kind: "go through"; readonly meanwhile: Step[] }
   | { readonly kind: "wake"; readonly which: number }
   | { readonly kind: "set the clock back"; readonly us: number }
   | { readonly kind: "begin at the bottom" }
@@ -92,6 +94,9 @@ export class LowWaterModel {
         this.#isSetBack = false
         return
       }
+      case "go through":
+        this.#goThrough(step.meanwhile)
+        return
       case "wake": {
         const run = pick(this.available(), step.which)
         if (run) this.low.wake(run.lane, run.rank)
@@ -151,6 +156,24 @@ export class LowWaterModel {
     for (const run of free) run.gone = true
     this.#end(transaction, "commit")
     for (const run of [first, ...free]) this.low.pass(lane, run.rank)
+    this.#countPassed(lane, from)
+  }
+
+  #goThrough(meanwhile: readonly Step[]): void {
+    this.do({ kind: "look" })
+    this.low.reset()
+    for (const step of meanwhile) this.do(step)
+    const transaction = this.#begin([])
+    for (const run of this.available()) {
+      run.gone = true
+      this.low.pass(run.lane, run.rank)
+    }
+    this.#end(transaction, "commit")
+    this.low.passAll(LANES)
+    for (const lane of LANES) this.#countPassed(lane, BOTTOM)
+  }
+
+  #countPassed(lane: string, from: bigint): void {
     const now = this.low.from(lane)
     for (const run of this.runs) {
       if (run.lane !== lane || run.rank < from || run.rank >= now || run.isPassed) continue
@@ -194,6 +217,7 @@ const claims = fc
     meanwhile: meanwhile.map((all) => all.flat()),
   })
   .map((claim): Step[] => [{ kind: "claim", ...claim }])
+const goings = meanwhile.map((all): Step[] => [{ kind: "go through", meanwhile: all.flat() }])
 const some = (kind: "look" | "begin at the bottom") => fc.constant<Step[]>([{ kind }])
 
 /** A life of some transactions and one claimer. */
@@ -212,6 +236,7 @@ export const someSteps = fc
       { weight: 2, arbitrary: which.map((run) => [{ kind: "wake", which: run }]) },
       { weight: 2, arbitrary: fc.constantFrom(1, 700_000).map((us) => [{ kind: "set the clock back", us }]) },
       { weight: 1, arbitrary: some("begin at the bottom") },
+      { weight: 2, arbitrary: goings },
     ),
     { maxLength: 80, size: "max" },
   )

@@ -31,20 +31,20 @@ export interface SomeRuns {
   readonly pool?: string
   readonly priority?: number
   readonly solo?: boolean
-  readonly state?: "ready" | "waiting"
+  readonly stage?: "queued" | "waiting"
   /** The keys of their limits, under which they have a place. */
   readonly limits?: readonly string[]
 }
 
 /** Writes so many runs that are ready from now on, each with a rank of its own. */
 export async function addRuns(database: Database, count: number, runs: SomeRuns = {}): Promise<void> {
-  const { job = "greet", pool = "default", priority = 0, solo = false, state = "ready", limits = [] } = runs
+  const { job = "greet", pool = "default", priority = 0, solo = false, stage = "queued", limits = [] } = runs
   await execute(
     database,
     `with new as (
-       insert into {runs} (id, job, pool, priority, rank, state, solo, limited, enqueued_at, due_at, input)
+       insert into {runs} (id, job, pool, priority, rank, stage, solo, limited, enqueued_at, due_at, input)
        select gen_random_uuid(), '${job}', '${pool}', ${priority},
-         (extract(epoch from {now}) * 1000000)::bigint + n - 1, '${state}', ${solo}, ${limits.length > 0},
+         (extract(epoch from {now}) * 1000000)::bigint + n - 1, '${stage}', ${solo}, ${limits.length > 0},
          {now}, {now}, '{}'
        from generate_series(1, ${count}) as n
        returning id, priority, rank

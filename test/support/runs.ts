@@ -155,6 +155,7 @@ export function lanesOf(
     priorities: sorted.map(({ priority }) => priority),
     froms: sorted.map(() => 0n),
     mosts: sorted.map(() => most),
+    ended: [] as bigint[],
   }
 }
 

@@ -49,7 +49,7 @@ export const backfillFires = statement({
   ),
   made as (
     insert into {runs} (
-      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, input,
+      id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule, occurrence, backfill
     )
     select fire.run, job, @pool, @priority, (extract(epoch from {now}) * 1000000)::bigint + place,

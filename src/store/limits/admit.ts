@@ -24,7 +24,7 @@ export const admitRuns = statement({
   ),
   moved as (
     update {runs}
-    set state = 'ready', parked_for = null, rank = (extract(epoch from {now}) * 1000000)::bigint
+    set stage = 'queued', parked_for = null, rank = (extract(epoch from {now}) * 1000000)::bigint
     where id = any (array(select id from held))
     returning id, pool, solo, priority, rank
   ),

@@ -1,3 +1,4 @@
+import { IS_HELD } from "../claims/held.ts"
 import { bigint, boolean, double, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
@@ -5,15 +6,18 @@ import { statement } from "../statement.ts"
  * Leases up to `limit` ready runs of one pool to this worker, lane by lane, each from its rank `froms` on.
  *
  * A lane is one priority of the pool, apart for runs that must not be claimed ahead of a free slot (`solos`). Below
- * its `from` lie dead index entries, which would otherwise be walked again and again while an old snapshot keeps them.
+ * its `from` lie runs that are running, and dead index entries, which an old snapshot may keep for long.
  * Fence: `claim` is random and drawn for this call. Every later write presents (lease, claim), so a worker
  * that lost its lease, or that claimed the same run twice, changes nothing with the old one.
  * Guarantee: takes nothing under a lease that is dead or expired, and nothing that is paused.
+ * Cheap: no column of a run that it writes is in any index, so no index is written for a run.
+ * One row of `claims` leads from the lease to what was taken. Those of earlier claims that have `ended` go, if they have.
+ * Without such a row nobody would ever take the runs back: so what is still held keeps it, whatever anyone says.
  * `except` are runs whose handlers from an earlier lease still go on in this process.
  * By ctid: a join on id falls into a hash join over the whole table.
  * Order: `returning` gives the order of the table; sort by (priority desc, rank) before starting anything.
  * Locks: the rows it takes; rows that others hold are skipped.
- * Index: runs_ready (pool, solo, priority desc, rank) where state = 'ready'.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'.
  */
 export const claimRuns = statement({
   name: "runs/claim",
@@ -28,6 +32,7 @@ export const claimRuns = statement({
     froms: list(bigint),
     mosts: list(int),
     limit: int,
+    ended: list(bigint),
   },
   returns: {
     id: uuid,
@@ -42,44 +47,58 @@ export const claimRuns = statement({
   },
   plan: "index",
   sql: `
-  update {runs} as run
-  set state = 'running', lease = @lease, claim = @claim, claims = least(run.claims, 2147483646) + 1, started = false
-  where run.ctid = any (array(
-      select found.ctid
-      from unnest(@solos, @priorities, @froms, @mosts) as lane (solo, priority, from_rank, most)
-      cross join lateral (
-        select ctid
-        from {runs}
-        where pool = @pool and state = 'ready' and solo = lane.solo and priority = lane.priority
-          and rank >= lane.from_rank
-          and job = any (@jobs) and id <> all (@except)
-          and job <> all (array(select name from {pauses} where kind = 'job'))
-        order by rank
-        limit lane.most
-        for no key update skip locked
-      ) as found
-      where exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
-        and not exists (select from {pauses} where kind = 'pool' and name = @pool)
-      limit @limit
-    ))
-  returning run.id, run.job, run.solo, run.priority, run.rank,
-    date_part('epoch', run.due_at) * 1000 as due_ms, run.input,
-    case
-      when run.attempt = 0 and run.claims = 1 and run.generation = 1 and run.tenant = ''
-        and not run.solo and not run.bury_when_lost and run.start_by is null
-        and run.timeout_ms is null and run.retry is null and run.schedule is null and run.tags is null then null
-      else json_build_object(
-        'attempt', run.attempt, 'fence', run.claims, 'generation', run.generation, 'tenant', run.tenant,
-        'recordedStart', run.suspect or run.bury_when_lost, 'late', coalesce(run.start_by < {now}, false),
-        'timeoutMs', run.timeout_ms, 'retry', run.retry, 'lastError', run.last_error, 'cause', run.cause,
-        'schedule', run.schedule, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags,
-        'last', case when run.schedule is not null then (
-          select json_build_object('result', ends.result,
-            'failure', case when ends.failures > 0 then ends.error end)
-          from {schedule_ends} as ends
-          where ends.schedule = run.schedule
-        ) end
-      )
-    end as extra
+  with taken as (
+    update {runs} as run
+    set lease = @lease, claim = @claim, claims = least(run.claims, 2147483646) + 1, started = false
+    where run.ctid = any (array(
+        select found.ctid
+        from unnest(@solos, @priorities, @froms, @mosts) as lane (solo, priority, from_rank, most)
+        cross join lateral (
+          select ctid
+          from {runs}
+          where pool = @pool and stage = 'queued' and solo = lane.solo and priority = lane.priority
+            and rank >= lane.from_rank and lease is null
+            and job = any (@jobs) and id <> all (@except)
+            and job <> all (array(select name from {pauses} where kind = 'job'))
+          order by rank
+          limit lane.most
+          for no key update skip locked
+        ) as found
+        where exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
+          and not exists (select from {pauses} where kind = 'pool' and name = @pool)
+        limit @limit
+      ))
+    returning run.id, run.job, run.solo, run.priority, run.rank,
+      date_part('epoch', run.due_at) * 1000 as due_ms, run.input,
+      case
+        when run.attempt = 0 and run.claims = 1 and run.generation = 1 and run.tenant = ''
+          and not run.solo and not run.bury_when_lost and run.start_by is null
+          and run.timeout_ms is null and run.retry is null and run.schedule is null and run.tags is null then null
+        else json_build_object(
+          'attempt', run.attempt, 'fence', run.claims, 'generation', run.generation, 'tenant', run.tenant,
+          'recordedStart', run.suspect or run.bury_when_lost, 'late', coalesce(run.start_by < {now}, false),
+          'timeoutMs', run.timeout_ms, 'retry', run.retry, 'lastError', run.last_error, 'cause', run.cause,
+          'schedule', run.schedule, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags,
+          'last', case when run.schedule is not null then (
+            select json_build_object('result', ends.result,
+              'failure', case when ends.failures > 0 then ends.error end)
+            from {schedule_ends} as ends
+            where ends.schedule = run.schedule
+          ) end
+        )
+      end as extra
+  ),
+  noted as (
+    insert into {claims} (lease, claim, runs)
+    select @lease, @claim, array_agg(id)
+    from taken
+    having count(*) > 0
+  ),
+  forgotten as (
+    delete from {claims} as claim
+    where lease = @lease and claim = any (@ended) and ${IS_HELD} is null
+  )
+  select id, job, solo, priority, rank, due_ms, input, extra
+  from taken
 `,
 })

@@ -15,8 +15,7 @@ import { COMPLETE_COLUMNS, COMPLETE_PARAMS, completing } from "./completing.ts"
  * row that others changed meanwhile is judged anew, with its claim.
  * Locks: the rows, in the order of their ids.
  * Index: the primary keys of runs, keys and run_limits. Hashed, because the pair of id and claim would otherwise be
- * looked for once per row. `state` is not asked for, so that
- * runs_leased is no temptation: who has a claim is running.
+ * looked for once per row.
  */
 export const completeRuns = statement({
   name: "runs/complete",

@@ -48,8 +48,8 @@ export function completing(also = ""): string {
   ${also}
   ${LEAVING}
   select count(*)::int as count,
-    case when count(*) < cardinality(@ids) then coalesce(json_agg(id), '[]') end as completed,
-    json_agg(id) filter (where cancelling) as cancelled,
+    case when count(*) < cardinality(@ids) then (select coalesce(json_agg(id), '[]') from gone) end as completed,
+    case when bool_or(cancelling) then (select json_agg(id) from gone where cancelling) end as cancelled,
     (select json_agg(distinct key) from left_line) as limit_keys
   from gone
 `

@@ -32,7 +32,7 @@ export const expediteRun = statement({
   ),
   moved as (
     update {runs} as run
-    set state = case when limited and held.state = 'waiting' then 'parked' else 'ready' end,
+    set stage = case when limited and held.state = 'waiting' then 'parked' else 'queued' end,
       parked_for = case when limited and held.state = 'waiting' then 'limit' end,
       priority = coalesce(@priority, run.priority),
       rank = (extract(epoch from {now}) * 1000000)::bigint,

@@ -4,7 +4,7 @@ import { statement } from "../statement.ts"
 /**
  * The runs of a lease that someone cancelled while they were running, or that others are to take the place of.
  *
- * Index: runs_leased (lease) where state = 'running'.
+ * Index: runs_cancelling (id) where cancelling.
  */
 export const findCancelled = statement({
   name: "runs/find-cancelled",
@@ -14,6 +14,6 @@ export const findCancelled = statement({
   sql: `
   select id, end_by is not null as is_replaced
   from {runs}
-  where state = 'running' and lease = @lease and cancelling
+  where cancelling and lease = @lease
 `,
 })

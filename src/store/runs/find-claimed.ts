@@ -4,7 +4,7 @@ import { statement } from "../statement.ts"
 /**
  * The runs that one claim took. Asked about a claim whose answer was lost.
  *
- * Index: runs_leased (lease) where state = 'running'.
+ * Index: the primary keys of claims and runs.
  */
 export const findClaimed = statement({
   name: "runs/find-claimed",
@@ -14,6 +14,7 @@ export const findClaimed = statement({
   sql: `
   select id
   from {runs}
-  where state = 'running' and lease = @lease and claim = @claim
+  where id = any (array(select unnest(runs) from {claims} where lease = @lease and claim = @claim))
+    and lease = @lease and claim = @claim
 `,
 })

@@ -35,16 +35,24 @@ export const insertPlainRuns = statement({
   ),
   inserted as (
     insert into {runs} (
-      id, job, pool, priority, rank, state, lease, claim, claims, enqueued_at, due_at, input, history, bury_when_lost
+      id, job, pool, priority, rank, stage, lease, claim, claims, enqueued_at, due_at, input, history, bury_when_lost
     )
     select id, @job, @pool, @priority, (date_part('epoch', {now}) * 1000000)::bigint + place - 1,
-      case when is_claimed then 'running' else 'ready' end, case when is_claimed then @lease end,
-      case when is_claimed then @claim end, case when is_claimed then 1 else 0 end,
+      'queued', case when is_claimed then @lease end, case when is_claimed then @claim end,
+      case when is_claimed then 1 else 0 end,
       {now}, {now}, input, @history, @buryWhenLost
     from verdict
     cross join unnest(@ids, @inputs) with ordinality as given (id, input, place)
     where @notAfter is null or {now} <= @notAfter
-    returning rank
+    returning id, rank
+  ),
+  noted as (
+    insert into {claims} (lease, claim, runs)
+    select @lease, @claim, array_agg(id)
+    from inserted
+    cross join verdict
+    where is_claimed
+    having count(*) > 0
   )
   select case when is_claimed then 'running' else 'ready' end as state,
     count(*)::int as runs, min(rank) as rank, date_part('epoch', {now}) * 1000 as now_ms

@@ -44,11 +44,12 @@ export const insertRuns = statement({
   sql: `
   with inserted as (
     insert into {runs} (
-      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
+      id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
       lease, claim, claims, tenant, key, tags, timeout_ms, retry, history, bury_when_lost
     )
     select id, @job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint + place - 1,
-      state, case when state = 'parked' then 'limit' end, @limited, @limited, {now}, due_at,
+      case when state in ('ready', 'running') then 'queued' else state end,
+      case when state = 'parked' then 'limit' end, @limited, @limited, {now}, due_at,
       case when start_within_ms is not null then
         least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')
       end, input,
@@ -86,6 +87,13 @@ export const insertRuns = statement({
     where @notAfter is null or {now} <= @notAfter
     on conflict (id) do nothing
     returning id, state, pool, solo, priority, rank
+  ),
+  noted as (
+    insert into {claims} (lease, claim, runs)
+    select @lease, @claim, array_agg(id)
+    from inserted
+    where state = 'running'
+    having count(*) > 0
   ),
   limits as (
     insert into {run_limits} (run, key, limit_name, admitted, priority, rank)

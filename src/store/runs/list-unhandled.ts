@@ -6,7 +6,7 @@ import { groupsParkedFor } from "./parking.ts"
  * What is parked because no worker can execute it: how many runs of which job in which pool, counted up to
  * `most`. Jobs in `except` are left out, uncounted.
  *
- * Index: runs_parked (parked_for, job, pool) where state = 'parked'.
+ * Index: runs_parked (parked_for, job, pool) where stage = 'parked'.
  */
 export const listUnhandled = statement({
   name: "runs/list-unhandled",
@@ -22,7 +22,7 @@ export const listUnhandled = statement({
     from (
       select
       from {runs}
-      where state = 'parked' and parked_for = 'handler' and job = parked.job and pool = parked.pool
+      where stage = 'parked' and parked_for = 'handler' and job = parked.job and pool = parked.pool
       limit @most
     ) as run
   ) as counted

@@ -5,7 +5,7 @@ import { statement } from "../statement.ts"
  * What a claimer must know to trust its low-water marks: which transactions are open, the rank of this moment, and
  * lanes that it does not know of: for each gap between the priorities it knows, the highest that has a ready run.
  *
- * Index: runs_ready (pool, solo, priority desc, rank) where state = 'ready'; one entry per gap.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; of each gap the first entry that is not running.
  */
 export const lookAround = statement({
   name: "runs/look",
@@ -23,7 +23,7 @@ export const lookAround = statement({
     cross join lateral (
       select priority
       from {runs}
-      where pool = @pool and state = 'ready' and solo = gap.solo
+      where pool = @pool and stage = 'queued' and lease is null and solo = gap.solo
         and priority > gap.above and priority < gap.below
       order by priority desc
       limit 1

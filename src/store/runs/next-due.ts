@@ -6,7 +6,7 @@ import { statement } from "../statement.ts"
  * low-water mark needs: which transactions are open, and the moment of this look.
  *
  * `from` is the low-water mark: below it lie dead index entries.
- * Index: runs_waiting (due_at) where state = 'waiting'; one entry is read.
+ * Index: runs_waiting (due_at) where stage = 'waiting'; one entry is read.
  */
 export const nextDue = statement({
   name: "runs/next-due",
@@ -17,7 +17,7 @@ export const nextDue = statement({
   select (
       select least(86400000, greatest(0, ceil(extract(epoch from due_at - {now}) * 1000)))::int
       from {runs}
-      where state = 'waiting' and due_at >= @from
+      where stage = 'waiting' and due_at >= @from
       order by due_at
       limit 1
     ) as in_ms,

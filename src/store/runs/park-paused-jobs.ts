@@ -10,7 +10,7 @@ import { hold, park, READY_LANES } from "./parking.ts"
  * would walk over them; what lies deeper comes nearer by itself.
  * Guarantee: a run keeps everything but its place in the order; under limits it gives that place up, too.
  * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_ready (pool, solo, priority desc, rank) where state = 'ready'; the primary key of run_limits.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; the primary key of run_limits.
  */
 export const parkPausedJobs = statement({
   name: "runs/park-paused-jobs",
@@ -25,7 +25,7 @@ export const parkPausedJobs = statement({
     cross join lateral (
       select ctid as place, job
       from {runs}
-      where state = 'ready' and pool = lane.pool and solo = lane.solo and priority = lane.priority
+      where stage = 'queued' and lease is null and pool = lane.pool and solo = lane.solo and priority = lane.priority
       order by rank
       limit @depth
     ) as run

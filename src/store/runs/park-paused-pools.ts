@@ -7,7 +7,7 @@ import { park } from "./parking.ts"
  *
  * Guarantee: a run keeps everything but its place in the order; under limits it gives that place up, too.
  * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_ready (pool, solo, priority desc, rank) where state = 'ready'; the primary key of run_limits.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; the primary key of run_limits.
  */
 export const parkPausedPools = statement({
   name: "runs/park-paused-pools",
@@ -18,7 +18,7 @@ export const parkPausedPools = statement({
   with held as materialized (
     select ctid as place, state
     from {runs}
-    where state = 'ready' and pool = any (array(select name from {pauses} where kind = 'pool'))
+    where stage = 'queued' and lease is null and pool = any (array(select name from {pauses} where kind = 'pool'))
     limit @limit
     for no key update skip locked
   ),

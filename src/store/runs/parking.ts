@@ -7,7 +7,7 @@
  */
 
 /**
- * `lane`: every (pool, solo, priority) that has ready runs, up to `@lanes` of them, by going from the first
+ * `lane`: every (pool, solo, priority) that has ready or running runs, up to `@lanes` of them, by going from the first
  * entry of one to the first of the next. Needs `with recursive`.
  */
 export const READY_LANES = `
@@ -15,7 +15,7 @@ export const READY_LANES = `
     (
       select pool, solo, priority, 1
       from {runs}
-      where state = 'ready'
+      where stage = 'queued'
       order by pool, solo, priority desc
       limit 1
     )
@@ -26,7 +26,7 @@ export const READY_LANES = `
       (
         select pool, solo, priority
         from {runs}
-        where state = 'ready' and pool = lane.pool and solo = lane.solo and priority < lane.priority
+        where stage = 'queued' and pool = lane.pool and solo = lane.solo and priority < lane.priority
         order by priority desc
         limit 1
       )
@@ -34,7 +34,7 @@ export const READY_LANES = `
       (
         select pool, solo, priority
         from {runs}
-        where state = 'ready' and pool = lane.pool and solo > lane.solo
+        where stage = 'queued' and pool = lane.pool and solo > lane.solo
         order by solo, priority desc
         limit 1
       )
@@ -42,7 +42,7 @@ export const READY_LANES = `
       (
         select pool, solo, priority
         from {runs}
-        where state = 'ready' and pool > lane.pool
+        where stage = 'queued' and pool > lane.pool
         order by pool, solo, priority desc
         limit 1
       )
@@ -60,7 +60,7 @@ export function groupsParkedFor(why: ParkedFor): string {
     (
       select job, pool
       from {runs}
-      where state = 'parked' and parked_for = '${why}'
+      where stage = 'parked' and parked_for = '${why}'
       order by job, pool
       limit 1
     )
@@ -70,7 +70,7 @@ export function groupsParkedFor(why: ParkedFor): string {
     cross join lateral (
       select job, pool
       from {runs}
-      where state = 'parked' and parked_for = '${why}' and (job, pool) > (parked.job, parked.pool)
+      where stage = 'parked' and parked_for = '${why}' and (job, pool) > (parked.job, parked.pool)
       order by job, pool
       limit 1
     ) as next
@@ -105,10 +105,9 @@ function existsWorker(of: string, which: string): string {
 }
 
 /**
- * `held`: up to `@limit` of the rows at the ctids that `places` selects, locked as they are now. What their
- * state is has to be asked of the result: asked here, it would make the planner read the whole index of ready
- * runs instead of these rows. Many more places than the limit are welcome, so that those who move at once
- * take different ones.
+ * `held`: up to `@limit` of the rows at the ctids that `places` selects, locked as they are now. What their state is has to
+ * be asked of the result, when they are locked. Many more places than the limit are welcome, so that those who move at
+ * once take different ones.
  */
 export function hold(places: string): string {
   return `
@@ -138,7 +137,7 @@ export function park(why: ParkedFor): string {
   return `
   moved as (
     update {runs}
-    set state = 'parked', parked_for = '${why}'
+    set stage = 'parked', parked_for = '${why}'
     where ctid = any (array(select place from held where state = 'ready'))
     returning id, limited, ${IS_AT_WORK} as at_work
   ),
@@ -162,7 +161,7 @@ export function park(why: ParkedFor): string {
 export const UNPARK = `
   moved as (
     update {runs} as run
-    set state = case when limited and ${WANTS_PLACE} then 'parked' else 'ready' end,
+    set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
       parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
       rank = (extract(epoch from {now}) * 1000000)::bigint
     where run.ctid = any (array(select place from chosen))

@@ -9,7 +9,7 @@ import { WANTS_PLACE } from "./parking.ts"
  * Guarantee: nothing early, judged by the database's clock. The rank is written here and not before.
  * `from` is the low-water mark: below it lie dead index entries.
  * Locks: the rows it moves; rows that others hold are skipped.
- * Index: runs_waiting (due_at) where state = 'waiting', the primary key of run_limits.
+ * Index: runs_waiting (due_at) where stage = 'waiting', the primary key of run_limits.
  */
 export const promoteRuns = statement({
   name: "runs/promote",
@@ -27,13 +27,13 @@ export const promoteRuns = statement({
   sql: `
   with promoted as (
     update {runs} as run
-    set state = case when limited and ${WANTS_PLACE} then 'parked' else 'ready' end,
+    set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
       parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
       rank = (extract(epoch from {now}) * 1000000)::bigint
     where run.ctid = any (array(
       select ctid
       from {runs}
-      where state = 'waiting' and due_at <= {now} and due_at >= @from
+      where stage = 'waiting' and due_at <= {now} and due_at >= @from
       order by due_at
       limit @limit
       for no key update skip locked

@@ -13,7 +13,7 @@ import { ENDED } from "./schedule-ends.ts"
  * moment, and is left alone. Repeat it until it returns nothing, and again a while later: a claim that was under way
  * when the lease died may still come in.
  * Locks: the rows it takes; rows that others hold are skipped.
- * Index: runs_leased (lease) where state = 'running'.
+ * Index: the primary keys of claims and runs.
  */
 export const reapRuns = statement({
   name: "runs/reap",
@@ -38,7 +38,7 @@ export const reapRuns = statement({
         else 'ready'
       end as next
     from {runs}
-    where state = 'running' and lease = any (@leases)
+    where id = any (array(select unnest(runs) from {claims} where lease = any (@leases))) and lease = any (@leases)
       and lease = any (array(select lease from {workers} where dead))
     limit @limit
     for update skip locked
@@ -51,13 +51,13 @@ export const reapRuns = statement({
   ),
   moved as (
     update {runs} as run
-    set state = 'ready', rank = (extract(epoch from {now}) * 1000000)::bigint,
+    set stage = 'queued', rank = (extract(epoch from {now}) * 1000000)::bigint,
       attempt = run.attempt + case when lost.started then 1 else 0 end,
       solo = true, suspect = true, started = false, cause = 'lost', lease = null, claim = null, progress = null,
       -- It was claimed in time.
       start_by = null
     from lost
-    where run.id = lost.id and next = 'ready'
+    where run.id = any (array(select id from lost where next = 'ready')) and run.id = lost.id
     returning run.id, run.job, run.pool, run.priority, run.rank, run.enqueued_at, run.tenant, run.generation,
       run.history, run.schedule, run.occurrence
   ),

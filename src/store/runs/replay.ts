@@ -31,11 +31,11 @@ export const replayRun = statement({
   ),
   inserted as (
     insert into {runs} (
-      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
+      id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
       generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause, backfill
     )
     select run, job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint,
-      case when limits is null then 'ready' else 'parked' end, case when limits is not null then 'limit' end,
+      case when limits is null then 'queued' else 'parked' end, case when limits is not null then 'limit' end,
       limits is not null, limits is not null, {now}, {now}, input, tenant,
       generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, 'replayed',
       -- One of a backfill with a line of its own goes back to that line, and stays out of the way of others.

@@ -16,6 +16,7 @@ import { ENDED } from "./schedule-ends.ts"
  * One that waits for another attempt keeps its place as the only run of its schedule, and no other.
  * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free and its place
  * under limits given up. `limit_keys` are those whose line may move on.
+ * Every look at runs is by a list of ids: a join alone reads all of them, if there were none when it was planned.
  * By id and not by place: whoever waited for the lock of a row that others changed holds its new version, which a
  * statement that began before cannot find by its place.
  * Locks: the rows, in the order of their ids.
@@ -57,7 +58,7 @@ export const settleRuns = statement({
   held as materialized (
     select id, claim, cancelling, attempt, due_at, cause
     from {runs}
-    where id = any (@ids) and lease = @lease and state = 'running'
+    where id = any (@ids) and lease = @lease
       and exists (select from {workers} where lease = @lease and not dead)
     order by id
     for update
@@ -80,7 +81,7 @@ export const settleRuns = statement({
   ),
   moved as (
     update {runs} as run
-    set state = next,
+    set stage = case when next = 'ready' then 'queued' else next end,
       rank = (extract(epoch from {now}) * 1000000)::bigint,
       due_at = case when next = 'waiting' then {now} + delay_ms * interval '1 millisecond' else run.due_at end,
       attempt = run.attempt
@@ -93,7 +94,7 @@ export const settleRuns = statement({
       end,
       cause = next_cause, lease = null, claim = null, started = false, progress = null
     from mine
-    where run.id = mine.id and next in ('waiting', 'ready')
+    where run.id = any (array(select id from mine where next in ('waiting', 'ready'))) and run.id = mine.id
     returning run.id, run.state, run.rank, run.job, run.pool, run.enqueued_at, run.limited, run.tenant,
       run.generation, run.history, run.schedule, run.occurrence
   ),

@@ -93,11 +93,11 @@ export const fireSchedules = statement({
   ),
   made as (
     insert into {runs} (
-      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
+      id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule, occurrence, missed
     )
     select fire.run, job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint + place - 1,
-      case when is_limited then 'parked' else 'ready' end, case when is_limited then 'limit' end,
+      case when is_limited then 'parked' else 'queued' end, case when is_limited then 'limit' end,
       is_limited, is_limited, {now}, due_at,
       case when start_within_ms is not null then
         least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')

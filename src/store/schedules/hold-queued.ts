@@ -26,7 +26,7 @@ export const holdQueuedRuns = statement({
   ),
   moved as (
     update {runs}
-    set state = 'parked', parked_for = 'hold'
+    set stage = 'parked', parked_for = 'hold'
     where id = any (array(select id from held where state in ('ready', 'parked') and not at_work))
     returning id, limited
   ),

@@ -30,7 +30,7 @@ export const releaseHeldRuns = statement({
   ),
   moved as (
     update {runs}
-    set state = case when limited then 'parked' else 'ready' end, parked_for = case when limited then 'limit' end,
+    set stage = case when limited then 'parked' else 'queued' end, parked_for = case when limited then 'limit' end,
       rank = (extract(epoch from {now}) * 1000000)::bigint
     where id = any (array(select id from held where parked_for = 'hold'))
     returning id, state, pool, solo, priority, rank, limited

@@ -27,11 +27,11 @@ export const runScheduleNow = statement({
   sql: `
   with made as (
     insert into {runs} (
-      id, job, pool, priority, rank, state, parked_for, solo, limited, enqueued_at, due_at, input,
+      id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule
     )
     select @run, job, @pool, @priority, (extract(epoch from {now}) * 1000000)::bigint,
-      case when is_limited then 'parked' else 'ready' end, case when is_limited then 'limit' end,
+      case when is_limited then 'parked' else 'queued' end, case when is_limited then 'limit' end,
       is_limited, is_limited, {now}, {now}, input, tenant,
       case when @tags is not null then array(select json_array_elements_text(@tags)) end,
       @timeoutMs, @retry, @history, @buryWhenLost, id::text

@@ -10,6 +10,7 @@ export const TABLES = [
   "pauses",
   "workers",
   "runs",
+  "claims",
   "run_limits",
   "keys",
   "dead_letters",

@@ -2,7 +2,7 @@ import { int } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Removes leases that have been dead for longer than `afterMs` and hold no runs.
+ * Removes leases that have been dead for longer than `afterMs` and hold no runs: none of whose claims are left.
  *
  * Locks: the rows it removes.
  */
@@ -13,6 +13,6 @@ export const forgetWorkers = statement({
   sql: `
   delete from {workers} as worker
   where dead and expires_at < {now} - @afterMs * interval '1 millisecond'
-    and not exists (select from {runs} as run where run.state = 'running' and run.lease = worker.lease)
+    and (select true from {claims} as claim where claim.lease = worker.lease limit 1) is null
 `,
 })

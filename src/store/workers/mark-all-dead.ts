@@ -20,6 +20,6 @@ export const markAllDead = statement({
   )
   select count(*)::int as held
   from {runs}
-  where state = 'running'
+  where id = any (array(select unnest(runs) from {claims})) and lease is not null
 `,
 })

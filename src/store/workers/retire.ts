@@ -1,3 +1,4 @@
+import { IS_HELD } from "../claims/held.ts"
 import { uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
@@ -8,6 +9,7 @@ import { statement } from "../statement.ts"
  * The row stays as a tombstone: a claim that was under way may still come in, and what it took is then reaped
  * like the runs of any other dead lease. Without the row nobody would ever look for them.
  * Locks: the lease's row.
+ * Index: the primary keys of claims and runs.
  */
 export const retireWorker = statement({
   name: "workers/retire",
@@ -17,7 +19,7 @@ export const retireWorker = statement({
   update {workers}
   set dead = true
   where lease = @lease
-    and not exists (select from {runs} where state = 'running' and lease = @lease)
+    and (select true from {claims} as claim where lease = @lease and ${IS_HELD} limit 1) is null
   returning lease
 `,
 })

@@ -68,7 +68,7 @@ async function workOff(world: World, chance: Chance): Promise<void> {
 /** Written as a migration from elsewhere would be: at once, by one statement. */
 async function fill({ talk, schema }: World, prefix: string, many: number, later: string): Promise<void> {
   await talk.ask(
-    `insert into "${schema}".runs (id, job, pool, priority, rank, state, enqueued_at, due_at, input)
+    `insert into "${schema}".runs (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
      select ($1 || '0000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'work', 'default', 0, 0, 'waiting',
        clock_timestamp(), now() + $2::interval, json_build_object('filler', repeat('x', ${INPUT_BYTES}))
      from generate_series(1, $3::int) as n`,

@@ -4,8 +4,8 @@ import { chaos, type Edit, type Mutant, sim } from "../mutant.ts"
 /** Once for each run: if all could claim it again and again, nothing would ever end. */
 const CLAIMS_RUNNING: Edit = {
   file: "src/store/runs/claim.ts",
-  find: "where pool = @pool and state = 'ready' and solo",
-  replace: "where pool = @pool and (state = 'ready' or state = 'running' and claims = 1) and solo",
+  find: "rank >= lane.from_rank and lease is null",
+  replace: "rank >= lane.from_rank and (lease is null or claims = 1)",
 }
 
 export const OF_RUNS: readonly Mutant[] = [
@@ -29,11 +29,29 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/reap.ts",
-        find: "where run.id = lost.id and next = 'ready'",
-        replace: "where run.id = lost.id and next = 'ready' and lost.started",
+        find: "from lost where next = 'ready')) and run.id = lost.id",
+        replace: "from lost where next = 'ready')) and run.id = lost.id and lost.started",
       },
     ],
     shownBy: sim(),
+  },
+  {
+    name: "forgets a claim that was refused under a dead lease, before its runs are taken back",
+    breaks: "I1",
+    edits: [
+      {
+        file: "src/store/runs/claim.ts",
+        find: "claim = any (@ended) and ",
+        replace: "claim = any (@ended) or lease = @lease and claim = any (@ended) and ",
+      },
+      {
+        file: "src/engine/settler.ts",
+        find: 'else events.emit({ type: "attempt.fenced", ...factsOf(end.run) })',
+        replace:
+          'else {\n      parts.onEnded(end.run)\n      events.emit({ type: "attempt.fenced", ...factsOf(end.run) })\n    }',
+      },
+    ],
+    shownBy: chaos("F55"),
   },
   {
     name: "enqueues under a new id when the answer was lost",
@@ -88,8 +106,8 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/settle.ts",
-        find: "where id = any (@ids) and lease = @lease and state = 'running'\n      and exists (select from {workers} where lease = @lease and not dead)",
-        replace: "where id = any (@ids) and state = 'running' and @lease is not null",
+        find: "where id = any (@ids) and lease = @lease\n      and exists (select from {workers} where lease = @lease and not dead)",
+        replace: "where id = any (@ids) and lease is not null and @lease is not null",
       },
       {
         file: "src/store/runs/settle.ts",
@@ -112,7 +130,7 @@ export const OF_RUNS: readonly Mutant[] = [
       CLAIMS_RUNNING,
       {
         file: "src/store/runs/settle.ts",
-        find: "where id = any (@ids) and lease = @lease and state = 'running'\n",
+        find: "where id = any (@ids) and lease = @lease\n",
         replace: "where id = any (@ids)\n",
       },
       {
@@ -205,8 +223,8 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/claim.ts",
-        find: "order by rank\n        limit lane.most",
-        replace: "order by rank desc\n        limit lane.most",
+        find: "order by rank\n          limit lane.most",
+        replace: "order by rank desc\n          limit lane.most",
       },
     ],
     shownBy: sim(),

@@ -1,0 +1,121 @@
+/** Enqueues that come at the same time share statements; each is answered for itself. */
+import { describe, expect, it, onTestFinished } from "vitest"
+import { DatabaseError, defineJob } from "../../src/index.ts"
+import { createGate } from "../support/gate.ts"
+import { createHurriedHost } from "../support/hurried-host.ts"
+import { PLACES } from "../support/places.ts"
+import { rowsOf } from "../support/sql.ts"
+import { carillonOn } from "../support/watched-app.ts"
+import { answerLost, requestLost, type WatchedDatabase } from "../support/watched-database.ts"
+
+const MANY = 100
+const INSERT = "runs/insert-plain"
+
+const numbered = defineJob({ name: "numbered", run: async (input: number) => input })
+const other = defineJob({ name: "other", pool: "aside", run: async (input: number) => input })
+const limited = defineJob({ name: "limited", concurrency: 1, run: async (input: number) => input })
+
+/** One who enqueues and has done so before, in a process where waiting takes no time. */
+async function client() {
+  const { carillon, database } = carillonOn(PLACES.postgres18, {}, createHurriedHost())
+  onTestFinished(() => carillon.stop())
+  const warm = await carillon.enqueue(numbered, -1)
+  await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
+  const before = database.count(INSERT)
+  const enqueueMany = (count = MANY) =>
+    Promise.all(Array.from({ length: count }, (_, index) => carillon.enqueue(numbered, index)))
+  return { carillon, database, enqueueMany, inserts: () => database.count(INSERT) - before }
+}
+
+/** Which run has which input, in the order in which they will be claimed. */
+async function written(database: WatchedDatabase) {
+  return rowsOf(database, "select id, job, pool, input::text::int as input from {runs} order by rank, input")
+}
+
+describe("a hundred enqueues at once", () => {
+  it("take three statements: the first two go at once, the others together when one of those is back", async () => {
+    const { database, enqueueMany, inserts } = await client()
+    const runs = await enqueueMany()
+    expect(inserts()).toBe(3)
+    expect(runs.every(({ created }) => created)).toBe(true)
+    // The first two race; those that go together stay in the order of their calls.
+    const rows = (await written(database)).filter(({ input }) => Number(input) > 1)
+    const called = runs.map(({ id }, index) => [id, index]).slice(2)
+    expect(rows.map(({ id, input }) => [id, input])).toEqual(called)
+  })
+
+  it("are all written once when the answer for some of them is lost", async () => {
+    const { database, enqueueMany } = await client()
+    for (const meddling of [answerLost, requestLost, answerLost]) database.meddle(INSERT, meddling)
+    const runs = await enqueueMany()
+    expect((await written(database)).map(({ id }) => id).toSorted()).toEqual(
+      runs.map(({ id }) => id).toSorted(),
+    )
+  })
+
+  it("are refused alone, those that are refused because of what they carry", async () => {
+    const { database, carillon, inserts } = await client()
+    const refuse = async () => {
+      throw new DatabaseError("DATABASE_REFUSED_VALUE", "the test refused it", { sqlState: "22P05" })
+    }
+    // The first two go by themselves; then three that go together, and each of these alone.
+    for (const meddling of [undefined, undefined, refuse, undefined, refuse, undefined])
+      database.meddle(INSERT, meddling ?? ((run) => run()))
+    const ends = await Promise.allSettled([0, 1, 2, 3, 4].map((index) => carillon.enqueue(numbered, index)))
+    expect(inserts()).toBe(6)
+    expect(ends.map(({ status }) => status)).toEqual([
+      ...["fulfilled", "fulfilled", "fulfilled", "rejected"],
+      "fulfilled",
+    ])
+    expect(new Set((await written(database)).map(({ input }) => input))).toEqual(new Set([0, 1, 2, 4]))
+  })
+
+  it("fail together when the database cannot write, with nothing written", async () => {
+    const { database, enqueueMany } = await client()
+    for (let time = 0; time < 3; time += 1) {
+      database.meddle(INSERT, async () => {
+        throw new DatabaseError("DATABASE_FAULT", "the test broke it")
+      })
+    }
+    const ends = await Promise.allSettled([enqueueMany()])
+    expect(ends).toMatchObject([{ status: "rejected", reason: { code: "DATABASE_FAULT" } }])
+    expect(await written(database)).toEqual([])
+  })
+})
+
+describe("an enqueue", () => {
+  it("waits for no other while few are under way", async () => {
+    const { carillon, database } = await client()
+    const gate = createGate()
+    database.meddle(INSERT, async (run) => {
+      await gate.opened
+      return run()
+    })
+    const held = carillon.enqueue(numbered, 1)
+    expect((await carillon.enqueue(numbered, 2)).created).toBe(true)
+    gate.open()
+    expect((await held).created).toBe(true)
+  })
+
+  it("never goes together with one of another job, nor when it has more than an input", async () => {
+    const { carillon, database } = await client()
+    await Promise.all(
+      Array.from({ length: 12 }, (_, index) => [
+        carillon.enqueue(numbered, index),
+        carillon.enqueue(other, index),
+        carillon.enqueue(limited, index),
+        carillon.enqueue(numbered, index, { tenant: "ada", key: `key ${index}` }),
+      ]).flat(),
+    )
+    const rows = await rowsOf(
+      database,
+      `select job, pool, tenant, limited, count(*)::int as runs from {runs} group by 1, 2, 3, 4 order by 1, 3`,
+    )
+    expect(rows).toEqual([
+      { job: "limited", pool: "default", tenant: "", limited: true, runs: 12 },
+      { job: "numbered", pool: "default", tenant: "", limited: false, runs: 12 },
+      { job: "numbered", pool: "default", tenant: "ada", limited: false, runs: 12 },
+      { job: "other", pool: "aside", tenant: "", limited: false, runs: 12 },
+    ])
+  })
+})

@@ -1,0 +1,148 @@
+/** From a lease to what it holds: one row for each claim, as long as anything of it may be running. */
+import { describe, expect, it } from "vitest"
+import { forgetClaims } from "../../src/store/claims/forget.ts"
+import { claimRuns } from "../../src/store/runs/claim.ts"
+import { findClaimed } from "../../src/store/runs/find-claimed.ts"
+import { insertPlainRuns } from "../../src/store/runs/insert-plain.ts"
+import { reapRuns } from "../../src/store/runs/reap.ts"
+import { forgetWorkers } from "../../src/store/workers/forget.ts"
+import { retireWorker } from "../../src/store/workers/retire.ts"
+import { describeEngines } from "../support/engines.ts"
+import {
+  claim,
+  finish,
+  host,
+  insert,
+  killLease,
+  lanesOf,
+  openLease,
+  type Runner,
+  release,
+  withStoppedClock,
+} from "../support/runs.ts"
+import { hold, rowsOf } from "../support/sql.ts"
+
+/** The claims that are noted, each with how many runs it took. */
+async function noted(on: Runner) {
+  return rowsOf(on, "select lease, claim::text, cardinality(runs) as runs from {claims} order by claim")
+}
+
+describeEngines("a claim", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  it("notes what it took, and nothing if that is nothing", async () => {
+    const { database } = await withStoppedClock(engine)
+    const ids = await insert(database, {}, {}, {})
+    const lease = await openLease(database)
+    const claimed = await claim(database, lease)
+    await claim(database, lease)
+    expect(await noted(database)).toEqual([{ lease, claim: String(claimed.claim), runs: 3 }])
+    const found = await database.run(findClaimed, { lease, claim: claimed.claim })
+    expect(found.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
+    expect(await database.run(findClaimed, { lease, claim: claimed.claim + 1n })).toEqual([])
+  })
+
+  it("takes away the notes of those that have ended, of its own lease, and only if they have", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, {}, {}, {})
+    const [mine, other] = [await openLease(database), await openLease(database)]
+    const first = await claim(database, mine, { limit: 1 })
+    const theirs = await claim(database, other, { limit: 1 })
+    const held = await claim(database, mine, { limit: 1 })
+    await finish(database, first)
+    await finish(database, theirs)
+    const asked = { pool: "default", jobs: ["greet"], except: [], limit: 1, lease: mine, claim: 1n }
+    const lanes = lanesOf([{ priority: 0 }], 1)
+    await database.run(claimRuns, {
+      ...asked,
+      ...lanes,
+      ended: [first, theirs, held].map((each) => each.claim),
+    })
+    const left = new Set((await noted(database)).map(({ claim: number }) => number))
+    expect(left).toEqual(new Set([String(theirs.claim), String(held.claim)]))
+  })
+
+  it("of which a run was given back and claimed again has ended", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, {})
+    const lease = await openLease(database)
+    const first = await claim(database, lease)
+    await release(database, first)
+    const second = await claim(database, lease)
+    await database.run(killLease, { lease })
+    await database.run(forgetClaims, { leases: [lease] })
+    expect(await noted(database)).toMatchObject([{ claim: String(second.claim) }])
+  })
+
+  it("that is made by an enqueue is noted, too", async () => {
+    const { database } = await withStoppedClock(engine)
+    const lease = await openLease(database)
+    const id = host.newId()
+    const settings = { job: "greet", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
+    const given = { lease, claim: 7n, notAfter: null, ids: [id], inputs: ["{}"] }
+    await database.run(insertPlainRuns, { ...settings, ...given })
+    expect(await noted(database)).toEqual([{ lease, claim: "7", runs: 1 }])
+    expect(await database.run(findClaimed, { lease, claim: 7n })).toEqual([{ id }])
+    await database.run(insertPlainRuns, {
+      ...settings,
+      ...given,
+      lease: null,
+      claim: null,
+      ids: [host.newId()],
+    })
+    expect(await noted(database)).toHaveLength(1)
+  })
+
+  describe("of a lease that is dead", () => {
+    it("leads to all that was held, and is forgotten when nothing of it is running", async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, ...Array(5).fill({}))
+      const lease = await openLease(database)
+      const first = await claim(database, lease, { limit: 3 })
+      await claim(database, lease, { limit: 2 })
+      await finish(database, { ...first, ids: first.ids.slice(0, 1) })
+      await database.run(killLease, { lease })
+      expect(await database.run(reapRuns, { leases: [lease], limit: 3 })).toHaveLength(3)
+      await database.run(forgetClaims, { leases: [lease] })
+      expect(await noted(database)).toHaveLength(1)
+      expect(await database.run(reapRuns, { leases: [lease], limit: 3 })).toHaveLength(1)
+      await database.run(forgetClaims, { leases: [lease] })
+      expect(await noted(database)).toEqual([])
+    })
+
+    itWithConnections("stays while somebody else holds what it took", async () => {
+      const { database } = await withStoppedClock(engine)
+      const [id] = await insert(database, {})
+      const lease = await openLease(database)
+      await claim(database, lease)
+      await database.run(killLease, { lease })
+      const holder = await hold(database, `select from {runs} where id = '${id}' for update`)
+      expect(await database.run(reapRuns, { leases: [lease], limit: 9 })).toEqual([])
+      await database.run(forgetClaims, { leases: [lease] })
+      await holder.release()
+      expect(await database.run(reapRuns, { leases: [lease], limit: 9 })).toMatchObject([{ id }])
+    })
+
+    it("keeps that lease from being forgotten", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      await insert(database, {})
+      const lease = await openLease(database)
+      await claim(database, lease)
+      await database.run(killLease, { lease })
+      await clock.set("2026-04-01T09:00Z")
+      await database.run(forgetWorkers, { afterMs: 1 })
+      expect(await rowsOf(database, "select lease from {workers}")).toEqual([{ lease }])
+    })
+  })
+
+  it("of which all has ended keeps no lease from ending in order, whether or not its note is there", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, {})
+    const lease = await openLease(database)
+    const claimed = await claim(database, lease)
+    expect(await database.run(retireWorker, { lease })).toEqual([])
+    await finish(database, claimed)
+    expect(await noted(database)).toHaveLength(1)
+    expect(await database.run(retireWorker, { lease })).toEqual([{ lease }])
+  })
+})
