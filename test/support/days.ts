@@ -2,7 +2,6 @@
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"
 import type { Database } from "../../src/store/database.ts"
-import { migrate } from "../../src/store/migrate.ts"
 import { settleRuns } from "../../src/store/runs/settle.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import type { Engine } from "./engines.ts"
@@ -15,8 +14,7 @@ export type Class = (typeof CLASSES)[number]
 
 /** A migrated schema whose clock stands at nine in the morning, with the partitions of that day and the week. */
 export async function withPartitions(engine: Engine) {
-  const database = await engine.open()
-  await migrate({ ...host, database })
+  const database = await engine.fresh()
   const clock = await takeClock(database, "2026-03-01T09:00Z")
   await makePartitions(database)
   return { database, clock }

@@ -12,6 +12,7 @@ import { openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import { openMemory } from "./memory.ts"
 import { PLACES } from "./places.ts"
+import { takeReady } from "./ready.ts"
 
 export const SERVERS = ["PostgreSQL 14", "PostgreSQL 18"] as const
 export const ENGINES = [...SERVERS, "PGlite"] as const
@@ -28,6 +29,8 @@ export interface Engine {
   readonly url: () => string
   /** A database on a schema of its own, which does not exist yet. */
   readonly open: (schema?: string) => Promise<Database>
+  /** The same, migrated and nothing more. */
+  readonly fresh: () => Promise<Database>
   /** The same, migrated and ready for runs. */
   readonly migrated: () => Promise<Runtime>
 }
@@ -58,14 +61,19 @@ export function describeEngines(
       opened.push(database)
       return database
     }
+    const fresh = async () => {
+      const database = await open(takeReady(pglite ?? urlOf(name)))
+      await migrate({ ...host, database })
+      return database
+    }
     const migrated = async () => {
-      const runtime = { ...host, database: await open() }
-      await migrate(runtime)
+      const runtime = { ...host, database: await fresh() }
       await makePartitions(runtime.database, 1)
       await makeFirePartitions(runtime.database)
       return runtime
     }
-    suite({ name, lacks: name === "PGlite" ? ["connections"] : [], url: () => urlOf(name), open, migrated })
+    const lacks: Engine["lacks"] = name === "PGlite" ? ["connections"] : []
+    suite({ name, lacks, url: () => urlOf(name), open, fresh, migrated })
   })
 }
 

@@ -4,10 +4,13 @@
  */
 import { readFile, writeFile } from "node:fs/promises"
 import type { PGlite } from "@electric-sql/pglite"
-import { createPglite } from "../../src/store/pglite.ts"
+import { createSystemHost } from "../../src/runtime/system.ts"
+import { createPglite, openPglite } from "../../src/store/pglite.ts"
+import { hasReady, makeReady } from "./ready.ts"
 
 export async function prepareMemory(file: string): Promise<void> {
-  const pglite = await createPglite()
+  const [host, pglite] = [createSystemHost(), await createPglite()]
+  await makeReady(host, (schema) => openPglite(host, { schema, instance: pglite }))
   const data = await pglite.dumpDataDir("none")
   await pglite.close()
   await writeFile(file, Buffer.from(await data.arrayBuffer()))
@@ -15,5 +18,7 @@ export async function prepareMemory(file: string): Promise<void> {
 
 export async function openMemory(file: string): Promise<PGlite> {
   const { PGlite } = await import("@electric-sql/pglite")
-  return PGlite.create("memory://", { loadDataDir: new Blob([await readFile(file)]) })
+  const pglite = await PGlite.create("memory://", { loadDataDir: new Blob([await readFile(file)]) })
+  hasReady(pglite)
+  return pglite
 }

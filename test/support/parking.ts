@@ -4,7 +4,6 @@ import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
-import { migrate } from "../../src/store/migrate.ts"
 import { type SettableClock, takeClock } from "../../src/testing/clock.ts"
 import type { Engine } from "./engines.ts"
 import { execute, rowsOf } from "./sql.ts"
@@ -20,9 +19,8 @@ export interface Stage {
 
 /** A migrated schema whose clock stands at nine in the morning. */
 export async function openStage(engine: Engine): Promise<Stage> {
-  const database = await engine.open()
+  const database = await engine.fresh()
   const runtime = { ...createSystemHost(), database }
-  await migrate(runtime)
   return { runtime, database, clock: await takeClock(database, NINE) }
 }
 

@@ -2,7 +2,6 @@
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"
 import type { Database } from "../../src/store/database.ts"
-import { migrate } from "../../src/store/migrate.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import type { Engine } from "./engines.ts"
 import { execute } from "./sql.ts"
@@ -45,8 +44,7 @@ export async function record(database: Database, ...attempts: PastAttempt[]): Pr
 
 /** A migrated schema whose clock stands at `at`, with the partitions of that day, the week, and the days before. */
 export async function withHistory(engine: Engine, at: string, ...before: string[]): Promise<Database> {
-  const database = await engine.open()
-  await migrate({ ...host, database })
+  const database = await engine.fresh()
   const clock = await takeClock(database, at)
   for (const day of [...before, at]) {
     await clock.set(day)

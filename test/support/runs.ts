@@ -2,7 +2,6 @@
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { uuid } from "../../src/store/codec.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
-import { migrate } from "../../src/store/migrate.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { completeRuns } from "../../src/store/runs/complete.ts"
 import { insertRuns } from "../../src/store/runs/insert.ts"
@@ -25,8 +24,7 @@ export const NINE_O_CLOCK = BigInt(Date.parse("2026-03-01T09:00Z")) * 1_000n
 
 /** A migrated schema whose clock stands at nine in the morning, with history for that day and the next. */
 export async function withStoppedClock(engine: Engine): Promise<Stopped> {
-  const database = await engine.open()
-  await migrate({ ...host, database })
+  const database = await engine.fresh()
   const clock = await takeClock(database, "2026-03-01T09:00Z")
   await execute(database, ["short", "standard", "long"].map(partitionOf).join("\n"))
   return { database, clock }

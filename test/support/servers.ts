@@ -4,9 +4,11 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { TestProject } from "vitest/node"
+import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
 import { prepareMemory } from "./memory.ts"
+import { makeTemplate } from "./template.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -36,8 +38,8 @@ export default async function startServers(project: TestProject) {
   }
   const memoryData = join(folder, "memory.tar")
   const [newest, oldest] = await Promise.all([
-    startEmbedded(host, { dataDir: join(folder, "18"), settings: HASTY }),
-    binariesDir && startEmbedded(host, { dataDir: join(folder, "14"), settings: HASTY, binariesDir }),
+    startServer(host, { dataDir: join(folder, "18") }),
+    binariesDir && startServer(host, { dataDir: join(folder, "14"), binariesDir }),
     prepareMemory(memoryData),
   ])
   project.provide("postgres18", newest.url)
@@ -47,6 +49,12 @@ export default async function startServers(project: TestProject) {
     await Promise.all([newest.stop(), oldest ? oldest.stop() : undefined])
     await rm(folder, { recursive: true, force: true })
   }
+}
+
+async function startServer(host: Host, place: { readonly dataDir: string; readonly binariesDir?: string }) {
+  const server = await startEmbedded(host, { ...place, settings: HASTY })
+  await makeTemplate(server.url)
+  return server
 }
 
 /** The binaries that the private package beside this file brings along, where there are some. */

@@ -14,6 +14,7 @@ import { readNow, type SettableClock, takeClock } from "../../src/testing/clock.
 import { createTestApp, type TestApp, type TestAppOptions } from "../../src/testing/test-app.ts"
 import { newSchema } from "./engines.ts"
 import { openMemory } from "./memory.ts"
+import { takeReady } from "./ready.ts"
 import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
 
 export interface WatchedApp extends TestApp {
@@ -52,7 +53,7 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
 
   return {
     app: async ({ at = "2026-03-01T09:00Z", ...options } = {}) => {
-      const database = await open(newSchema(host))
+      const database = await open(takeReady(instance ?? address) ?? newSchema(host))
       await migrate({ ...host, database })
       // Its schema is left behind: the database that it is in goes with the file.
       return appOn(database, options, () => database.close(), at)
@@ -84,7 +85,8 @@ export function carillonOn(
   options: CarillonOptions,
   host: Host = createSystemHost(),
 ): OwnCarillon {
-  const resolved = resolveOptions({ logger: SILENT, schema: newSchema(host), ...options })
+  const schema = options.schema ?? takeReady(address) ?? newSchema(host)
+  const resolved = resolveOptions({ logger: SILENT, ...options, schema })
   const database = watchDatabase(openServer(host, { url: address, schema: resolved.schema }))
   const application = createApplication(host, resolved, async () => ({ database, url: undefined }))
   return { carillon: publish(host, application), database }

@@ -10,6 +10,7 @@ import { newSchema } from "../engines.ts"
 import type { Happening } from "../oracle/account.ts"
 import { PLACES } from "../places.ts"
 import { DEADLY_POINTS, type DeadlyPoint, gatherCrowd } from "../process/scheduler-crowd.ts"
+import { takeReady } from "../ready.ts"
 import { execute, rowsOf } from "../sql.ts"
 import { type Chance, chanceOf } from "./chance.ts"
 import { type Facts, readFacts } from "./facts.ts"
@@ -45,7 +46,7 @@ const BY = { actor: "test", reason: "the story says so" }
 
 export async function openWorld(url: string = PLACES.postgres18): Promise<World> {
   const host = createSystemHost()
-  const schema = newSchema(host)
+  const schema = takeReady(url) ?? newSchema(host)
   const database = openServer(host, { url, schema })
   const runtime = { ...host, database }
   await migrate(runtime)
