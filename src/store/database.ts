@@ -18,7 +18,7 @@ export interface Database {
   readonly address?: string
   /**
    * Runs one statement and returns its rows. Repeated until the deadline while it is certain that it
-   * changed nothing: no connection, a deadlock, a lock timeout, a standby.
+   * changed nothing: no connection, a deadlock, a lock timeout, a standby; and whatever was lost of one that only reads.
    */
   run<P, R>(statement: Statement<P, R>, params: P, options?: CallOptions): Promise<R[]>
   /** Commits what `body` did, or nothing. Never repeated: `body` may have done more than SQL. */

@@ -11,6 +11,8 @@ export interface Statement<Params, Row> {
   /** The path of its file below src/store, as in `runs/claim`. */
   readonly name: string
   readonly plan: Plan
+  /** It changes nothing and locks nothing, so that it can be asked again whatever became of the first time. */
+  readonly reads: boolean
   /** The SQL for one schema, with `$1` for parameters, each cast to its declared type. */
   readonly text: (schema: string) => string
   readonly bind: (params: Params) => (string | null)[]
@@ -89,6 +91,7 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
   return {
     name,
     plan,
+    reads: !WRITES.test(sql),
     text: (schema) =>
       resolveNames(
         sql.replace(
@@ -113,6 +116,10 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
     },
   }
 }
+
+/** What no statement can do without that changes or locks something, sends word, moves a cursor or ends a session. */
+const WRITES =
+  /\b(insert|update|delete|merge|truncate|create|alter|drop|lock|share|fetch|nextval|setval|set_config|pg_notify|pg_\w*advisory\w*|pg_\w+_backend)\b/i
 
 const PARAMETER = /@([a-zA-Z]\w*)/g
 const NAME = /\{(\w+)\}/g

@@ -108,6 +108,14 @@ describeEngines(
         expect(await totals(database)).toEqual([1, 0])
       })
 
+      it("is asked for again when it is that of a statement that only reads", async () => {
+        const { proxy, database } = await openBehindProxy(engine.url())
+        await database.run(one, {})
+        proxy.cutInsteadOf("SELECT 1")
+        expect(await database.run(one, {})).toEqual([{ one: 1 }])
+        expect(proxy.sent.filter(({ text }) => text.includes(one.text("")))).toHaveLength(2)
+      })
+
       it("undoes a transaction that has not been committed", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         await makeCounters(database)

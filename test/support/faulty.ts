@@ -42,12 +42,12 @@ export async function openBehindProxy(
 
 export const one = statement({ name: "test/one", params: {}, returns: { one: int }, sql: "select 1 as one" })
 
-/** Takes a minute. */
+/** Takes a minute, and says so to whoever listens: what only reads would be asked for again when it is cut off. */
 export const sleep = statement({
   name: "test/sleep",
   params: {},
   returns: { slept: text },
-  sql: "select pg_sleep(60)::text as slept",
+  sql: "select pg_sleep(60)::text as slept from pg_notify('slept', '')",
 })
 
 /** The session that answers. */

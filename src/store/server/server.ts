@@ -74,7 +74,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
         return statement.read(answer.columns, answer.rows)
       } catch (error) {
         const restMs = host.random() * Math.min(REPEAT_CAP_MS, REPEAT_BASE_MS * 2 ** failures)
-        if (!isPassing(error) || host.monotonicMs() + restMs >= deadlineAtMs) throw error
+        if (!isRepeatable(statement, error) || host.monotonicMs() + restMs >= deadlineAtMs) throw error
         await host.sleep(restMs)
       }
     }
@@ -149,6 +149,11 @@ export function openServer(host: Host, options: ServerOptions): Database {
       await Promise.all([notifications.close(), ...Object.values(pools).map((pool) => pool.close())])
     },
   }
+}
+
+/** A question may also be asked again if nobody knows what became of it, as after a restart of the server. */
+function isRepeatable({ reads }: { readonly reads: boolean }, error: unknown): boolean {
+  return isPassing(error) || (reads && error instanceof DatabaseError && error.code === "OUTCOME_UNKNOWN")
 }
 
 async function sendAlone(connection: Connection, command: Command, deadlineAtMs: number): Promise<Answer> {

@@ -1,0 +1,45 @@
+import { describe, expect, it } from "vitest"
+import { int, text } from "./codec.ts"
+import { statement } from "./statement.ts"
+
+const of = (sql: string) => statement({ name: "test/some", params: {}, returns: {}, sql })
+
+describe("a statement", () => {
+  it.each([
+    "select id from {runs} where stage = 'queued'",
+    "with lane as (select pool from {runs}) select pool, {now} from lane",
+    "select pg_catalog.pg_get_expr(relpartbound, oid) from pg_class",
+  ])("only reads: %s", (sql) => {
+    expect(of(sql).reads).toBe(true)
+  })
+
+  it.each([
+    "insert into {runs} (id) select gen_random_uuid()",
+    "with gone as (\n  delete from {runs} returning id\n) select id from gone",
+    "UPDATE {runs} SET stage = 'queued'",
+    "select id from {runs} for update skip locked",
+    "select id from {runs} for key share",
+    "select pg_catalog.pg_try_advisory_xact_lock(1)",
+    "select pg_catalog.pg_notify('news', '')",
+    "select pg_terminate_backend(1)",
+    "fetch forward 100 from copied",
+    "select set_config('search_path', '', true)",
+  ])("does more than read: %s", (sql) => {
+    expect(of(sql).reads).toBe(false)
+  })
+
+  it("numbers its parameters and names its tables", () => {
+    const params = { job: text, most: int }
+    const sql = "select id from {runs} where job = @job and due_at < {now} limit @most"
+    expect(statement({ name: "test/some", params, returns: {}, sql }).text('a "b"')).toBe(
+      'select id from "a ""b"""."runs" where job = $1::text and due_at < (select "a ""b""".now()) limit $2::int4',
+    )
+  })
+
+  it("declares the parameters that it uses, no fewer and no more", () => {
+    const define = (sql: string) => () =>
+      statement({ name: "test/some", params: { job: text }, returns: {}, sql })
+    expect(define("select 1")).toThrow("job")
+    expect(define("select @job, @pool")).toThrow("pool")
+  })
+})
