@@ -225,7 +225,7 @@ END) STORED NOT NULL,
 CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, backfill, occurrence) WHERE (schedule IS NOT NULL);
 CREATE INDEX runs_cancelling ON carillon.runs USING btree (id) WHERE cancelling;
 CREATE INDEX runs_ending ON carillon.runs USING btree (end_by) WHERE (end_by IS NOT NULL);
-CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool) WHERE ((stage = 'parked'::text) AND (parked_for <> 'limit'::text));
+CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool, rank) WHERE ((stage = 'parked'::text) AND (parked_for <> 'limit'::text));
 CREATE INDEX runs_queued ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (stage = 'queued'::text);
 CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (stage = 'waiting'::text);
 

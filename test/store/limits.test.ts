@@ -27,11 +27,12 @@ describeEngines("a limit", (engine) => {
     await declare(database, "one", 2)
     const ids = await insert(database, { limits: ONE }, { limits: ONE }, { limits: ONE, priority: 5 })
     await clock.set("2026-03-01T10:00Z")
-    const lane = { pool: "default", solo: true, rank: NINE_O_CLOCK + 3_600_000_000n }
+    const [lane, rank] = [{ pool: "default", solo: true }, NINE_O_CLOCK + 3_600_000_000n]
     const lanes = (await sweep(database)).toSorted((a, b) => a.priority - b.priority)
+    // The higher priority is first in line.
     expect(lanes).toEqual([
-      { ...lane, priority: 0 },
-      { ...lane, priority: 5 },
+      { ...lane, priority: 0, rank: rank + 1n },
+      { ...lane, priority: 5, rank },
     ])
     expect(await admitted(database)).toEqual([ids[0], ids[2]])
     const rows = await rowsOf(database, "select run, admitted from {run_limits} order by run")

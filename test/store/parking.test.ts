@@ -89,10 +89,28 @@ describeEngines("ready runs", (engine) => {
         },
       ])
       expect(await database.run(unparkResumed, WIDE)).toMatchObject([{ runs: 1 }])
-      const rows = await rowsOf(database, "select distinct state, parked_for, rank::text from {runs}")
+      const rows = await rowsOf(database, "select distinct state, parked_for, rank / 1000 as ms from {runs}")
       expect(rows).toEqual([
-        { state: "ready", parked_for: null, rank: String(NINE_O_CLOCK + 3_600_000_000n) },
+        { state: "ready", parked_for: null, ms: Number(NINE_O_CLOCK / 1_000n) + 3_600_000 },
       ])
+    })
+
+    it("come back in the order that they had, piece by piece", async () => {
+      const { database, clock } = await openStage(engine)
+      await addRuns(database, 5)
+      // Otherwise than they lie in the table.
+      await execute(database, "update {runs} set rank = 2 * (select max(rank) from {runs}) - rank")
+      const inOrder = "select id from {runs} order by rank"
+      const before = await rowsOf(database, inOrder)
+      await pauseBy(database, "job", "greet")
+      await database.run(parkPausedJobs, WIDE)
+      await resumeBy(database, "job", "greet")
+      for (const at of ["10:00", "10:01"]) {
+        await clock.set(`2026-03-01T${at}Z`)
+        await database.run(unparkResumed, { limit: 3 })
+      }
+      expect(await census(database)).toEqual({ "ready greet": 5 })
+      expect(await rowsOf(database, inOrder)).toEqual(before)
     })
 
     it("come back although others that are parked before them stay", async () => {
@@ -191,8 +209,12 @@ describeEngines("ready runs", (engine) => {
       expect(back).toMatchObject([{ state: "parked", runs: 2 }])
       expect(JSON.parse(back[0]?.limit_keys ?? "")).toEqual(["job", "tenant:1"])
       expect(await census(database)).toEqual({ "limit greet": 2, "ready other": 1 })
-      const line = await rowsOf(database, "select distinct rank::text from {run_limits} where not admitted")
-      expect(line).toEqual([{ rank: String(NINE_O_CLOCK + 3_600_000_000n) }])
+      const line = await rowsOf(
+        database,
+        "select distinct rank from {run_limits} where not admitted order by rank",
+      )
+      const ten = Number(NINE_O_CLOCK) + 3_600_000_000
+      expect(line).toEqual([{ rank: ten }, { rank: ten + 1 }])
     })
 
     it("do the same when it is a worker that they wait for", async () => {

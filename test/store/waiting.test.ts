@@ -64,6 +64,19 @@ describeEngines("runs that wait", (engine) => {
     expect(await runOf(database, ids[0])).toMatchObject({ state: "waiting" })
   })
 
+  it("that become ready at once are in the order in which they were due, also in line for a limit", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    const delays = [3_000, 1_000, 4_000, 2_000]
+    const ids = await insert(database, ...delays.map((delayMs) => ({ delayMs })))
+    const limited = await insert(database, ...delays.map((delayMs) => ({ delayMs, limits: { a: "limit" } })))
+    await clock.set("2026-03-01T10:00Z")
+    await promote(database)
+    const inOrder = (of: readonly string[]) => [1, 3, 0, 2].map((index) => of[index])
+    expect((await claim(database, await openLease(database))).ids).toEqual(inOrder(ids))
+    const line = await rowsOf(database, "select run from {run_limits} order by rank")
+    expect(line.map(({ run }) => run)).toEqual(inOrder(limited))
+  })
+
   it("under limits are parked when their time has come, in line from that moment on", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id] = await insert(database, { delayMs: 1_000, limits: { a: "limit", b: "limit" } })

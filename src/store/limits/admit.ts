@@ -5,7 +5,7 @@ import { statement } from "../statement.ts"
  * Makes parked runs ready that have room under all their keys, and says into which lane each went.
  *
  * Guarantee: run in the transaction that holds the locks of all their keys (limits/try-lock) and has counted the room
- * (limits/room), so that a cap is never exceeded. They enter the order at the rank of this moment.
+ * (limits/room), so that a cap is never exceeded. They enter the order at ranks of this moment, as `ids` has them.
  * Locks: the runs' rows, in the order of their ids.
  * Index: the primary keys of runs and run_limits.
  */
@@ -23,10 +23,11 @@ export const admitRuns = statement({
     for no key update
   ),
   moved as (
-    update {runs}
-    set stage = 'queued', parked_for = null, rank = (extract(epoch from {now}) * 1000000)::bigint
-    where id = any (array(select id from held))
-    returning id, pool, solo, priority, rank
+    update {runs} as run
+    set stage = 'queued', parked_for = null, rank = (extract(epoch from {now}) * 1000000)::bigint + turn - 1
+    from unnest(@ids) with ordinality as given (id, turn)
+    where run.id = any (array(select id from held)) and run.id = given.id
+    returning run.id, pool, solo, priority, rank
   ),
   admitted as (
     update {run_limits}

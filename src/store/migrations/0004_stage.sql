@@ -27,8 +27,8 @@ alter table {runs}
 create index runs_queued on {runs} (pool, solo, priority desc, rank) where stage = 'queued';
 -- What becomes due next.
 create index runs_waiting on {runs} (due_at) where stage = 'waiting';
--- What is parked until a pause ends or a worker with a handler comes.
-create index runs_parked on {runs} (parked_for, job, pool) where stage = 'parked' and parked_for <> 'limit';
+-- What is parked until a pause ends or a worker with a handler comes, and is given back in its order.
+create index runs_parked on {runs} (parked_for, job, pool, rank) where stage = 'parked' and parked_for <> 'limit';
 -- What is running and is not wanted any more: never many.
 create index runs_cancelling on {runs} (id) where cancelling;
 

@@ -6,7 +6,7 @@ import { groupsParkedFor } from "./parking.ts"
  * What is parked because no worker can execute it: how many runs of which job in which pool, counted up to
  * `most`. Jobs in `except` are left out, uncounted.
  *
- * Index: runs_parked (parked_for, job, pool) where stage = 'parked'.
+ * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked'.
  */
 export const listUnhandled = statement({
   name: "runs/list-unhandled",

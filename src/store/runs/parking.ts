@@ -154,25 +154,32 @@ export function park(why: ParkedFor): string {
 }
 
 /**
- * Gives back the parked runs that stand in `chosen` (place): ready at the rank of this moment, never at their
- * old one, or in line again when they lack a place under a limit. Says how many were `found`, and how many went into
- * which lane; `limit_keys` are the keys that have somebody in line now.
+ * Gives back the parked runs that stand in `chosen` (place, rank): ready at ranks of this moment, never at their old ones
+ * but in the same order; or in line again when they lack a place under a limit. Says how many were `found`, and how many
+ * went into which lane; `limit_keys` are the keys that have somebody in line now.
  */
 export const UNPARK = `
+  ordered as materialized (
+    select place, row_number() over (order by rank) - 1 as turn
+    from chosen
+  ),
   moved as (
     update {runs} as run
     set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
       parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
-      rank = (extract(epoch from {now}) * 1000000)::bigint
-    where run.ctid = any (array(select place from chosen))
-    returning id, state, pool, solo, priority, rank
+      rank = (extract(epoch from {now}) * 1000000)::bigint + turn
+    from ordered
+    where run.ctid = any (array(select place from chosen)) and run.ctid = ordered.place
+    returning id, state, pool, solo, priority, run.rank
   ),
   in_line as (
-    update {run_limits}
+    update {run_limits} as entry
     set admitted = false,
       -- Runs of a schedule stay in the order of their occurrences.
-      rank = case when limit_name like 'overlap%' then rank else (extract(epoch from {now}) * 1000000)::bigint end
-    where run = any (array(select id from moved where state = 'parked')) and admitted is not true
+      rank = case when limit_name like 'overlap%' then entry.rank else moved.rank end
+    from moved
+    where entry.run = any (array(select id from moved where state = 'parked')) and entry.run = moved.id
+      and admitted is not true
     returning key
   )
   select state, pool, solo, priority, min(rank) as rank, count(*)::int as runs,

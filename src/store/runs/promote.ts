@@ -25,25 +25,33 @@ export const promoteRuns = statement({
   },
   plan: "index",
   sql: `
-  with promoted as (
+  with due as materialized (
+    select ctid as place, due_at
+    from {runs}
+    where stage = 'waiting' and due_at <= {now} and due_at >= @from
+    order by due_at
+    limit @limit
+    for no key update skip locked
+  ),
+  ordered as materialized (
+    select place, row_number() over (order by due_at) - 1 as turn
+    from due
+  ),
+  promoted as (
     update {runs} as run
     set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
       parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
-      rank = (extract(epoch from {now}) * 1000000)::bigint
-    where run.ctid = any (array(
-      select ctid
-      from {runs}
-      where stage = 'waiting' and due_at <= {now} and due_at >= @from
-      order by due_at
-      limit @limit
-      for no key update skip locked
-    ))
+      rank = (extract(epoch from {now}) * 1000000)::bigint + turn
+    from ordered
+    where run.ctid = any (array(select place from due)) and run.ctid = ordered.place
     returning id, state, pool, solo, priority, rank, due_at, limited
   ),
   in_line as (
-    update {run_limits}
-    set admitted = false, rank = (extract(epoch from {now}) * 1000000)::bigint
-    where run = any (array(select id from promoted where state = 'parked')) and admitted is not true
+    update {run_limits} as entry
+    set admitted = false, rank = promoted.rank
+    from promoted
+    where entry.run = any (array(select id from promoted where state = 'parked')) and entry.run = promoted.id
+      and admitted is not true
   )
   select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank, max(due_at) as last_due
   from promoted

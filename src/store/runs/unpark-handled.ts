@@ -6,7 +6,7 @@ import { groupsParkedFor, isHandled, UNPARK } from "./parking.ts"
  * Gives back up to `limit` runs that were parked because no worker could execute them, now that one can.
  *
  * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_parked (parked_for, job, pool) where stage = 'parked', from group to group: runs that still
+ * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', from group to group: runs that still
  * have no worker are not read; the primary key of run_limits.
  */
 export const unparkHandled = statement({
@@ -26,12 +26,13 @@ export const unparkHandled = statement({
   sql: `
   with recursive ${groupsParkedFor("handler")},
   chosen as (
-    select run.place
+    select run.place, run.rank
     from parked
     cross join lateral (
-      select ctid as place
+      select ctid as place, rank
       from {runs}
       where stage = 'parked' and parked_for = 'handler' and job = parked.job and pool = parked.pool
+      order by rank
       limit @limit
       for no key update skip locked
     ) as run

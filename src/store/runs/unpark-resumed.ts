@@ -8,7 +8,7 @@ import { groupsParkedFor, UNPARK } from "./parking.ts"
  * Guarantee: judged by what is paused now and not by who resumed what, so nothing stays behind when a process
  * dies in between, or when a run was parked while its job was being resumed.
  * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_parked (parked_for, job, pool) where stage = 'parked', from group to group: runs that are still
+ * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', from group to group: runs that are still
  * paused are not read; the primary key of run_limits.
  */
 export const unparkResumed = statement({
@@ -28,12 +28,13 @@ export const unparkResumed = statement({
   sql: `
   with recursive ${groupsParkedFor("pause")},
   chosen as (
-    select run.place
+    select run.place, run.rank
     from parked
     cross join lateral (
-      select ctid as place
+      select ctid as place, rank
       from {runs}
       where stage = 'parked' and parked_for = 'pause' and job = parked.job and pool = parked.pool
+      order by rank
       limit @limit
       for no key update skip locked
     ) as run

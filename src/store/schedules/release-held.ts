@@ -2,8 +2,8 @@ import { bigint, boolean, int, json, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Lets the runs of a schedule go on that were held with it: ready, or in line under their limits. Says into which lanes they
- * went, and which keys have somebody in line.
+ * Lets the runs of a schedule go on that were held with it: ready, in the order of their occurrences, or in line under
+ * their limits. Says into which lanes they went, and which keys have somebody in line.
  *
  * Locks: the rows, in the order of their ids, and their places under limits.
  * Index: runs_by_schedule, the primary keys of runs and run_limits.
@@ -22,18 +22,24 @@ export const releaseHeldRuns = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select id, parked_for
+    select id, parked_for, occurrence
     from {runs}
     where id = any (array(select id from {runs} where schedule = @schedule and not backfill))
     order by id
     for no key update
   ),
+  ordered as materialized (
+    select id, row_number() over (order by occurrence, id) - 1 as turn
+    from held
+    where parked_for = 'hold'
+  ),
   moved as (
-    update {runs}
+    update {runs} as run
     set stage = case when limited then 'parked' else 'queued' end, parked_for = case when limited then 'limit' end,
-      rank = (extract(epoch from {now}) * 1000000)::bigint
-    where id = any (array(select id from held where parked_for = 'hold'))
-    returning id, state, pool, solo, priority, rank, limited
+      rank = (extract(epoch from {now}) * 1000000)::bigint + turn
+    from ordered
+    where run.id = any (array(select id from ordered)) and run.id = ordered.id
+    returning run.id, state, pool, solo, priority, rank, limited
   ),
   in_line as (
     update {run_limits}
