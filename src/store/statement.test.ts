@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest"
 import { int, text } from "./codec.ts"
 import { statement } from "./statement.ts"
 
-const of = (sql: string) => statement({ name: "test/some", params: {}, returns: {}, sql })
+const of = (sql: string, params = {}) => statement({ name: "test/some", params, returns: {}, sql })
 
 describe("a statement", () => {
   it.each([
@@ -29,17 +29,14 @@ describe("a statement", () => {
   })
 
   it("numbers its parameters and names its tables", () => {
-    const params = { job: text, most: int }
     const sql = "select id from {runs} where job = @job and due_at < {now} limit @most"
-    expect(statement({ name: "test/some", params, returns: {}, sql }).text('a "b"')).toBe(
+    expect(of(sql, { job: text, most: int }).text('a "b"')).toBe(
       'select id from "a ""b"""."runs" where job = $1::text and due_at < (select "a ""b""".now()) limit $2::int4',
     )
   })
 
   it("declares the parameters that it uses, no fewer and no more", () => {
-    const define = (sql: string) => () =>
-      statement({ name: "test/some", params: { job: text }, returns: {}, sql })
-    expect(define("select 1")).toThrow("job")
-    expect(define("select @job, @pool")).toThrow("pool")
+    expect(() => of("select 1", { job: text })).toThrow("job")
+    expect(() => of("select @job, @pool", { job: text })).toThrow("pool")
   })
 })

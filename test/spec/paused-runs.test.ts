@@ -134,12 +134,13 @@ describeEngines("what is paused", (engine) => {
     await clock.set("2026-03-01T10:00Z")
     await resumeBy(database, "job", "greet")
     await moveAll(mover)
-    const rank = BigInt(Date.parse("2026-03-01T10:00Z")) * 1_000n
-    expect(ready).toHaveLength(2)
-    expect(ready).toEqual(
+    const ten = BigInt(Date.parse("2026-03-01T10:00Z"))
+    const lanes = ready.map(({ rank, ...lane }) => ({ ...lane, readyAtMs: rank / 1_000n }))
+    expect(lanes).toHaveLength(2)
+    expect(lanes).toEqual(
       expect.arrayContaining([
-        { pool: "default", solo: false, priority: 0, rank },
-        { pool: "default", solo: true, priority: 5, rank },
+        { pool: "default", solo: false, priority: 0, readyAtMs: ten },
+        { pool: "default", solo: true, priority: 5, readyAtMs: ten },
       ]),
     )
     expect(limits.toSorted()).toEqual(["a", "a", "b", "b"])

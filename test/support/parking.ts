@@ -1,4 +1,5 @@
 /** Runs, workers and movers for the tests of what is parked and given back. */
+import type { ReadyLane } from "../../src/engine/lane.ts"
 import { createMover, type Mover } from "../../src/engine/mover.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
@@ -99,7 +100,7 @@ export async function census(database: Database): Promise<Record<string, number>
 export interface Watched {
   readonly mover: Mover
   readonly events: readonly CarillonEvent[]
-  readonly ready: readonly unknown[]
+  readonly ready: readonly ReadyLane[]
   readonly limits: readonly string[]
   readonly resumed: () => number
 }
@@ -109,7 +110,7 @@ export function watchMover(runtime: Runtime): Watched {
     throw error
   })
   const told: CarillonEvent[] = []
-  const ready: unknown[] = []
+  const ready: ReadyLane[] = []
   const limits: string[] = []
   let resumed = 0
   events.subscribe((event) => {
