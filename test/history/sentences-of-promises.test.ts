@@ -244,6 +244,10 @@ describe("of processes it says", () => {
     const says = "Process 2 was told to stop, and run b had to be taken back from it (claim 1)."
     expect(sentences(read, ...asks, ...stop)).toEqual([says])
     expect(sentences(read, ...asks, ...stop, { op: "healed" })).toEqual([])
+    const unheld = stop.map((entry) =>
+      entry.op === "stop_invoke" ? ({ op: "stop_invoke" } as const) : entry,
+    )
+    expect(sentences(read, ...asks, ...unheld)).toEqual([])
   })
 
   it("how wrong the clock was that somebody went by", () => {

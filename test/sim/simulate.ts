@@ -1,7 +1,8 @@
 /** One seed: a swarm of faults over a workload of chance, then peace, then the judgement. */
 
-import { CarillonError, DatabaseError } from "../../src/errors.ts"
+import { CarillonError } from "../../src/errors.ts"
 import type { CarillonEvent } from "../../src/observe/events.ts"
+import { LATEST_US } from "./database/connect.ts"
 import { type Network, PERFECT } from "./database/faults.ts"
 import { type Ground, START_US } from "./database/ground.ts"
 import { createServer, type Server } from "./database/server.ts"
@@ -20,6 +21,7 @@ import { guardAmbient } from "./world/ambient.ts"
 import { createObserver } from "./world/observer.ts"
 import { createProcess, type Life, type SimProcess } from "./world/process.ts"
 import { createRecorder } from "./world/recorder.ts"
+import { describe, isUnexpected } from "./world/trouble.ts"
 
 export interface Simulation extends Verdict {
   readonly seed: number
@@ -108,10 +110,11 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const pen = recorder.penOf(0, () => true)
   const { schema } = ground
   const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
-  let silentUs = 0
+  let [silentUs, lateUs] = [0, 0]
   const count = (fault: string) => {
     faults[fault] = (faults[fault] ?? 0) + 1
     if (fault.startsWith("silent")) silentUs = kernel.nowUs()
+    if (fault.endsWith("-late")) lateUs = kernel.nowUs()
   }
   const onTrouble = (says: string) => {
     kernel.note(`TROUBLE ${says}`)
@@ -213,8 +216,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     const error = "error" in event && event.type === "loop.failed" ? event.error : undefined
     if (error === undefined) return
     kernel.note(`loop failed: ${String(error)}`)
-    if (!(error instanceof DatabaseError) || UNEXPECTED.has(error.code))
-      onTrouble(`a loop failed: ${describe(error)}`)
+    if (isUnexpected(error)) onTrouble(`a loop failed: ${describe(error)}`)
   }
 
   function askNumber(text: string): number {
@@ -257,6 +259,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       withinUs,
       () => "clients are still waiting for answers",
     )
+    await passUntil(lateUs + LATEST_US)
     resumeAll()
     pen("healed", {})
     await settleSchedules(withinUs)
@@ -370,7 +373,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
 
   const passUntil = (us: number) => kernel.run(() => kernel.nowUs() > us)
 
-  /** A client that died between a pause and its resume has left it paused. */
+  /** A client that died between a pause and its resume has left it paused, and so has a pause that came in late. */
   function resumeAll(): void {
     ground.wire.send({ text: `delete from "${ground.schema}".pauses` })
   }
@@ -384,16 +387,4 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   return { run, history: recorder.history, faults }
-}
-
-/** What the database never answers to a statement that is right. */
-const UNEXPECTED: ReadonlySet<string> = new Set([
-  "DATABASE_FAULT",
-  "DATABASE_REFUSED_VALUE",
-  "SCHEMA_MISMATCH",
-])
-
-function describe(error: unknown): string {
-  if (error instanceof CarillonError) return `${error.code}: ${error.message}`
-  return error instanceof Error ? (error.stack ?? error.message) : String(error)
 }

@@ -34,8 +34,10 @@ export interface NetworkParts {
 
 type Span = readonly [low: number, high: number]
 
-/** How much later than its time something is done that was thought lost. */
-const LATE_US: Span = [50_000, 12_000_000]
+/** After that, nothing that was thought lost is done any more. */
+export const LATEST_US = 12_000_000
+/** How much later than its time it is done. */
+const LATE_US: Span = [50_000, LATEST_US]
 /** The same for what holds up everything else. */
 const LATE_INSIDE_US: Span = [10_000, 1_000_000]
 const SLOW_US: Span = [20_000, 4_000_000]

@@ -2,7 +2,8 @@
  * I31: a process that was told to stop starts nothing more, ends in time, and leaves nothing that others have to take back.
  *
  * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of one
- * whose database did not answer: where faults were healed, it is judged for those that were told to stop after that.
+ * whose database did not answer: where faults were healed, it is judged for those that were told to stop after that. And
+ * of none whose grace is not recorded: calls that it has made before may still wait for an answer that will not come.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
@@ -29,7 +30,8 @@ export function gracefulStop(facts: Facts): Judgement {
     "I31",
     stops.length,
     stops.flatMap((stop) => {
-      const isUndisturbed = stop.invoke.ns >= healedNs && stop.ok !== undefined
+      const { invoke, ok } = stop
+      const isUndisturbed = invoke.ns >= healedNs && invoke.graceMs !== undefined && ok !== undefined
       const says = [
         ...complaintsAboutStarts(stop),
         ...complaintsAboutTime(stop),

@@ -63,7 +63,7 @@ export type Operation =
       readonly version: number
       readonly cursorUs: number
     }
-  /** Before this process is told to stop, and after it has done so. */
+  /** Before this process is told to stop, and after it has done so. `graceMs`: if it can be held to what a stop promises. */
   | { readonly op: "stop_invoke"; readonly graceMs?: number }
   | { readonly op: "stop_ok" }
   /** All faults have ended. `withinMs`: so long after its time something may still be undone at the end. */
