@@ -117,6 +117,7 @@ describeEngines("history's partitions", (engine) => {
       await untilRows(
         database,
         `select from pg_locks where not granted and locktype = 'advisory'
+          and database = (select oid from pg_database where datname = current_database())
           and (classid::bigint << 32 | objid::bigint) = ${turn} having count(*) = 2`,
       )
       await maker.release()

@@ -178,7 +178,8 @@ describeEngines("history that has expired", (engine) => {
     await clock.set("2026-03-03T00:00Z")
     const dropping = dropExpired(database)
     await untilBlocked(database)
-    const detaching = `from pg_stat_activity where state = 'active' and query like '%{schema}%concurrently'`
+    const detaching = `from pg_stat_activity
+      where datname = current_database() and state = 'active' and query like '%{schema}%concurrently'`
     await untilRows(database, `select pg_terminate_backend(pid) ${detaching}`)
     expect((await dropping).kept).toHaveLength(1)
     await reader.release()

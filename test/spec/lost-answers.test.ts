@@ -286,7 +286,7 @@ describe("on a network that loses answers", () => {
     await operator.query(`begin; lock table "${database.schema}".runs in exclusive mode`)
     const enqueued = carillon.enqueue(job, 1)
     const blocked = `select pid from pg_stat_activity
-      where wait_event_type = 'Lock' and position('${database.schema}' in query) > 0`
+      where datname = current_database() and wait_event_type = 'Lock' and position('"${database.schema}"' in query) > 0`
     const [row] = await untilRows(database, blocked)
     await operator.query(`select pg_terminate_backend(${row?.["pid"]})`)
     await operator.query("commit")

@@ -95,7 +95,11 @@ describeEngines(
   SERVERS,
 )
 
-/** Whether rows of the table itself flow into this node; what a CTE has gathered does not count. */
+/** Whether rows of the table itself flow into this node; what a CTE has gathered or names one by one does not count. */
 function readsRuns(node: PlanNode): boolean {
-  return node.below.some((child) => child.table === "runs" || (child.type !== "CTE Scan" && readsRuns(child)))
+  return node.below.some(
+    (child) =>
+      (child.table === "runs" && child.type !== "Tid Scan") ||
+      (child.type !== "CTE Scan" && readsRuns(child)),
+  )
 }

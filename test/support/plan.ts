@@ -12,6 +12,8 @@ export interface PlanNode {
   readonly index: string | undefined
   /** How many rows it has looked at, filtered ones included. */
   readonly rows: number
+  /** How often it goes through a whole list to find its rows. */
+  readonly searches: number
   /** Whether it was needed at all: what was not has looked at nothing, and says nothing about what it would have. */
   readonly isExecuted: boolean
   /** Whether it answers a question of the node above, and does not feed it rows. */
@@ -51,11 +53,14 @@ function nodeOf(raw: RawNode): PlanNode {
     table: raw["Relation Name"],
     index: raw["Index Name"],
     rows: ((raw["Actual Rows"] ?? 0) + (raw["Rows Removed by Filter"] ?? 0)) * (raw["Actual Loops"] ?? 1),
+    searches: CONDITIONS.some((name) => raw[name]?.includes(" = ANY ")) ? (raw["Actual Loops"] ?? 1) : 0,
     isExecuted: (raw["Actual Loops"] ?? 0) > 0,
     isAside: /Plan$/.test(raw["Parent Relationship"] ?? ""),
     below: (raw.Plans ?? []).map(nodeOf),
   }
 }
+
+const CONDITIONS = ["Index Cond", "TID Cond", "Filter"] as const
 
 /** As PostgreSQL writes it. */
 interface RawNode {
@@ -66,6 +71,9 @@ interface RawNode {
   readonly "Actual Rows"?: number
   readonly "Actual Loops"?: number
   readonly "Rows Removed by Filter"?: number
+  readonly "Index Cond"?: string
+  readonly "TID Cond"?: string
+  readonly Filter?: string
   readonly Plans?: readonly RawNode[]
 }
 

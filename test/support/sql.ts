@@ -43,7 +43,7 @@ export async function untilRows(database: Database, query: string): Promise<Row[
 /** Resolves when so many sessions wait for locks in this schema that others hold. */
 export async function untilBlocked(observer: Database, sessions = 1): Promise<void> {
   const query = `select from pg_stat_activity
-    where wait_event_type = 'Lock' and position('"${observer.schema}"' in query) > 0
+    where datname = current_database() and wait_event_type = 'Lock' and position('"${observer.schema}"' in query) > 0
     having count(*) >= ${sessions}`
   await untilRows(observer, query)
 }

@@ -6,10 +6,12 @@ import { WANTS_PLACE } from "./parking.ts"
  * Makes up to `limit` waiting runs ready whose time has come, the longest due first, and says how many of them went
  * into which lane. Those under a limit are parked, in line for their place, unless they have kept it while they waited.
  *
- * Guarantee: nothing early, judged by the database's clock. The rank is written here and not before.
+ * Guarantee: nothing early, judged by the database's clock. The ranks are written here and not before, in the order in which
+ * they were due; of those that were due at once, in which they were enqueued.
  * `from` is the low-water mark: below it lie dead index entries.
  * Locks: the rows it moves; rows that others hold are skipped.
- * Index: runs_waiting (due_at) where stage = 'waiting', the primary key of run_limits.
+ * Index: runs_waiting (due_at) where stage = 'waiting', the primary key of run_limits. Hashed, because the lists would
+ * otherwise be gone through once per row.
  */
 export const promoteRuns = statement({
   name: "runs/promote",
@@ -23,10 +25,10 @@ export const promoteRuns = statement({
     rank: bigint,
     last_due: instant,
   },
-  plan: "index",
+  plan: "hashed",
   sql: `
   with due as materialized (
-    select ctid as place, due_at
+    select ctid as place, due_at, rank
     from {runs}
     where stage = 'waiting' and due_at <= {now} and due_at >= @from
     order by due_at
@@ -34,7 +36,7 @@ export const promoteRuns = statement({
     for no key update skip locked
   ),
   ordered as materialized (
-    select place, row_number() over (order by due_at) - 1 as turn
+    select place, row_number() over (order by due_at, rank) - 1 as turn
     from due
   ),
   promoted as (

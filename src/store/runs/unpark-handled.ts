@@ -7,7 +7,8 @@ import { groupsParkedFor, isHandled, UNPARK } from "./parking.ts"
  *
  * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
  * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', from group to group: runs that still
- * have no worker are not read; the primary key of run_limits.
+ * have no worker are not read; the primary key of run_limits. Hashed, because the lists would otherwise be gone
+ * through once per row.
  */
 export const unparkHandled = statement({
   name: "runs/unpark-handled",
@@ -22,7 +23,7 @@ export const unparkHandled = statement({
     found: int,
     limit_keys: nullable(json),
   },
-  plan: "index",
+  plan: "hashed",
   sql: `
   with recursive ${groupsParkedFor("handler")},
   chosen as (

@@ -9,7 +9,8 @@ import { groupsParkedFor, UNPARK } from "./parking.ts"
  * dies in between, or when a run was parked while its job was being resumed.
  * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
  * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', from group to group: runs that are still
- * paused are not read; the primary key of run_limits.
+ * paused are not read; the primary key of run_limits. Hashed, because the lists would otherwise be gone
+ * through once per row.
  */
 export const unparkResumed = statement({
   name: "runs/unpark-resumed",
@@ -24,7 +25,7 @@ export const unparkResumed = statement({
     found: int,
     limit_keys: nullable(json),
   },
-  plan: "index",
+  plan: "hashed",
   sql: `
   with recursive ${groupsParkedFor("pause")},
   chosen as (

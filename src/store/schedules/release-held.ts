@@ -6,7 +6,8 @@ import { statement } from "../statement.ts"
  * their limits. Says into which lanes they went, and which keys have somebody in line.
  *
  * Locks: the rows, in the order of their ids, and their places under limits.
- * Index: runs_by_schedule, the primary keys of runs and run_limits.
+ * Index: runs_by_schedule, the primary keys of runs and run_limits. Hashed, because the lists would otherwise be gone
+ * through once per row.
  */
 export const releaseHeldRuns = statement({
   name: "schedules/release-held",
@@ -19,7 +20,7 @@ export const releaseHeldRuns = statement({
     rank: bigint,
     limit_keys: nullable(json),
   },
-  plan: "index",
+  plan: "hashed",
   sql: `
   with held as materialized (
     select id, parked_for, occurrence

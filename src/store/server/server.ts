@@ -26,6 +26,8 @@ export interface ServerOptions {
 
 const REPEAT_BASE_MS = 20
 const REPEAT_CAP_MS = 1_000
+/** A question may also be asked again when nobody knows what became of it; but it may be what ends its connections. */
+const MOST_LOSSES = 3
 
 export function openServer(host: Host, options: ServerOptions): Database {
   const { url, schema, connect: dial = connect } = options
@@ -64,6 +66,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
   async function run<P, R>(statement: Statement<P, R>, params: P, call: CallOptions = {}): Promise<R[]> {
     const command = commandOf(statement, params)
     const deadlineAtMs = host.monotonicMs() + (call.deadlineMs ?? DEFAULTS.deadlineMs)
+    let losses = 0
     for (let failures = 0; ; failures += 1) {
       try {
         const answer = await lend(call, deadlineAtMs, (connection) =>
@@ -74,7 +77,9 @@ export function openServer(host: Host, options: ServerOptions): Database {
         return statement.read(answer.columns, answer.rows)
       } catch (error) {
         const restMs = host.random() * Math.min(REPEAT_CAP_MS, REPEAT_BASE_MS * 2 ** failures)
-        if (!isRepeatable(statement, error) || host.monotonicMs() + restMs >= deadlineAtMs) throw error
+        if (isLost(error)) losses += 1
+        const isRepeatable = isPassing(error) || (statement.reads && isLost(error) && losses <= MOST_LOSSES)
+        if (!isRepeatable || host.monotonicMs() + restMs >= deadlineAtMs) throw error
         await host.sleep(restMs)
       }
     }
@@ -151,9 +156,8 @@ export function openServer(host: Host, options: ServerOptions): Database {
   }
 }
 
-/** A question may also be asked again if nobody knows what became of it, as after a restart of the server. */
-function isRepeatable({ reads }: { readonly reads: boolean }, error: unknown): boolean {
-  return isPassing(error) || (reads && error instanceof DatabaseError && error.code === "OUTCOME_UNKNOWN")
+function isLost(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === "OUTCOME_UNKNOWN"
 }
 
 async function sendAlone(connection: Connection, command: Command, deadlineAtMs: number): Promise<Answer> {

@@ -2,7 +2,9 @@
 import { chaos, type Mutant, sim } from "../mutant.ts"
 
 /** An id begins with the milliseconds of the clock of the process that made it. */
-const TIME_OF_ID = "to_timestamp(('x' || left(replace(id::text, '-', ''), 12))::bit(48)::bigint / 1000.0)"
+const timeOf = (id: string) =>
+  `to_timestamp(('x' || left(replace(${id}::text, '-', ''), 12))::bit(48)::bigint / 1000.0)`
+const TIME_OF_ID = timeOf("id")
 
 export const OF_PROCESSES: readonly Mutant[] = [
   {
@@ -50,6 +52,18 @@ export const OF_PROCESSES: readonly Mutant[] = [
         file: "src/store/runs/insert.ts",
         find: "@limited, @limited, {now}, due_at,",
         replace: `@limited, @limited, ${TIME_OF_ID}, due_at,`,
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "renews a lease by the clock of its process",
+    breaks: "I24",
+    edits: [
+      {
+        file: "src/store/workers/renew.ts",
+        find: "set expires_at = {now} + @leaseMs",
+        replace: `set expires_at = {now} + (${timeOf("lease")} - started_at) + @leaseMs`,
       },
     ],
     shownBy: sim(),
