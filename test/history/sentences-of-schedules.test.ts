@@ -96,6 +96,20 @@ describe("nothing is said", () => {
     expect(sentences({ ledger, read, schedule: { version: 2 } })).toEqual([])
   })
 
+  it.each([
+    ["other times", { every: "1m", maxRuns: 1 }],
+    ["the same times", { every: "1m" }],
+  ])("of the time between the end of one and an edit that lets it begin anew, with %s", (_, spec) => {
+    const before = { spec, version: 1, state: "completed", job: "work" }
+    // At the fourth minute, by the clock that the edit went by.
+    const read = { audit: [audit("schedule.put", 4.01, before)] }
+    expect(sentences({ ledger: [fire(1), fire(4), fire(5)], read, schedule: { version: 2 } })).toEqual([])
+    const active = { ...read, audit: [audit("schedule.put", 4.01, { ...before, state: "active" })] }
+    expect(
+      sentences({ ledger: [fire(1), fire(4), fire(5)], read: active, schedule: { version: 2 } }),
+    ).toHaveLength(1)
+  })
+
   it("of one that was told to leave out what its next times have as well, or have not, ahead of its time", () => {
     const before = { spec: { every: "3m" }, version: 1, state: "active", job: "work" }
     const read = { audit: [audit("schedule.skipNext", 2.2, before), audit("schedule.put", 2.4, before)] }

@@ -144,8 +144,9 @@ function expectedOf(chapters: readonly Chapter[], ledger: readonly FireRow[]): E
     const earliest = from - (index === 0 ? FIRST_MINUTE_MS : EDIT_SLACK_MS)
     const times = timesOf(spec, Math.floor(earliest), to)
     if (!times) return undefined
-    const lastKnown = Math.max(0, ...ledger.map(({ lastUs }) => (lastUs <= toUs ? lastUs / 1_000 : 0)))
-    const until = isLast ? to : isOver ? lastKnown : to - EDIT_SLACK_MS
+    const edited = to - EDIT_SLACK_MS
+    const known = ledger.map(({ lastUs }) => lastUs / 1_000).filter((last) => last <= edited)
+    const until = isLast ? to : isOver ? Math.max(0, ...known) : edited
     for (const at of times) certain.set(at, (certain.get(at) ?? false) || (at > from && at <= until))
   }
   return [...certain].map(([at, isCertain]) => ({ at, isCertain })).sort((a, b) => a.at - b.at)
