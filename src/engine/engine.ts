@@ -271,7 +271,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   }
 
   async function stopOnce(): Promise<void> {
-    const parts = { runtime, workers, lease, close, claimLoops, living, lifeLoops }
+    const parts = { runtime, workers, lease, doubts, close, claimLoops, living, lifeLoops }
     const unfinished = await shutDown(parts, graceOver)
     // Those who stand in line need not wait for somebody's sweep. A database that does not answer holds up nothing.
     const enough = new AbortController()

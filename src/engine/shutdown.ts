@@ -4,6 +4,7 @@
  */
 import { AttemptAborted } from "../errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import type { ClaimDoubts } from "./claim-doubts.ts"
 import type { Lease } from "./lease.ts"
 import type { Worker } from "./worker.ts"
 
@@ -11,6 +12,7 @@ export interface ShutdownParts {
   readonly runtime: Runtime
   readonly workers: readonly Worker[]
   readonly lease: Lease
+  readonly doubts: ClaimDoubts
   /** Claims and starts nothing more from now on. */
   readonly close: () => void
   readonly claimLoops: readonly Promise<void>[]
@@ -24,7 +26,7 @@ const LAST_WRITES_MS = 5_000
 
 /** Stops, and returns how many handlers had to be aborted. Aborting `graceOver` makes it hurry. */
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
-  const { runtime, workers, lease, close, claimLoops, living, lifeLoops } = parts
+  const { runtime, workers, close, claimLoops, living, lifeLoops } = parts
   close()
   await untilAborted(graceOver.signal, Promise.all(claimLoops))
   await untilAborted(graceOver.signal, Promise.all(workers.map((worker) => worker.handled())))
@@ -37,14 +39,17 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
   const isWritten = await untilAborted(lastCall.signal, writes)
   living.abort()
   await untilAborted(lastCall.signal, Promise.all(lifeLoops))
-  if (isWritten) await untilAborted(lastCall.signal, giveUp(lease))
+  if (isWritten) await untilAborted(lastCall.signal, giveUp(parts))
   lastCall.abort()
   return unfinished.length
 }
 
-/** If this fails, the lease expires by itself, later. */
-async function giveUp(lease: Lease): Promise<void> {
-  await lease.retire().catch(() => {})
+/** With what claims may have taken whose answers were lost. If this fails, the lease expires by itself, later. */
+async function giveUp({ doubts, lease }: ShutdownParts): Promise<void> {
+  try {
+    await doubts.resolve()
+    await lease.retire()
+  } catch {}
 }
 
 /** Whether `work` ended before the signal. */

@@ -5,6 +5,7 @@ import { createGate } from "../support/gate.ts"
 import { PLACES } from "../support/places.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn, createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
+import { answerLost } from "../support/watched-database.ts"
 
 let kit: WatchedKit
 beforeAll(async () => {
@@ -150,6 +151,25 @@ describe("a stop", () => {
     expect(await rowsOf(app.database, "select state, attempt from {runs}")).toEqual([
       { state: "ready", attempt: 0 },
     ])
+  })
+
+  it("gives back what a claim has taken whose answer was lost", async () => {
+    const { job } = patient()
+    await using app = await kit.app({ jobs: [job], lease: "60s" })
+    await app.enqueue(job, undefined, { runAt: new Date(0) })
+    const lost = createGate()
+    app.database.meddle("runs/claim", async (claim) => {
+      const rows = await claim()
+      lost.open()
+      return answerLost(async () => rows)
+    })
+    await app.start()
+    await lost.opened
+    await app.stop({ grace: 0 })
+    expect(await rowsOf(app.database, "select state, attempt, lease from {runs}")).toEqual([
+      { state: "ready", attempt: 0, lease: null },
+    ])
+    expect(await rowsOf(app.database, "select from {workers} where not dead")).toEqual([])
   })
 
   it("leaves no lease behind that somebody would have to reap", async () => {
