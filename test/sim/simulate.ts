@@ -14,7 +14,7 @@ import { type Calls, createCalls, enqueueRecorded } from "./workload/calls.ts"
 import { type ClientParts, runClient } from "./workload/clients.ts"
 import { drawTask, makeJobs } from "./workload/jobs.ts"
 import { createNemesis } from "./workload/nemesis.ts"
-import { askInPeace } from "./workload/peace.ts"
+import { livePeacefully, type PeaceParts } from "./workload/peace.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
 import { endSchedules, makeSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
@@ -39,10 +39,11 @@ const LOOK_EVERY_US = 500_000
 const RECOVER_US = 150 * SECOND_US
 /** After that, nobody waits any more for the answer to a call that will have none. */
 const SILENCE_US = 35 * SECOND_US
+/** Whoever was cut off when the server ended its session hears nothing until it asks: every 30 s, and then it dials anew. */
+const DEAFNESS_US = 45 * SECOND_US
 /** Time for schedules to make up for what they have missed. */
 const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
-const PEACE_US = 60 * SECOND_US
 
 const realImmediate = setImmediate
 
@@ -172,6 +173,22 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     return process
   })
 
+  const peace: PeaceParts = {
+    plan,
+    calls,
+    history: recorder.history,
+    record: pen,
+    clockUs: server.clockUs,
+    left: () => left(),
+    leftover,
+    lives: () => processes.filter(isAtWork).flatMap((process) => process.life() ?? []),
+    setHeard: (isHeard) => {
+      network = { ...PERFECT, notifications: { ...PERFECT.notifications, lost: isHeard ? 0 : 1 } }
+    },
+    until,
+    onTrouble,
+  }
+
   const nemesis = createNemesis({
     kernel,
     chance,
@@ -268,7 +285,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       withinUs,
       () => `not everything ended: ${leftover()}`,
     )
-    if (plan.peace) await livePeacefully()
+    if (plan.peace) await haveItPeaceful()
     observer.stop()
     await readHistory()
     nemesis.end()
@@ -300,9 +317,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   /** A process that does what it is asked for; if only one works, it is the first. */
-  function worker(): SimProcess | undefined {
-    return processes.find((process) => process.isAlive() && !process.isStopping())
-  }
+  const worker = (): SimProcess | undefined => processes.find(isAtWork)
+  const isAtWork = (process: SimProcess) => process.isAlive() && !process.isStopping()
 
   /** Those that were told to stop have successors, but for a moment there may be nobody. */
   async function anyoneAtWork(withinUs: number): Promise<Life | undefined> {
@@ -314,45 +330,11 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     return worker()?.life()
   }
 
-  async function livePeacefully(): Promise<void> {
-    await passUntil(silentUs + SILENCE_US)
+  async function haveItPeaceful(): Promise<void> {
+    await passUntil(Math.max(silentUs + SILENCE_US, plan.faultyUs + DEAFNESS_US))
     const life = await anyoneAtWork(RECOVER_US)
     const process = worker()
-    if (!process || !life) return
-    pen("quiet_from", { nowUs: server.clockUs() })
-    await grant(life, { runs: 4, ms: 0, delayMs: 400 }, () => left() === 0)
-    pen("quiet_to", { nowUs: server.clockUs() })
-    // One that is told to stop in the middle of its work gives back what it cannot finish, however long it waits for that.
-    await grant(life, { runs: 2, ms: 9_000, delayMs: 0 }, () => true)
-    process.stop(100, { isJudged: true })
-    await until(
-      () => !process.isAlive(),
-      STOP_US,
-      () => "in peace, a process does not stop",
-    )
-    process.start()
-    await until(
-      () => left() === 0,
-      PEACE_US,
-      () => `after a stop, not everything ended: ${leftover()}`,
-    )
-  }
-
-  async function grant(
-    life: Life,
-    wish: Parameters<typeof askInPeace>[3],
-    isEnough: () => boolean,
-  ): Promise<void> {
-    let isAsked = false
-    void askInPeace(plan, calls, life, wish).then(
-      () => (isAsked = true),
-      (error: unknown) => onTrouble(`nothing was broken, and yet: ${describe(error)}`),
-    )
-    await until(
-      () => isAsked && isEnough(),
-      PEACE_US,
-      () => `in peace, not everything ended: ${leftover()}`,
-    )
+    if (process && life) await livePeacefully(peace, process, life)
   }
 
   async function readHistory(): Promise<void> {
