@@ -16,6 +16,7 @@ import { drawTask, makeJobs } from "./workload/jobs.ts"
 import { createNemesis } from "./workload/nemesis.ts"
 import { livePeacefully, type PeaceParts } from "./workload/peace.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
+import { followHistory, readHistory } from "./workload/reader.ts"
 import { endSchedules, makeSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
 import { createObserver } from "./world/observer.ts"
@@ -106,6 +107,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const cutUntilUs = new Map<SimProcess, number>()
   let network: Network = plan.network
   let isOver = false
+  let isFollowed = plan.reader
   let pid = 0
   // The observer: nobody's process.
   const pen = recorder.penOf(0, () => true)
@@ -130,6 +132,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     onTrouble,
     busy: new Set(),
   }
+
+  const following = { isOver: () => !isFollowed, isCalm: () => isOver, onTrouble }
 
   const processes = Array.from({ length: plan.processes }, (_, index): SimProcess => {
     const process: SimProcess = createProcess({
@@ -160,6 +164,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
         makeJobs({ life, plan, schema: ground.schema, enqueueIn: (tx) => enqueueAnother(self(), tx) }),
       onStarted: (life) => {
         if (life.pid === 1) void makeAllSchedules(life)
+        if (isFollowed && index === plan.processes - 1) void followHistory(life, following)
         for (let client = 0; client < plan.clients && !isOver; client += 1) void runClient(clients, life)
       },
       onCrashPoint: (dying, point) => nemesis.onCrashPoint(dying, point),
@@ -287,7 +292,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     )
     if (plan.peace) await haveItPeaceful()
     observer.stop()
-    await readHistory()
+    isFollowed = false
+    await readToTheEnd()
     nemesis.end()
     for (const process of processes) process.stop(1_000, { isJudged: true })
     await until(
@@ -337,7 +343,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     if (process && life) await livePeacefully(peace, process, life)
   }
 
-  async function readHistory(): Promise<void> {
+  async function readToTheEnd(): Promise<void> {
     const life = await anyoneAtWork(RECOVER_US)
     if (!life) return
     let isRead = false
@@ -345,7 +351,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       isRead = true
     }
     const onFailure = (error: unknown) => onTrouble(`history cannot be read: ${describe(error)}`)
-    void observer.readHistory(life).then(onRead, onFailure)
+    void readHistory(life, pen).then(onRead, onFailure)
     await until(
       () => isRead,
       STOP_US,

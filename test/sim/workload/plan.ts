@@ -86,6 +86,8 @@ export interface Plan {
   readonly schedules: number
   /** One process alone works, and comes so late: what it finds waiting is to be started in its order. */
   readonly latecomerUs: number | undefined
+  /** Somebody reads history from page to page all the time. */
+  readonly reader: boolean
   /** In the end something is asked for in peace. */
   readonly peace: boolean
 }
@@ -114,7 +116,11 @@ export function drawPlan(chance: Chance): Plan {
   // Stubborn handlers may still be in the slots, and without wake-ups it takes as long as it takes. A worker that is to be
   // alone under one lease is not stopped.
   const isPrompt = plan.wakeups && !plan.traits.has("stubborn") && plan.latecomerUs === undefined
-  return { ...plan, peace: isPrompt && chance.fork("peace").happens(0.3) }
+  return {
+    ...plan,
+    peace: isPrompt && chance.fork("peace").happens(0.3),
+    reader: chance.fork("reader").happens(0.5),
+  }
 }
 
 function withLatecomer(plan: Plan, chance: Chance): Plan {
@@ -168,6 +174,7 @@ function drawSwarm(chance: Chance): Plan {
     schedules: hasSchedules ? chance.between(1, 3) : 0,
     latecomerUs: undefined,
     peace: false,
+    reader: false,
   }
 }
 

@@ -1,10 +1,6 @@
-/** Looks on from outside, beside every fault: counts runs, follows schedules, and reads history to its end. */
-import { DEFAULTS } from "../../../src/defaults.ts"
-import { DatabaseError } from "../../../src/errors.ts"
-import { claimOf } from "../../support/history/record-events.mjs"
+/** Looks on from outside, beside every fault: counts runs, and follows schedules. */
 import type { Server } from "../database/server.ts"
 import type { Kernel } from "../kernel/kernel.ts"
-import type { Life } from "./process.ts"
 import type { Pen } from "./recorder.ts"
 
 export interface ObserverParts {
@@ -19,13 +15,9 @@ export interface Observer {
   /** Looks again and again, until it is told to stop. */
   readonly watch: () => void
   readonly stop: () => void
-  /** Reads all of history, page by page, through this process. */
-  readonly readHistory: (life: Life) => Promise<void>
 }
 
 const EVERY_US = 1_500_000
-const PAGE = 7
-const CLAIMED = /\.[0-9a-f]{16}$/
 
 export function createObserver({ kernel, server, schema, record, hasSchedules }: ObserverParts): Observer {
   const s = `"${schema}"`
@@ -83,31 +75,5 @@ export function createObserver({ kernel, server, schema, record, hasSchedules }:
     stop: () => {
       isOver = true
     },
-    readHistory: async ({ carillon }) => {
-      const given: { runId: string; id: string }[] = []
-      let cursor: string | undefined
-      do {
-        const page = await persist(() =>
-          carillon.history({ limit: PAGE, ...(cursor !== undefined && { cursor }) }),
-        )
-        given.push(...page.attempts)
-        cursor = page.cursor
-      } while (cursor !== undefined)
-      // The end of a run that nobody had claimed has no claim.
-      for (const { runId, id } of given)
-        record("seen", { run: runId, claim: CLAIMED.test(id) ? claimOf(id) : "" })
-      record("reader_done", {})
-    },
-  }
-}
-
-/** A connection may have ended when something was still broken, and nobody has used it since: a reader asks again. */
-async function persist<T>(read: () => Promise<T>): Promise<T> {
-  for (let tries = 0; ; tries += 1) {
-    try {
-      return await read()
-    } catch (error) {
-      if (!(error instanceof DatabaseError) || tries === DEFAULTS.workConnections) throw error
-    }
   }
 }

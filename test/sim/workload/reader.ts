@@ -1,0 +1,74 @@
+/** Readers of history: page by page, again and again while runs end, and once more when everything has ended. */
+import { DEFAULTS } from "../../../src/defaults.ts"
+import { CarillonError, DatabaseError } from "../../../src/errors.ts"
+import { claimOf } from "../../support/history/record-events.mjs"
+import type { Life } from "../world/process.ts"
+import type { Pen } from "../world/recorder.ts"
+import { describe, isUnexpected } from "../world/trouble.ts"
+
+export interface Following {
+  /** Nothing ends any more that would be worth following. */
+  readonly isOver: () => boolean
+  /** Everything has healed: there is less to see. */
+  readonly isCalm: () => boolean
+  readonly onTrouble: (says: string) => void
+}
+
+const PAGE = 7
+const CALM_REST_MS = 5_000
+/** The end of a run that nobody had claimed has no claim. */
+const CLAIMED = /\.[0-9a-f]{16}$/
+
+/** Begins anew whenever it has come to the end, for as long as the process lives. What it cannot read it gives up. */
+export async function followHistory(life: Life, { isOver, isCalm, onTrouble }: Following): Promise<void> {
+  const { host, record } = life
+  const chance = life.chance.fork("reader")
+  const pause = () => (chance.happens(0.5) ? host.sleep(chance.skewed(1, 300)) : undefined)
+  while (life.isAlive()) {
+    await host.sleep(isCalm() ? CALM_REST_MS : chance.skewed(20, 1_500))
+    if (isOver()) return
+    record("reader_from", {})
+    try {
+      await readPages(life, { record, limit: chance.pick([2, 3, PAGE]), pause })
+    } catch (error) {
+      if (error instanceof CarillonError && error.code === "CLOSED") return
+      if (isUnexpected(error)) onTrouble(`a reader was told ${describe(error)}`)
+    }
+  }
+}
+
+/** All of history, through this process. Whoever says nothing before begins when everything has ended. */
+export async function readHistory(life: Life, record: Pen): Promise<void> {
+  await readPages(life, { record, limit: PAGE, pause: () => undefined })
+}
+
+interface Reading {
+  readonly record: Pen
+  readonly limit: number
+  /** Before the next page. */
+  readonly pause: () => Promise<void> | undefined
+}
+
+async function readPages({ carillon }: Life, { record, limit, pause }: Reading): Promise<void> {
+  let cursor: string | undefined
+  do {
+    const place = cursor === undefined ? {} : { cursor }
+    const page = await persist(() => carillon.history({ limit, ...place }))
+    for (const { runId: run, id } of page.attempts)
+      record("seen", { run, claim: CLAIMED.test(id) ? claimOf(id) : "" })
+    cursor = page.cursor
+    if (cursor !== undefined) await pause()
+  } while (cursor !== undefined)
+  record("reader_done", {})
+}
+
+/** A connection may have ended when something was still broken, and nobody has used it since: a reader asks again. */
+async function persist<T>(read: () => Promise<T>): Promise<T> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      return await read()
+    } catch (error) {
+      if (!(error instanceof DatabaseError) || tries === DEFAULTS.workConnections) throw error
+    }
+  }
+}
