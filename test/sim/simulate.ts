@@ -210,7 +210,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   /** The run of a handler's own transaction: it exists only if that commits. */
   async function enqueueAnother(life: Life | undefined, tx: object): Promise<void> {
     if (!life) return
-    const call = calls.open(life, { job: "plain", attempts: plan.attempts, retry: { delayMs: plan.retryMs } })
+    const call = calls.open(life, { job: "plain", attempts: plan.attempts, retry: plan.retry })
     const tasks = [drawTask(plan, life.chance)]
     await enqueueRecorded(life, call, { job: "plain", tasks, options: { tx: tx as never } })
   }

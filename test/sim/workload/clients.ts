@@ -138,7 +138,7 @@ function open({ plan, calls }: ClientParts, life: Life, job: string, options: En
   return calls.open(life, {
     job,
     attempts: plan.attempts,
-    retry: { delayMs: plan.retryMs },
+    retry: plan.retry,
     ...(startWithin !== undefined && { mayExpire: true }),
     ...(key !== undefined && keyFor === undefined && { key }),
     ...(priority !== undefined && { priority }),

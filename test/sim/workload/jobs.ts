@@ -2,7 +2,7 @@
 
 import type { JobContext } from "../../../src/job/context.ts"
 import { type AnyJob, defineJob } from "../../../src/job/define.ts"
-import type { JobSettings } from "../../../src/job/options.ts"
+import type { JobSettings, RetryOptions } from "../../../src/job/options.ts"
 import { Bury, Cancel, Snooze } from "../../../src/job/verdict.ts"
 import { claimOf, recordHandler } from "../../support/history/record-events.mjs"
 import type { Chance } from "../kernel/chance.ts"
@@ -40,7 +40,7 @@ export const TIMEOUT_MS = 300
 
 /** The jobs by what is special about them. */
 export function makeJobs({ life, plan, schema, enqueueIn }: JobParts): AnyJob[] {
-  const retry = { attempts: plan.attempts, delay: plan.retryMs }
+  const retry = retryOf(plan)
   const run = recordHandler(life.record, async (input, ctx: JobContext) => {
     const task = input as Task
     await life.host.sleep(task.ms, task.stubborn ? undefined : ctx.signal)
@@ -67,6 +67,13 @@ export function makeJobs({ life, plan, schema, enqueueIn }: JobParts): AnyJob[] 
     job({ name: "now", settle: "now" }),
     job({ name: BOOKING, timeout: BOOKING_TIMEOUT_MS }),
   ]
+}
+
+function retryOf({ attempts, retry }: Plan): RetryOptions {
+  if ("delayMs" in retry) return { attempts, delay: retry.delayMs }
+  if ("delaysMs" in retry) return { attempts, delays: retry.delaysMs }
+  const { baseMs, factor, capMs } = retry
+  return { attempts, base: baseMs, factor, cap: capMs }
 }
 
 /** A task as the plan has them. */

@@ -108,7 +108,7 @@ async function enqueuePlain(
   const call = calls.open(life, {
     job: "plain",
     attempts: plan.attempts,
-    retry: { delayMs: plan.retryMs },
+    retry: plan.retry,
   })
   const options = wish.delayMs > 0 ? { delay: life.chance.between(1, wish.delayMs) } : {}
   const [run = ""] = await enqueueRecorded(life, call, { job: "plain", tasks: [{ ms: wish.ms }], options })

@@ -4,6 +4,8 @@
  * A swarm: each seed has some of the faults and some of the work, with rates of its own, so that rare meetings of two
  * things are not drowned by all the others.
  */
+
+import type { RetryAsked } from "../../support/history/operations.ts"
 import { FATES, type Fate, type Network, PERFECT } from "../database/faults.ts"
 import type { Chance } from "../kernel/chance.ts"
 
@@ -78,7 +80,7 @@ export interface Plan {
   readonly traitRate: number
   readonly attempts: number
   /** How long a run waits after a failure. */
-  readonly retryMs: number
+  readonly retry: RetryAsked
   /** The longest that a handler takes, mostly. */
   readonly handlerMs: number
   readonly restMs: number
@@ -118,9 +120,25 @@ export function drawPlan(chance: Chance): Plan {
   const isPrompt = plan.wakeups && !plan.traits.has("stubborn") && plan.latecomerUs === undefined
   return {
     ...plan,
+    retry: drawRetry(plan.retry, chance.fork("retry")),
     peace: isPrompt && chance.fork("peace").happens(0.3),
     reader: chance.fork("reader").happens(0.5),
   }
+}
+
+/** The same wait each time, one from a list, or one that is drawn from a range that grows. */
+function drawRetry(fixed: RetryAsked, chance: Chance): RetryAsked {
+  if (chance.happens(0.4)) return fixed
+  // Waits that differ by more than the judge overlooks.
+  if (chance.happens(0.5))
+    return {
+      delaysMs: chance.pick([
+        [20, 400],
+        [900, 20, 300],
+        [150, 600, 1_200, 10],
+      ]),
+    }
+  return { baseMs: chance.pick([50, 300]), factor: chance.pick([1, 2, 3]), capMs: chance.pick([300, 1_500]) }
 }
 
 function withLatecomer(plan: Plan, chance: Chance): Plan {
@@ -167,7 +185,7 @@ function drawSwarm(chance: Chance): Plan {
     traits: new Set(some(TRAITS, 0.4)),
     traitRate: chance.pick([0.2, 0.4, 0.7]),
     attempts: chance.between(2, 5),
-    retryMs: chance.pick([20, 200, 1_000]),
+    retry: { delayMs: chance.pick([20, 200, 1_000]) },
     handlerMs: chance.pick([5, 50, 400, 1_500, 4_000]),
     restMs: chance.pick([600, 1_200, 2_400]),
     cap: chance.between(1, 2),
