@@ -63,7 +63,7 @@ const EFFORT = Number(process.env["CARILLON_EFFORT"] ?? 1)
 
 /** Told once for all: most of the time goes into making them. */
 const SCENES = fc
-  .sample(anyEvidence, { numRuns: Math.ceil(180 * EFFORT), seed: SEED })
+  .sample(anyEvidence, { numRuns: Math.ceil(300 * EFFORT), seed: SEED })
   .map((evidence, index) => sceneOf(evidence, index * 7 + 3))
 
 /** So many of them are broken in each way, if there is a place for that. */

@@ -166,7 +166,7 @@ describe("of occurrences it says", () => {
     ],
     [
       "what was decided twice",
-      [...LEDGER, passed(4, 4, { generation: 2, reason: "misfire" })],
+      [...LEDGER, passed(4, 4, { generation: 2, reason: "paused" })],
       "has decided about 1970-01-01T01:04:00.000Z twice, as fired and as skipped.",
     ],
     [
@@ -205,12 +205,58 @@ describe("of occurrences it says", () => {
       "lets its runs overlap, and has made none of 1970-01-01T01:05:00.000Z because of another.",
     ],
     [
+      "that it left out what cannot be too late",
+      [...LEDGER.slice(0, 3), passed(5, 5, { reason: "misfire" })],
+      "finds nothing too late, and has left out 1970-01-01T01:05:00.000Z for that.",
+    ],
+    [
+      "that it left out what cannot be too many",
+      [...LEDGER.slice(0, 3), passed(5, 5, { reason: "limit" })],
+      "has no bound to what it makes up for, and has left out 1970-01-01T01:05:00.000Z for that.",
+    ],
+    [
       "that it is due at another time",
       [...LEDGER.slice(0, 3), fire(5, { dueAtUs: HOUR_US + 5 * MINUTE_US + 1 })],
       "delays nothing, and has made 1970-01-01T01:05:00.000Z due at 1970-01-01T01:05:00.000Z.",
     ],
   ] as const)("%s", (_, ledger, says) => {
     expect(sentences({ ledger: [...ledger] })).toContain(`Schedule often ${says}`)
+  })
+
+  it.each([
+    ["all", "latest", "makes a run for each occurrence, and has let another stand for"],
+    ["all", "misfire", "finds nothing too late, and has left out"],
+    ["all", "limit", "has no bound to what it makes up for, and has left out"],
+    [{ mode: "all" }, "limit", "has no bound to what it makes up for, and has left out"],
+    [{ mode: "all", max: 2 }, "misfire", "finds nothing too late, and has left out"],
+    ["skip", "limit", "has no bound to what it makes up for, and has left out"],
+    [{ mode: "all", max: 2 }, "limit", undefined],
+    [{ mode: "all", within: "1m" }, "limit", undefined],
+    [{ mode: "latest", within: "1m" }, "misfire", undefined],
+    ["skip", "misfire", undefined],
+    ["DO_NOTHING", "misfire", undefined],
+  ] as const)("of one with misfire %j what it left out as %s: %s", (misfire, reason, says) => {
+    const into =
+      reason === "latest" ? ({ outcome: "coalesced", intoUs: HOUR_US + 3 * MINUTE_US } as const) : {}
+    const ledger = [passed(1, 2, { reason, ...into }), ...LEDGER.slice(1)]
+    const said = sentences({ ledger, schedule: { settings: { overlap: "allow", misfire } } })
+    const end = reason === "latest" ? "." : " for that."
+    expect(said).toEqual(says === undefined ? [] : [`Schedule often ${says} 1970-01-01T01:01:00.000Z${end}`])
+  })
+
+  it("that one may stand for all if somebody who resumed it said so, and because of none that it waits for", () => {
+    const settings = { overlap: "queue", misfire: "all" }
+    const read = { audit: [audit("schedule.pause", 0.7), audit("schedule.resume", 3)] }
+    const history = [{ op: "sched_resume", schedule: "often", misfire: "latest" }] as const
+    const told = { read, history, schedule: { settings } }
+    const [stretch, ...rest] = LEDGER
+    const decidedAtUs = HOUR_US + 3 * MINUTE_US
+    const ledger = [{ ...(stretch as FireRow), decidedAtUs }, ...rest]
+    expect(sentences({ ...told, ledger })).toEqual([])
+    const inTheWay = [...ledger.slice(0, 3), passed(5, 5, { reason: "overlap" })]
+    expect(sentences({ ...told, ledger: inTheWay })).toEqual([
+      "Schedule often lets its runs wait for each other, and has made none of 1970-01-01T01:05:00.000Z because of another.",
+    ])
   })
 
   it("that a run is missing, or stands for something else, or is unknown to the ledger", () => {

@@ -1,8 +1,8 @@
 /**
  * Schedules as they should be: every occurrence decided once, in the ledger, with its run or in a stretch.
  *
- * One lets its runs overlap, the other leaves an occurrence out while a run of it is not finished. After a pause or a
- * downtime the newest occurrence stands for the others.
+ * One lets its runs overlap, another leaves an occurrence out while a run of it is not finished. After a pause or a
+ * downtime the newest occurrence stands for the others; a third makes a run of each.
  */
 import type { FireRow, ScheduleRow } from "../../support/history/final-read.ts"
 import { runOfOccurrence } from "../../support/history/occurrence-run.ts"
@@ -13,6 +13,7 @@ export type Schedules = ReturnType<typeof createSchedules>
 interface Timed extends ScheduleRow {
   readonly stepMs: number
   readonly overlap: "allow" | "skip"
+  readonly misfire: "latest" | "all"
   readonly pausedAtMs: number | undefined
 }
 
@@ -29,17 +30,17 @@ export function createSchedules(nowUs: () => number, queue: Queue, newRun: (of: 
   const fires: FireRow[] = []
   const nowMs = () => Math.floor(nowUs() / 1_000)
 
-  function make(name: string, overlap: Timed["overlap"], kind: number): void {
+  function make(name: string, policy: Pick<Timed, "overlap" | "misfire">, kind: number): void {
     const [spec, stepMs] = EVERY[kind % EVERY.length] as (typeof EVERY)[number]
     const id = `0199f3a0-0000-7000-8000-00000000000${rows.size}`
     const createdAtUs = nowUs()
-    const settings = { misfire: "latest", overlap }
     const counters = { version: 1, fired: 0, cursorUs: createdAtUs, nextAtUs: null, createdAtUs }
-    const base = { id, name, job: "tick", spec, settings, state: "active", ...counters }
-    rows.set(name, { ...base, stepMs, overlap, pausedAtMs: undefined })
+    const base = { id, name, job: "tick", spec, settings: policy, state: "active", ...counters }
+    rows.set(name, { ...base, ...policy, stepMs, pausedAtMs: undefined })
   }
-  make("each second", "allow", 0)
-  make("alone", "skip", 1)
+  make("each second", { misfire: "latest", overlap: "allow" }, 0)
+  make("alone", { misfire: "latest", overlap: "skip" }, 1)
+  make("every one", { misfire: "all", overlap: "allow" }, 3)
 
   /** Those that are planned after the cursor, up to an instant. */
   function planned({ cursorUs, stepMs }: Timed, toMs: number): number[] {
@@ -62,9 +63,25 @@ export function createSchedules(nowUs: () => number, queue: Queue, newRun: (of: 
     })
   }
 
-  /** Decides what is due up to an instant, the newest for all. */
+  function fire(row: Timed, at: number): void {
+    const [run, occurrenceUs] = [runOfOccurrence(row.id, at, 1), at * 1_000]
+    write(row, [at], { outcome: "fired", run, dueAtUs: occurrenceUs })
+    const origin = { schedule: row.id, occurrenceUs, dueAtUs: occurrenceUs }
+    queue.insert(newRun({ run, job: row.job, key: null, limits: [], delayMs: 0 }), origin)
+  }
+
+  /** Decides what is due up to an instant: each, or the newest for all. */
   function decide(row: Timed, toMs: number): Timed {
     const due = planned(row, toMs)
+    return row.misfire === "all" ? due.reduce(fireOne, row) : decideNewest(row, due)
+  }
+
+  function fireOne(row: Timed, at: number): Timed {
+    fire(row, at)
+    return { ...row, cursorUs: at * 1_000, fired: row.fired + 1 }
+  }
+
+  function decideNewest(row: Timed, due: readonly number[]): Timed {
     const newest = due.at(-1)
     if (newest === undefined) return row
     const others = due.slice(0, -1)
@@ -73,12 +90,7 @@ export function createSchedules(nowUs: () => number, queue: Queue, newRun: (of: 
     if (others.length > 0)
       write(row, others, { outcome: "coalesced", reason: "latest", intoUs: occurrenceUs })
     if (isLeftOut) write(row, [newest], { outcome: "skipped", reason: "overlap" })
-    else {
-      const run = runOfOccurrence(row.id, newest, 1)
-      write(row, [newest], { outcome: "fired", run, dueAtUs: occurrenceUs })
-      const origin = { schedule: row.id, occurrenceUs, dueAtUs: occurrenceUs }
-      queue.insert(newRun({ run, job: row.job, key: null, limits: [], delayMs: 0 }), origin)
-    }
+    else fire(row, newest)
     return { ...row, cursorUs: occurrenceUs, fired: row.fired + (isLeftOut ? 0 : 1) }
   }
 

@@ -174,7 +174,7 @@ export const UNEXPLAINED: readonly Mutation[] = [
   {
     name: "a run is started again after an attempt of which nothing is known",
     breaks: "I8",
-    beside: ["I7", "I33"],
+    beside: ["I7", "I21", "I33"],
     apply: (scene) => {
       const started = scene.runs.flatMap((run) => {
         const rows = run.rows.filter((row) => startOf(run, row))

@@ -2,6 +2,7 @@
 import type { FireRow, ScheduleRow } from "../../support/history/final-read.ts"
 import { runOfOccurrence } from "../../support/history/occurrence-run.ts"
 import { pausesOf } from "../../support/history/schedule-life.ts"
+import { printable } from "../model/world.ts"
 import { addEntries, editRead, editRow, type Mutation, type Scene } from "./edit.ts"
 
 function editFires(scene: Scene, change: (fire: FireRow) => FireRow | readonly FireRow[]) {
@@ -114,6 +115,24 @@ export const WRONG_OCCURRENCES: readonly Mutation[] = [
     },
   },
   {
+    name: "another occurrence stands for one that was to have a run of its own",
+    breaks: "I9",
+    beside: ["I26"],
+    apply: (scene) => leaveOut(scene, "latest"),
+  },
+  {
+    name: "an occurrence is left out as too late where none is",
+    breaks: "I9",
+    beside: ["I26"],
+    apply: (scene) => leaveOut(scene, "misfire"),
+  },
+  {
+    name: "an occurrence is left out as one too many where there is no bound",
+    breaks: "I9",
+    beside: ["I26"],
+    apply: (scene) => leaveOut(scene, "limit"),
+  },
+  {
     name: "a schedule goes on without a word about what came before",
     breaks: "I9",
     apply: (scene) => {
@@ -122,6 +141,38 @@ export const WRONG_OCCURRENCES: readonly Mutation[] = [
     },
   },
 ]
+
+/** Takes its run from the last but one occurrence of a schedule that has a run for each, as if it was passed over. */
+function leaveOut(scene: Scene, reason: "latest" | "limit" | "misfire") {
+  const { audit: done } = scene.finalRead
+  // Somebody who resumes it may say that the newest shall stand for the others.
+  const resumed = new Set(done.flatMap((row) => (row.action === "schedule.resume" ? [row.schedule] : [])))
+  const all = scene.finalRead.schedules.filter(
+    ({ id, settings, version }) => settings["misfire"] === "all" && version === 1 && !resumed.has(id),
+  )
+  const row = scene.choose(all)
+  const fires = fired(scene).filter(({ schedule }) => schedule === row?.id)
+  const [fire, next] = fires.slice(-2)
+  if (!row || !fire?.run || !next) return undefined
+  const { run } = fire
+  const [outcome, intoUs] =
+    reason === "latest" ? (["coalesced", next.occurrenceUs] as const) : (["skipped", null] as const)
+  const left = { ...fire, outcome, reason, intoUs, run: null, dueAtUs: null }
+  const others = <T extends { readonly run: string | null }>(rows: readonly T[]) =>
+    rows.filter((each) => each.run !== run)
+  const { schedules, fires: ledger, attempts, deadLetters, audit } = scene.finalRead
+  return printable({
+    history: scene.history.filter((entry) => !("run" in entry) || entry.run !== run),
+    finalRead: {
+      ...scene.finalRead,
+      attempts: others(attempts),
+      deadLetters: others(deadLetters),
+      audit: others(audit),
+      fires: ledger.map((each) => (each === fire ? left : each)),
+      schedules: schedules.map((each) => (each === row ? { ...row, fired: row.fired - 1 } : each)),
+    },
+  })
+}
 
 /** Not so near to an edit that nobody knows which times counted. */
 function isPlain({ finalRead }: Scene, { schedule, occurrenceUs, lastUs, intoUs }: FireRow): boolean {

@@ -25,9 +25,10 @@ export function exactOccurrences(facts: Facts): Judgement {
   const names = new Map(facts.read.schedules.map((schedule) => [schedule.id, schedule.name]))
   const complaints = facts.read.schedules.flatMap((schedule) => {
     const ledger = facts.ledgers.get(schedule.id) ?? []
+    const done = audit.get(schedule.id) ?? []
     const said = [
-      ...complaintsAboutCover(schedule, audit.get(schedule.id) ?? [], ledger),
-      ...complaintsAboutPolicy(schedule, ledger),
+      ...complaintsAboutCover(schedule, done, ledger),
+      ...complaintsAboutPolicy(schedule, done, ledger),
     ]
     return said.map((says) => complaint(schedule.name, says))
   })
@@ -172,8 +173,13 @@ function complaintsAboutStretch(row: FireRow, covered: readonly Expected[]): str
 }
 
 /** What each policy never does. Of a schedule that was edited, nobody knows which one it had. */
-function complaintsAboutPolicy(schedule: ScheduleRow, ledger: readonly FireRow[]): string[] {
+function complaintsAboutPolicy(
+  schedule: ScheduleRow,
+  audit: readonly AuditRow[],
+  ledger: readonly FireRow[],
+): string[] {
   if (schedule.version !== 1) return []
+  const never = neverFor(schedule)
   const known = new Set(ledger.map(({ occurrenceUs }) => occurrenceUs))
   const isPunctual =
     durationOf(schedule.spec["jitter"] ?? 0) === 0 && durationOf(schedule.spec["spread"] ?? 0) === 0
@@ -181,12 +187,26 @@ function complaintsAboutPolicy(schedule: ScheduleRow, ledger: readonly FireRow[]
     const at = iso(row.occurrenceUs / 1_000)
     return [
       ...sayIf(
-        row.reason === "latest" && misfireOf(schedule) === "all",
+        row.reason === "latest" && never.has("latest") && !isOfResumption(row, audit),
         () => `makes a run for each occurrence, and has let another stand for ${at}.`,
+      ),
+      ...sayIf(
+        row.reason === "misfire" && never.has("misfire"),
+        () => `finds nothing too late, and has left out ${at} for that.`,
+      ),
+      ...sayIf(
+        row.reason === "limit" && never.has("limit"),
+        () => `has no bound to what it makes up for, and has left out ${at} for that.`,
       ),
       ...sayIf(
         row.reason === "overlap" && overlapOf(schedule) === "allow",
         () => `lets its runs overlap, and has made none of ${at} because of another.`,
+      ),
+      ...sayIf(
+        row.reason === "overlap" &&
+          overlapOf(schedule) === "queue" &&
+          !("onNewOccurrence" in schedule.settings),
+        () => `lets its runs wait for each other, and has made none of ${at} because of another.`,
       ),
       ...sayIf(
         row.reason === "latest" && !(row.intoUs !== null && row.intoUs > row.lastUs && known.has(row.intoUs)),
@@ -198,6 +218,23 @@ function complaintsAboutPolicy(schedule: ScheduleRow, ledger: readonly FireRow[]
       ),
     ]
   })
+}
+
+/** The reasons for which it makes no run of an occurrence that it has missed under no circumstances. */
+function neverFor(schedule: ScheduleRow): ReadonlySet<string> {
+  const misfire = misfireOf(schedule)
+  if (!misfire) return new Set()
+  const isBounded = misfire.within !== undefined || misfire.max !== undefined
+  if (misfire.mode === "all") return new Set(["latest", "misfire", ...(isBounded ? [] : ["limit"])])
+  return new Set(["limit", ...(isBounded ? [] : ["misfire"])])
+}
+
+/** Whoever resumes a schedule may say that the newest shall stand for the whole pause. */
+function isOfResumption({ decidedAtUs }: FireRow, audit: readonly AuditRow[]): boolean {
+  const slackUs = EDIT_SLACK_MS * 1_000
+  return audit.some(
+    ({ action, atUs }) => action === "schedule.resume" && Math.abs(atUs - decidedAtUs) <= slackUs,
+  )
 }
 
 /** Whether what the ledger calls fired has its run, and that alone. */

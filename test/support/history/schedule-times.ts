@@ -110,14 +110,24 @@ export function durationOf(value: unknown): number | undefined {
 /** `skip` unless something else was said, by the schedule or by its job; `queue` where nothing may be dropped. */
 export function overlapOf({ settings }: Pick<ScheduleRow, "settings">): string {
   const job = (settings["job"] ?? {}) as Readonly<Record<string, unknown>>
-  const isAll = misfireOf({ settings }) === "all"
+  const isAll = misfireOf({ settings })?.mode === "all"
   const usual = isAll ? "queue" : "skip"
   const ofJob = job["overlap"] === undefined || isAll ? usual : job["overlap"]
   return String(settings["overlap"] ?? ofJob)
 }
 
-export function misfireOf({ settings }: Pick<ScheduleRow, "settings">): string {
+/** How much of what was missed is made up for, and how late; undefined where that is said in the words of others. */
+export function misfireOf({ settings }: Pick<ScheduleRow, "settings">): Misfire | undefined {
   const job = (settings["job"] ?? {}) as Readonly<Record<string, unknown>>
   const said = settings["misfire"] ?? job["misfire"] ?? "latest"
-  return typeof said === "object" ? "limited" : String(said)
+  if (said === "skip") return { mode: "latest", within: "1m" }
+  if (said === "latest" || said === "all") return { mode: said }
+  const { mode } = said as Partial<Misfire>
+  return mode === "latest" || mode === "all" ? (said as Misfire) : undefined
+}
+
+export interface Misfire {
+  readonly mode: "latest" | "all"
+  readonly within?: unknown
+  readonly max?: number
 }
