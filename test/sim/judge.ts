@@ -38,10 +38,8 @@ export async function judge(ground: Ground, seen: Seen): Promise<Verdict> {
   const { history, troubles, clockSet, unjudged = [] } = seen
   const read = await readFinal(ground.reader)
   const all = examine(history, clockSet === "back" ? byTrueTime(read, ground) : read)
-  const violations = all.violations.filter(
-    ({ invariant }) => !UNJUDGED[clockSet].has(invariant) && !unjudged.includes(invariant),
-  )
-  const examination = { ...all, violations }
+  const examination = without(all, new Set([...UNJUDGED[clockSet], ...unjudged]))
+  const { violations } = examination
   return {
     examination,
     troubles,
@@ -52,6 +50,18 @@ export async function judge(ground: Ground, seen: Seen): Promise<Verdict> {
         .split("\n")
         .slice(-violations.length || Number.POSITIVE_INFINITY),
     ],
+  }
+}
+
+/** The same without these invariants: what is not held against anybody was not judged either. */
+function without(examination: Examination, left: ReadonlySet<Invariant>): Examination {
+  const judged = { ...examination.judged }
+  for (const invariant of left) judged[invariant] = 0
+  return {
+    ...examination,
+    violations: examination.violations.filter(({ invariant }) => !left.has(invariant)),
+    judged,
+    notJudged: (Object.keys(judged) as Invariant[]).filter((invariant) => judged[invariant] === 0),
   }
 }
 

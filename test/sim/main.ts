@@ -93,7 +93,7 @@ async function* crews(from: number, count: number, jobs: number): AsyncGenerator
 
 function brokenCrew(seed: number, code: number | null): Result {
   const says = [`TROUBLE: the crew that began with seed ${seed} ended with code ${code}`]
-  return { seed, hash: "", steps: 0, virtualMs: 0, cpuMs: 0, counted: {}, faults: {}, says }
+  return { seed, hash: "", steps: 0, virtualMs: 0, cpuMs: 0, counted: {}, judged: {}, faults: {}, says }
 }
 
 async function report(results: AsyncGenerator<Result>, count: number): Promise<number> {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { INVARIANTS, type Invariant } from "../support/history/violation.ts"
 import { FATES } from "./database/faults.ts"
 import { runSeeds } from "./run-seeds.ts"
 import { add, createTotals, describeTotals } from "./statistics.ts"
@@ -21,8 +22,21 @@ describe("a hundred seeds", () => {
     expect(counted["runs"]).toBeGreaterThan(1_000)
     expect(counted["lost"]).toBeGreaterThan(20)
     expect(counted["duplicates"]).toBeGreaterThan(200)
+    // What nobody speaks of is not judged, and what is not judged is not kept.
+    for (const invariant of Object.keys(INVARIANTS)) {
+      const times = expect(totals.judged[invariant], `${invariant}\n${describeTotals(totals)}`)
+      if (invariant in BEYOND_SIMULATION) times.toBe(0)
+      else times.toBeGreaterThan(0)
+    }
+    expect(counted["notices"]).toBeGreaterThan(10)
+    expect(counted["followed"]).toBeGreaterThan(100)
   })
 })
+
+/** What cannot be seen here, and why. */
+const BEYOND_SIMULATION: Partial<Record<Invariant, string>> = {
+  I25: "the simulated server has sessions of its own, and no real ones that could be counted",
+}
 
 const PROCESS_FAULTS = [
   "crash",

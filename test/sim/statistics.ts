@@ -9,6 +9,8 @@ export interface Totals {
   cpuMs: number
   /** What the judge counted: runs, starts, duplicates and so on. */
   readonly counted: Record<string, number>
+  /** How many facts each invariant was held against. */
+  readonly judged: Record<string, number>
   readonly faults: Record<string, number>
 }
 
@@ -20,6 +22,7 @@ export interface Result {
   readonly virtualMs: number
   readonly cpuMs: number
   readonly counted: Readonly<Record<string, number>>
+  readonly judged: Readonly<Record<string, number>>
   readonly faults: Readonly<Record<string, number>>
   /** What is wrong; nothing if all is well. */
   readonly says: readonly string[]
@@ -27,11 +30,12 @@ export interface Result {
 
 export function resultOf(simulation: Simulation, cpuMs: number): Result {
   const { seed, hash, steps, virtualMs, faults, examination, says } = simulation
-  return { seed, hash, steps, virtualMs, cpuMs, faults, says, counted: { ...examination.statistics } }
+  const { statistics, judged } = examination
+  return { seed, hash, steps, virtualMs, cpuMs, faults, says, counted: { ...statistics }, judged }
 }
 
 export function createTotals(): Totals {
-  return { seeds: 0, failed: 0, steps: 0, virtualMs: 0, cpuMs: 0, counted: {}, faults: {} }
+  return { seeds: 0, failed: 0, steps: 0, virtualMs: 0, cpuMs: 0, counted: {}, judged: {}, faults: {} }
 }
 
 export function add(totals: Totals, result: Result): void {
@@ -41,6 +45,7 @@ export function add(totals: Totals, result: Result): void {
   totals.virtualMs += result.virtualMs
   totals.cpuMs += result.cpuMs
   addEach(totals.counted, result.counted)
+  addEach(totals.judged, result.judged)
   addEach(totals.faults, result.faults)
 }
 
@@ -49,16 +54,20 @@ function addEach(sums: Record<string, number>, more: Readonly<Record<string, num
 }
 
 export function describeTotals(totals: Totals): string {
-  const { seeds, failed, steps, virtualMs, cpuMs, counted, faults } = totals
+  const { seeds, failed, steps, virtualMs, cpuMs, counted, judged, faults } = totals
+  const unjudged = Object.keys(judged).filter((invariant) => judged[invariant] === 0)
   const list = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts)
-      .sort(([one], [other]) => one.localeCompare(other))
+      .filter(([, count]) => count > 0)
+      .sort(([one], [other]) => one.localeCompare(other, "en", { numeric: true }))
       .map(([name, count]) => `${name} ${count}`)
       .join(", ")
   return [
     `${seeds} seeds, ${failed} failed; ${steps} steps, ${Math.round(virtualMs / 60_000)} minutes of virtual time, ` +
       `${Math.round(cpuMs / Math.max(1, seeds))} ms of CPU for each`,
-    `judged: ${list(counted)}`,
+    `counted: ${list(counted)}`,
+    `judged: ${list(judged)}`,
+    `not judged: ${unjudged.join(", ") || "nothing"}`,
     `faults: ${list(faults)}`,
   ].join("\n")
 }

@@ -1,5 +1,6 @@
 /** What a history amounts to, for people who wonder whether a test has done anything at all. */
 import { entriesOf, type Facts } from "./facts.ts"
+import type { History } from "./operations.ts"
 
 export interface Statistics {
   readonly processes: number
@@ -19,6 +20,10 @@ export interface Statistics {
   readonly released: number
   /** Late words that were refused. */
   readonly fenced: number
+  /** Cancellations of which a handler had to hear in time. */
+  readonly notices: number
+  /** How often somebody read all of history while runs were ending. */
+  readonly followed: number
 }
 
 export function countFacts({ history, runs }: Facts): Statistics {
@@ -39,7 +44,20 @@ export function countFacts({ history, runs }: Facts): Statistics {
     chargedLosses: lost.filter(({ charged }) => charged).length,
     released: rows.filter(({ outcome }) => outcome === "released").length,
     fenced: entriesOf(history, "fenced").length,
+    notices: entriesOf(history, "cancel_ok").filter(({ withinMs }) => withinMs !== undefined).length,
+    followed: countFollowed(history),
   }
+}
+
+/** Those that said when they began, and came to the end. */
+function countFollowed(history: History): number {
+  const begun = new Set<number>()
+  let times = 0
+  for (const { op, pid } of entriesOf(history, "reader_from", "reader_done")) {
+    if (op === "reader_from") begun.add(pid)
+    else if (begun.delete(pid)) times += 1
+  }
+  return times
 }
 
 function sum(numbers: readonly number[]): number {
