@@ -6,18 +6,24 @@
  *     npm run sim -- --seeds 300 --until I5    until this invariant is found broken, or any with `any`
  *     npm run sim -- --seeds 20000 --json test/sim/results.json
  *     npm run sim -- --seed 17 --trace         one seed, with everything that happens in it
+ *     npm run sim -- --merge one.json two.json --json test/sim/results.json
+ *
+ * Many seeds can be simulated in parts: each with its own `--from` and `--json`, whose results `--merge` adds up. It
+ * refuses parts that have a seed in common, and those that did not come to their end.
  *
  * Each failing seed comes with what is wrong and with how to see it again.
  */
 import { spawn } from "node:child_process"
-import { writeFileSync } from "node:fs"
+import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
+import { mergeParts } from "./merge.ts"
 import { runSeeds } from "./run-seeds.ts"
-import { add, createTotals, describeTotals, type Result } from "./statistics.ts"
+import { add, createTotals, describeTotals, type Result, type Totals } from "./statistics.ts"
 
-const { values } = parseArgs({
+const { values, positionals } = parseArgs({
+  allowPositionals: true,
   options: {
     seeds: { type: "string", default: "100" },
     from: { type: "string", default: "1" },
@@ -26,6 +32,7 @@ const { values } = parseArgs({
     jobs: { type: "string", default: String(availableParallelism()) },
     until: { type: "string" },
     json: { type: "string" },
+    merge: { type: "boolean", default: false },
     /** Every so many seeds, for one of several crews: their results go to their parent as JSON. */
     every: { type: "string" },
   },
@@ -35,11 +42,13 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 const PROGRESS_EVERY = 100
 
 async function main(): Promise<number> {
-  if (values.seed !== undefined) return report(one(Number(values.seed)), 1)
+  if (values.merge) return merge(positionals)
+  if (positionals.length > 0) throw new Error(`nobody knows what ${positionals.join(" ")} is for`)
+  if (values.seed !== undefined) return report(one(Number(values.seed)), Number(values.seed), 1)
   const [from, count] = [Number(values.from), Number(values.seeds)]
   if (values.every !== undefined) return work(range(from, from + count, Number(values.every)))
   const jobs = Math.max(1, Math.min(Number(values.jobs), count))
-  return report(jobs === 1 ? runSeeds(range(from, from + count, 1)) : crews(from, count, jobs), count)
+  return report(jobs === 1 ? runSeeds(range(from, from + count, 1)) : crews(from, count, jobs), from, count)
 }
 
 function* range(from: number, to: number, step: number): Generator<number> {
@@ -96,8 +105,8 @@ function brokenCrew(seed: number, code: number | null): Result {
   return { seed, hash: "", steps: 0, virtualMs: 0, cpuMs: 0, counted: {}, judged: {}, faults: {}, says }
 }
 
-async function report(results: AsyncGenerator<Result>, count: number): Promise<number> {
-  const totals = createTotals()
+async function report(results: AsyncGenerator<Result>, from: number, count: number): Promise<number> {
+  const totals = createTotals([[from, from + count - 1]])
   const failed: number[] = []
   for await (const result of results) {
     add(totals, result)
@@ -110,10 +119,25 @@ async function report(results: AsyncGenerator<Result>, count: number): Promise<n
     if (totals.seeds % PROGRESS_EVERY === 0) say(`${totals.seeds} of ${count} seeds, ${totals.failed} failed`)
     if (values.seed !== undefined) say(`hash ${result.hash}`)
   }
-  say(describeTotals(totals))
-  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(totals, undefined, 2)}\n`)
+  tell(totals)
   if (failed.length > 0) say(`failing seeds: ${failed.join(", ")}`)
   return failed.length > 0 ? 1 : 0
+}
+
+function merge(files: readonly string[]): number {
+  if (files.length === 0) throw new Error("--merge needs the files that are to be added up")
+  const parts = files.map((name) => ({
+    name,
+    totals: JSON.parse(readFileSync(name, "utf8")) as Partial<Totals>,
+  }))
+  const totals = mergeParts(parts)
+  tell(totals)
+  return totals.failed > 0 ? 1 : 0
+}
+
+function tell(totals: Totals): void {
+  say(describeTotals(totals))
+  if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(totals, undefined, 2)}\n`)
 }
 
 /** Whether this is what was looked for. */

@@ -1,7 +1,14 @@
 /** What many seeds amount to, for people who wonder whether a simulation has done anything at all. */
+import { INVARIANTS } from "../support/history/violation.ts"
 import type { Simulation } from "./simulate.ts"
 
+/** The first seed and the last. */
+export type SeedRange = readonly [first: number, last: number]
+
 export interface Totals {
+  /** Which seeds were to be simulated. */
+  readonly ranges: SeedRange[]
+  /** How many of them were. */
   seeds: number
   failed: number
   steps: number
@@ -34,19 +41,36 @@ export function resultOf(simulation: Simulation, cpuMs: number): Result {
   return { seed, hash, steps, virtualMs, cpuMs, faults, says, counted: { ...statistics }, judged }
 }
 
-export function createTotals(): Totals {
-  return { seeds: 0, failed: 0, steps: 0, virtualMs: 0, cpuMs: 0, counted: {}, judged: {}, faults: {} }
+export function createTotals(ranges: readonly SeedRange[]): Totals {
+  return {
+    ranges: [...ranges],
+    seeds: 0,
+    failed: 0,
+    steps: 0,
+    virtualMs: 0,
+    cpuMs: 0,
+    counted: {},
+    judged: {},
+    faults: {},
+  }
 }
 
 export function add(totals: Totals, result: Result): void {
-  totals.seeds += 1
-  totals.failed += result.says.length > 0 ? 1 : 0
-  totals.steps += result.steps
-  totals.virtualMs += result.virtualMs
-  totals.cpuMs += result.cpuMs
-  addEach(totals.counted, result.counted)
-  addEach(totals.judged, result.judged)
-  addEach(totals.faults, result.faults)
+  const { steps, virtualMs, cpuMs, counted, judged, faults, says } = result
+  const failed = says.length > 0 ? 1 : 0
+  addTotals(totals, { seeds: 1, failed, steps, virtualMs, cpuMs, counted, judged, faults })
+}
+
+/** The same for what many seeds amount to; what an older file does not say adds nothing. */
+export function addTotals(totals: Totals, more: Partial<Totals>): void {
+  totals.seeds += more.seeds ?? 0
+  totals.failed += more.failed ?? 0
+  totals.steps += more.steps ?? 0
+  totals.virtualMs += more.virtualMs ?? 0
+  totals.cpuMs += more.cpuMs ?? 0
+  addEach(totals.counted, more.counted ?? {})
+  addEach(totals.judged, more.judged ?? {})
+  addEach(totals.faults, more.faults ?? {})
 }
 
 function addEach(sums: Record<string, number>, more: Readonly<Record<string, number>>): void {
@@ -55,7 +79,7 @@ function addEach(sums: Record<string, number>, more: Readonly<Record<string, num
 
 export function describeTotals(totals: Totals): string {
   const { seeds, failed, steps, virtualMs, cpuMs, counted, judged, faults } = totals
-  const unjudged = Object.keys(judged).filter((invariant) => judged[invariant] === 0)
+  const unjudged = Object.keys(INVARIANTS).filter((invariant) => !judged[invariant])
   const list = (counts: Readonly<Record<string, number>>) =>
     Object.entries(counts)
       .filter(([, count]) => count > 0)
