@@ -119,6 +119,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     if (fault.startsWith("silent")) silentUs = kernel.nowUs()
     if (fault.endsWith("-late")) lateUs = kernel.nowUs()
   }
+  const answeredUs = () => Math.max(silentUs + SILENCE_US, lateUs + LATEST_US)
   const onTrouble = (says: string) => {
     kernel.note(`TROUBLE ${says}`)
     troubles.push(says)
@@ -143,6 +144,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       name: String.fromCharCode(97 + index),
       schema: ground.schema,
       startUs: START_US,
+      isAnswered: () => isOver && kernel.nowUs() > answeredUs(),
       link: {
         network: () => network,
         cutUntilUs: () => cutUntilUs.get(process) ?? 0,
@@ -295,7 +297,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     isFollowed = false
     await readToTheEnd()
     nemesis.end()
-    for (const process of processes) process.stop(1_000, { isJudged: true })
+    for (const process of processes) process.stop(1_000)
     await until(
       () => processes.every((process) => !process.isAlive()),
       STOP_US,
@@ -337,7 +339,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   async function haveItPeaceful(): Promise<void> {
-    await passUntil(Math.max(silentUs + SILENCE_US, plan.faultyUs + DEAFNESS_US))
+    await passUntil(Math.max(answeredUs(), plan.faultyUs + DEAFNESS_US))
     const life = await anyoneAtWork(RECOVER_US)
     const process = worker()
     if (process && life) await livePeacefully(peace, process, life)

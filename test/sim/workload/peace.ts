@@ -56,7 +56,7 @@ export async function livePeacefully(parts: PeaceParts, process: SimProcess, lif
     () => askInPeace(parts, life, { runs: 2, ms: 9_000, delayMs: 0 }),
     () => true,
   )
-  process.stop(100, { isJudged: true })
+  process.stop(100)
   await until(
     () => !process.isAlive(),
     PEACE_US,

@@ -39,8 +39,8 @@ export interface SimProcess {
   readonly start: () => Life
   /** All that it was doing is dropped where it is. */
   readonly crash: (why: string) => void
-  /** Stops in order, and is then as dead as after a crash. How long it takes is to be judged only in peace. */
-  readonly stop: (graceMs: number, how?: { readonly isJudged: boolean }) => void
+  /** Stops in order, and is then as dead as after a crash. Held to what that promises only if all has been answered. */
+  readonly stop: (graceMs: number) => void
   readonly isStopping: () => boolean
   /** Nothing of it happens for so long. */
   readonly pause: (us: number) => void
@@ -68,6 +68,8 @@ export interface ProcessParts {
   readonly onStarted: (life: Life) => void
   readonly onCrashPoint: (process: SimProcess, point: CrashPoint) => void
   readonly onEvent: (event: CarillonEvent) => void
+  /** Whether no call is under way any more of which something was lost, nor will be. */
+  readonly isAnswered: () => boolean
   readonly onTrouble: (says: string) => void
   readonly nextPid: () => number
 }
@@ -165,7 +167,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
     isAlive: () => alive,
     start,
     crash,
-    stop: (graceMs, how = { isJudged: false }) => {
+    stop: (graceMs) => {
       if (!alive || isStopping || !life) return
       isStopping = true
       const { carillon, pid, record } = life
@@ -174,7 +176,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
 
       function stopNow(): void {
         kernel.note(`${name}/${pid} stops`)
-        record("stop_invoke", how.isJudged ? { graceMs } : {})
+        record("stop_invoke", parts.isAnswered() ? { graceMs } : {})
         carillon.stop({ grace: graceMs }).then(
           () => {
             if (life?.pid !== pid || !alive) return
