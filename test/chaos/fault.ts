@@ -11,6 +11,7 @@
  */
 import type { Examination } from "../support/history/check.ts"
 import type { Chance } from "./chance.ts"
+import type { Verdict } from "./judge.ts"
 import type { Planned } from "./schedules.ts"
 import type { ServerOptions } from "./server.ts"
 import type { MemberOptions, World } from "./world.ts"
@@ -45,14 +46,9 @@ export interface Story extends Row {
   readonly tell: (folder: string, chance: Chance, seconds: number) => Promise<Told>
 }
 
-export interface Told {
+export interface Told extends Verdict {
   /** What was done, with numbers, as in "12 servers killed". */
   readonly done: string
-  readonly complaints: readonly string[]
-  /** The invariants that were judged. */
-  readonly judged: readonly string[]
-  readonly runs?: number
-  readonly attempts?: number
 }
 
 /** What the stage has beyond the standard. */

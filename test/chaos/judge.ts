@@ -1,24 +1,34 @@
 /** Judges a row by everything that its processes wrote down and everything that the database holds in the end. */
 import { join } from "node:path"
 import { createSystemHost } from "../../src/runtime/system.ts"
+import type { Database } from "../../src/store/database.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import { type Examination, examine } from "../support/history/check.ts"
 import { readHistory } from "../support/history/read-history.ts"
 import type { Invariant } from "../support/history/violation.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import { breach } from "./breach.ts"
+import type { ClockStep } from "./clock.ts"
 import type { Stage } from "./fault.ts"
 import { inTrueTime } from "./true-time.ts"
 import type { World } from "./world.ts"
 
+/** What nobody counted is not there: nothing that was not looked at is told as a zero. */
 export interface Verdict {
-  readonly runs: number
-  readonly attempts: number
-  readonly lost: number
-  readonly duplicates: number
-  readonly fenced: number
+  readonly runs?: number
+  readonly attempts?: number
+  readonly lost?: number
+  readonly duplicates?: number
+  readonly fenced?: number
+  /** The invariants that something was held against. */
   readonly judged: readonly string[]
+  /** How many facts the history gave about each of them. */
+  readonly evidence?: Readonly<Record<string, number>>
   readonly complaints: readonly string[]
+}
+
+export interface Examined extends Required<Verdict> {
+  readonly examination: Examination
 }
 
 /** Of a thousand complaints the first few say what is wrong. */
@@ -26,20 +36,26 @@ const MOST = 12
 /** What the standard load gives no evidence of: long quiet, one worker alone, and clocks that are wrong. */
 const BY_SOME_ROWS_ONLY: readonly Invariant[] = ["I11", "I16", "I28"]
 
-export async function judge(
-  world: World,
-  { unjudged = {} }: Stage,
-): Promise<Verdict & { readonly examination: Examination }> {
-  const history = readHistory(join(world.folder, "history"))
+/** What is in the folder of a world, held against its database. */
+export async function examineWorld(world: World, { unjudged = {} }: Stage): Promise<Examined> {
   const database = openServer(createSystemHost(), { url: world.server.url, schema: world.schema })
+  return examineFolder(world.folder, database, { unjudged, ...(world.clock && { steps: world.clock.steps }) })
+}
+
+/** Closes the database, whatever comes out. */
+export async function examineFolder(
+  folder: string,
+  database: Database,
+  { unjudged = {}, steps }: Pick<Stage, "unjudged"> & { readonly steps?: readonly ClockStep[] } = {},
+): Promise<Examined> {
   try {
     const read = await readFinal(database)
-    const final = world.clock ? inTrueTime(read, world.clock.steps) : read
-    const examination = examine(history, final)
-    const { statistics, notJudged, judged } = examination
+    const final = steps ? inTrueTime(read, steps) : read
+    const examination = examine(readHistory(join(folder, "history")), final)
+    const { statistics, judged } = examination
     const isJudged = (invariant: string) => !(invariant in unjudged)
+    const evidence = Object.entries(judged).filter(([invariant, facts]) => facts > 0 && isJudged(invariant))
     const violations = examination.violations.filter(({ invariant }) => isJudged(invariant))
-    const blind = notJudged.filter((each) => isJudged(each) && !BY_SOME_ROWS_ONLY.includes(each))
     return {
       examination,
       runs: statistics.runs,
@@ -47,14 +63,28 @@ export async function judge(
       lost: statistics.lost,
       duplicates: statistics.duplicates,
       fenced: statistics.fenced,
-      judged: Object.keys(judged).filter((each) => judged[each as Invariant] > 0 && isJudged(each)),
+      judged: evidence.map(([invariant]) => invariant),
+      evidence: Object.fromEntries(evidence),
       complaints: [
         ...violations.slice(0, MOST).map(({ invariant, says }) => breach(invariant, says)),
         ...(violations.length > MOST ? [`... and ${violations.length - MOST} more.`] : []),
-        ...blind.map((invariant) => `Nothing in the history speaks of ${invariant}.`),
       ],
     }
   } finally {
     await database.close()
+  }
+}
+
+/** After the standard load, of which every promise but a few can be judged. */
+export async function judge(world: World, stage: Stage): Promise<Examined> {
+  const examined = await examineWorld(world, stage)
+  const isWanted = (each: Invariant) => !(each in (stage.unjudged ?? {})) && !BY_SOME_ROWS_ONLY.includes(each)
+  const blind = examined.examination.notJudged.filter(isWanted)
+  return {
+    ...examined,
+    complaints: [
+      ...examined.complaints,
+      ...blind.map((invariant) => `Nothing in the history speaks of ${invariant}.`),
+    ],
   }
 }

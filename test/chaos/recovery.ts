@@ -2,7 +2,9 @@
 import { breach } from "./breach.ts"
 import type { Member, World } from "./world.ts"
 
-const BUSY_STATES = "select state, count(*)::int as many from {s}.runs group by state order by state"
+/** What is for another day may wait. */
+const BUSY_STATES = `select state, count(*)::int as many from {s}.runs
+  where state <> 'waiting' or due_at < {s}.now() + interval '1 day' group by state order by state`
 
 /** All processes that live work again, and what is enqueued anew is executed. I24. */
 export async function recover(world: World, withinMs: number): Promise<void> {

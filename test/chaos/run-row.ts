@@ -32,7 +32,7 @@ export interface RowOptions {
 const RATE = 35
 const WARM_UP_MS = 2_000
 const RECOVER_SECONDS = 60
-const NOTHING = { runs: 0, attempts: 0, lost: 0, duplicates: 0, fenced: 0, judged: [], complaints: [] }
+const NOTHING = { judged: [], complaints: [] }
 
 export async function runRow(row: Fault | Story, options: RowOptions): Promise<RowResult> {
   const { id, title } = row
@@ -59,7 +59,7 @@ type Outcome = Verdict & { readonly done: string }
 async function attempt(row: Fault | Story, folder: string, options: RowOptions): Promise<Outcome> {
   const chance = createChance(`${row.id}/${options.seed}`)
   try {
-    if (isStory(row)) return { ...NOTHING, ...(await row.tell(folder, chance, options.seconds)) }
+    if (isStory(row)) return await row.tell(folder, chance, options.seconds)
     const world = await openWorld(folder, row.stage ?? {}, chance.fork("stage"))
     try {
       return await play(row, world, options.seconds, chance.fork("fault"))
@@ -90,8 +90,8 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   await observer.end()
   await stopAll(world)
   await observer.last()
-  const verdict = await judge(world, stage)
-  const more = (await fault.expect?.(world, verdict.examination)) ?? []
+  const { examination, ...verdict } = await judge(world, stage)
+  const more = (await fault.expect?.(world, examination)) ?? []
   const missing = fault.strikes.filter((name) => !world.strikes.get(name))
   return {
     ...verdict,

@@ -1,37 +1,48 @@
-/** A story on a stage of its own: without the standard load, and judged by what it says itself. */
+/** A story on a stage of its own: without the standard load, judged by what it says itself and by its history. */
+import type { Invariant } from "../support/history/violation.ts"
 import type { Chance } from "./chance.ts"
 import type { Stage, Told } from "./fault.ts"
-import { stopAll } from "./recovery.ts"
+import { examineWorld } from "./judge.ts"
+import { createObserver } from "./observer.ts"
+import { drain, stopAll } from "./recovery.ts"
 import { openWorld, type World } from "./world.ts"
 
 export interface Plot {
   readonly stage: Stage
-  readonly judged: readonly string[]
+  /** What `play` itself looks at, beside what the history is held against. */
+  readonly asks: readonly Invariant[]
   /** The blows that must have been struck. */
   readonly strikes: readonly string[]
   /** Complains to the world about whatever must not be. Afterwards everybody must stop and end in order. */
   readonly play: (world: World, chance: Chance) => Promise<void>
 }
 
+const DRAIN_MS = 30_000
+
 export async function tellOnStage(
   folder: string,
   chance: Chance,
-  { stage, judged, strikes, play }: Plot,
+  { stage, asks, strikes, play }: Plot,
 ): Promise<Told> {
   const world = await openWorld(folder, stage, chance.fork("stage"))
   try {
+    const observer = createObserver(world)
     await play(world, chance.fork("story"))
+    observer.record("healed", {})
+    await drain(world, DRAIN_MS)
     await stopAll(world)
+    await observer.last()
+    const { examination: _, ...examined } = await examineWorld(world, stage)
     const missing = strikes.filter((name) => !world.strikes.get(name))
-    const [row] = await world.talk.ask(
-      `select count(distinct run)::int as runs, count(*)::int as attempts from "${world.schema}".attempts`,
-    )
     return {
+      ...examined,
       done: [...world.strikes].map(([name, count]) => `${count} ${name}`).join(", "),
-      complaints: [...missing.map((name) => `The fault never struck: no ${name}.`), ...world.complaints],
-      judged: [...judged, "I31"],
-      runs: Number(row?.["runs"]),
-      attempts: Number(row?.["attempts"]),
+      judged: [...new Set([...examined.judged, ...asks])],
+      complaints: [
+        ...missing.map((name) => `The fault never struck: no ${name}.`),
+        ...world.complaints,
+        ...examined.complaints,
+      ],
     }
   } finally {
     await world.close()

@@ -6,7 +6,9 @@ const HEADINGS = ["fault", "what was done", "runs", "attempts", "lost", "again",
 export function describeRow(row: RowResult): string[] {
   const { id, title, result, done } = row
   if (result === "not yet") return [id, title, "", "", "", "", "", "", `not yet (${done})`]
-  const numbers = [row.runs, row.attempts, row.lost, row.duplicates, row.fenced].map(String)
+  const numbers = [row.runs, row.attempts, row.lost, row.duplicates, row.fenced].map((each) =>
+    String(each ?? "-"),
+  )
   return [id, `${title}: ${done}`, ...numbers, ranges(row.judged), `${result} (${row.seconds} s)`]
 }
 

@@ -17,6 +17,9 @@ const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const PATIENCE_MS = 60_000
 
+/** A clock that passes over a time is never shown to come to it. Guards in the database judge it instead. */
+const UNJUDGED = { I10: "the clock went over what was due" }
+
 type Zoned = Planned & { readonly cron: string; readonly timeZone: string }
 
 /** In a gap and in a second pass: hours that are chosen, all hours, half hours, and midnights that do not exist. */
@@ -38,8 +41,8 @@ const clockChanges: Story = {
   needs: lacksFaketime,
   tell: (folder, chance) =>
     tellOnStage(folder, chance, {
-      stage: { clock: true, workers: 2 },
-      judged: ["I9", "I10", "I12"],
+      stage: { clock: true, workers: 2, unjudged: UNJUDGED },
+      asks: ["I9", "I10", "I12", "I24"],
       strikes: ["clock changes passed", "year ends passed"],
       play: passClockChanges,
     }),
@@ -140,8 +143,8 @@ const noScheduler: Story = {
   needs: lacksFaketime,
   tell: (folder, chance) =>
     tellOnStage(folder, chance, {
-      stage: { clock: true, workers: 2 },
-      judged: ["I9", "I10", "I12", "I24", "I25"],
+      stage: { clock: true, workers: 2, unjudged: UNJUDGED },
+      asks: ["I9", "I10", "I12", "I24", "I25"],
       strikes: ["hours without a scheduler"],
       play: passAnHour,
     }),
@@ -226,8 +229,8 @@ const farAway: Story = {
   needs: lacksFaketime,
   tell: (folder, chance) =>
     tellOnStage(folder, chance, {
-      stage: { clock: true, proxied: true, workers: 2 },
-      judged: ["I9", "I10", "I12", "I25"],
+      stage: { clock: true, proxied: true, workers: 2, unjudged: UNJUDGED },
+      asks: ["I9", "I10", "I12", "I24", "I25"],
       strikes: ["steps over days", "quiet seconds"],
       play: waitLong,
     }),

@@ -2,7 +2,11 @@
 import { mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as moment } from "node:timers/promises"
+import { openDatabase } from "../../../src/api/open-database.ts"
+import { resolveOptions } from "../../../src/api/options.ts"
+import { createSystemHost } from "../../../src/runtime/system.ts"
 import type { Story } from "../fault.ts"
+import { type Examined, examineFolder } from "../judge.ts"
 import { type Member, startMember } from "../member.ts"
 
 const QUICK_MS = 60_000
@@ -29,64 +33,110 @@ async function killed(member: Member): Promise<void> {
   await member.ended
 }
 
+interface Place {
+  readonly database?: "pglite"
+  readonly dataDir: string
+}
+
+/** When everybody has gone: what they wrote down, held against what their data folder holds. */
+async function examine(folder: string, place: Place): Promise<Examined> {
+  const { database } = await openDatabase(createSystemHost(), resolveOptions(place), () => {})
+  return examineFolder(folder, database)
+}
+
+/** Of several data folders, each with a history of its own. */
+function together(all: readonly Examined[]) {
+  const sum = (count: (each: Examined) => number) => all.reduce((total, each) => total + count(each), 0)
+  const judged = [...new Set(all.flatMap((each) => each.judged))]
+  return {
+    runs: sum(({ runs }) => runs),
+    attempts: sum(({ attempts }) => attempts),
+    lost: sum(({ lost }) => lost),
+    duplicates: sum(({ duplicates }) => duplicates),
+    fenced: sum(({ fenced }) => fenced),
+    judged,
+    evidence: Object.fromEntries(judged.map((each) => [each, sum(({ evidence }) => evidence[each] ?? 0)])),
+    complaints: all.flatMap(({ complaints }) => complaints),
+  }
+}
+
+/** A folder in which processes keep their history. */
+function makeFolder(...path: readonly [string, ...string[]]): string {
+  const folder = join(...path)
+  mkdirSync(join(folder, "history"), { recursive: true })
+  return folder
+}
+
 const sharedFolder: Story = {
   id: "F33",
   title: "a second process opens the same data folder",
   tell: async (folder) => {
-    mkdirSync(join(folder, "history"))
     const complaints: string[] = []
-    const shared = { dataDir: join(folder, "embedded") }
-    const two = [begin(folder, "one", shared), begin(folder, "two", shared)]
-    await Promise.all(two.map((member) => member.call("start")))
-    const rounds = await Promise.all(two.map((member) => member.call<boolean>("round")))
-    if (!rounds.every(Boolean)) complaints.push("Two processes that share a server could not both use it.")
-    const seen = await Promise.all(two.map((member) => member.call<number>("history")))
-    if (Math.min(...seen) < 2) complaints.push("Two processes that share a folder do not see the same runs.")
-    await Promise.all(two.map(end))
-
-    const alone = { database: "pglite", dataDir: join(folder, "pglite") }
-    const first = begin(folder, "first", alone)
-    await first.call("start")
-    await first.call("round")
-    const second = begin(folder, "second", alone)
-    const refusal = await second.call("start").then(
-      () => "it was let in",
-      (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
-    )
-    if (!refusal.startsWith("PGLITE_IN_USE") || !refusal.includes(String(first.pid))) {
-      complaints.push(`The second on a PGlite folder must be refused with the pid of the first: ${refusal}.`)
-    }
-    await killed(second)
-    await killed(first)
-    const heir = begin(folder, "heir", alone)
-    await heir.call("start", {}, QUICK_MS)
-    if (!(await heir.call<boolean>("round", {}, QUICK_MS)))
-      complaints.push("The heir of a PGlite folder cannot use it.")
-    const inherited = await heir.call<number>("history")
-    if (inherited < 2) complaints.push("The heir of a PGlite folder does not know what the first had done.")
-    await end(heir)
+    const examined = [
+      await shareServer(makeFolder(folder, "shared"), complaints),
+      await inheritPglite(makeFolder(folder, "alone"), complaints),
+    ]
+    const verdict = together(examined)
     return {
+      ...verdict,
       done: "2 shared a server, 1 was refused by PGlite, 1 inherited from the dead",
-      complaints,
-      judged: ["I1"],
+      complaints: [...complaints, ...verdict.complaints],
     }
   },
+}
+
+async function shareServer(folder: string, complaints: string[]): Promise<Examined> {
+  const place = { dataDir: join(folder, "embedded") }
+  const two = [begin(folder, "one", place), begin(folder, "two", place)]
+  await Promise.all(two.map((member) => member.call("start")))
+  const rounds = await Promise.all(two.map((member) => member.call<boolean>("round")))
+  if (!rounds.every(Boolean)) complaints.push("Two processes that share a server could not both use it.")
+  const seen = await Promise.all(two.map((member) => member.call<number>("history", { final: true })))
+  if (Math.min(...seen) < 2) complaints.push("Two processes that share a folder do not see the same runs.")
+  await Promise.all(two.map(end))
+  return examine(folder, place)
+}
+
+async function inheritPglite(folder: string, complaints: string[]): Promise<Examined> {
+  const place = { database: "pglite", dataDir: join(folder, "pglite") } as const
+  const first = begin(folder, "first", place)
+  await first.call("start")
+  await first.call("round")
+  const second = begin(folder, "second", place)
+  const refusal = await second.call("start").then(
+    () => "it was let in",
+    (error: { code?: string; message: string }) => `${error.code}: ${error.message}`,
+  )
+  if (!refusal.startsWith("PGLITE_IN_USE") || !refusal.includes(String(first.pid))) {
+    complaints.push(`The second on a PGlite folder must be refused with the pid of the first: ${refusal}.`)
+  }
+  await killed(second)
+  await killed(first)
+  const heir = begin(folder, "heir", place)
+  await heir.call("start", {}, QUICK_MS)
+  if (!(await heir.call<boolean>("round", {}, QUICK_MS)))
+    complaints.push("The heir of a PGlite folder cannot use it.")
+  const inherited = await heir.call<number>("history", { final: true })
+  if (inherited < 2) complaints.push("The heir of a PGlite folder does not know what the first had done.")
+  await end(heir)
+  return examine(folder, place)
 }
 
 const killedAtFirst: Story = {
   id: "F34",
   title: "the first start is killed while it makes the cluster and the schema",
   tell: async (folder, chance, seconds) => {
-    mkdirSync(join(folder, "history"))
     const complaints: string[] = []
+    const examined: Examined[] = []
     const untilMs = performance.now() + seconds * 1_000
     let kills = 0
     let inTime = 0
     for (let trial = 0; trial < 2 || performance.now() < untilMs; trial += 1) {
-      const place = { dataDir: join(folder, `trial-${trial}`) }
+      const home = makeFolder(folder, `trial-${trial}`)
+      const place = { dataDir: join(home, "embedded") }
       // Twice in a row: what a killed start has left must not confuse the next one.
       for (const life of ["a", "b"]) {
-        const member = begin(folder, `trial-${trial}${life}`, place)
+        const member = begin(home, life, place)
         const isReady = member.call("start").then(
           () => true,
           () => false,
@@ -96,20 +146,26 @@ const killedAtFirst: Story = {
         kills += 1
         if (!wasReady) inTime += 1
       }
-      const heir = begin(folder, `trial-${trial}c`, place)
+      const heir = begin(home, "c", place)
       const works = await heir
         .call("start", {}, QUICK_MS)
         .then(() => heir.call<boolean>("round", {}, QUICK_MS))
         .catch((error: Error) => error.message)
       if (works !== true) complaints.push(`After two killed starts the next one did not work: ${works}.`)
-      if (heir.isUp()) await end(heir)
+      if (heir.isUp()) {
+        await heir.call("history", { final: true })
+        await end(heir)
+        examined.push(await examine(home, place))
+      }
       rmSync(place.dataDir, { recursive: true, force: true, maxRetries: 5 })
     }
     if (inTime === 0) complaints.push("The fault never struck: every start was ready before it was killed.")
+    const verdict = together(examined)
     return {
+      ...verdict,
       done: `${kills} first starts killed, ${inTime} of them before they were ready`,
-      complaints,
-      judged: ["I24"],
+      judged: [...verdict.judged, "I24"],
+      complaints: [...complaints, ...verdict.complaints],
     }
   },
 }

@@ -19,6 +19,10 @@ const LATER_DAYS = 40
 const LATER = 50
 const HELD_KEY = { key: "held", keyFor: `${LATER_DAYS}d` }
 
+/** What would prove it is gone, as it was to be. The story says itself which runs must be there. */
+const DROPPED = "history was dropped"
+const UNJUDGED = { I1: DROPPED, I6: DROPPED, I7: DROPPED, I8: DROPPED }
+
 const pruning: Story = {
   id: "F57",
   title:
@@ -26,8 +30,8 @@ const pruning: Story = {
   needs: lacksFaketime,
   tell: (folder, chance) =>
     tellOnStage(folder, chance, {
-      stage: { clock: true, workers: 2, worker: EXTRA, producer: EXTRA },
-      judged: ["I1", "I6", "I24", "I25", "I33"],
+      stage: { clock: true, workers: 2, worker: EXTRA, producer: EXTRA, unjudged: UNJUDGED },
+      asks: ["I1", "I18", "I24", "I25", "I33"],
       strikes: ["days passed", "days of history dropped", "readings of all pages", "dead letters replayed"],
       play: passDays,
     }),

@@ -2,6 +2,7 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { openRecorder } from "../../support/history/record.mjs"
 import { breach } from "../breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault, Story } from "../fault.ts"
@@ -23,7 +24,7 @@ const backlog: Story = {
   tell: (folder, chance) =>
     tellOnStage(folder, chance, {
       stage: { workers: 2, worker: { slots: 16 } },
-      judged: ["I1", "I8", "I10", "I11", "I24", "I25"],
+      asks: ["I1", "I8", "I10", "I11", "I24", "I25"],
       strikes: ["runs due at once", "runs for later", "workers killed in the middle"],
       play: workOff,
     }),
@@ -31,6 +32,7 @@ const backlog: Story = {
 
 async function workOff(world: World, chance: Chance): Promise<void> {
   await fill(world, "1", FUTURE, "1 year")
+  tellOfDue(world)
   await fill(world, "2", DUE, "1 second")
   world.struck("runs for later", FUTURE)
   world.struck("runs due at once", DUE)
@@ -63,6 +65,21 @@ async function workOff(world: World, chance: Chance): Promise<void> {
   if (most.mb > MOST_MEMORY_MB)
     world.complain(breach("I25", `a worker held ${Math.round(most.mb)} MB, more than ${MOST_MEMORY_MB}.`))
   await judgeBacklog(world)
+  // They are counted. Whoever reads everything in the end would read little else.
+  await world.talk.ask(`delete from "${world.schema}".runs where id::text like '1%'`)
+}
+
+/** Whoever writes so much at once has to answer for it: nobody else has asked for these runs. */
+function tellOfDue({ folder }: World): void {
+  const { record, close } = openRecorder(join(folder, "history"), "importer")
+  const runs = Array.from({ length: DUE }, (_, index) => idOf("2", index + 1))
+  for (const run of runs) record("enq_invoke", { run, job: "work", attempts: 5 })
+  for (const run of runs) record("enq_ok", { run, created: true })
+  close()
+}
+
+function idOf(prefix: string, number: number): string {
+  return `${prefix}0000000-0000-7000-8000-${number.toString(16).padStart(12, "0")}`
 }
 
 /** Written as a migration from elsewhere would be: at once, by one statement. */
