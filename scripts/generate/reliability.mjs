@@ -46,32 +46,53 @@ function renderSeeds({ seeds, failed, steps, virtualMs, counted, faults }) {
 function renderFaults(rows) {
   const cells = rows.map((row) =>
     row.result === "not yet"
-      ? [row.id, row.title, "", "", "", "", `not yet (${row.done})`]
-      : [
-          row.id,
-          `${row.title}: ${row.done}`,
-          number(row.runs),
-          number(row.lost),
-          number(row.duplicates),
-          number(row.fenced),
-          row.result,
-        ],
+      ? [row.id, row.title, "", "", "", "", "", `not yet (${row.done})`]
+      : [row.id, `${row.title}: ${row.done}`, ...countsOf(row), judgedOf(row), row.result],
   )
   const held = rows.filter(({ result }) => result === "held").length
   const violated = rows.filter(({ result }) => result === "violated").length
+  const seeds = [...new Set(rows.map(({ seed }) => seed))]
   return [
-    `${held} held, ${violated} violated, ${rows.length - held - violated} not yet.`,
+    `${held} held, ${violated} violated, ${rows.length - held - violated} not yet; ` +
+      `seed${seeds.length === 1 ? "" : "s"} ${seeds.join(", ")}.`,
     "",
-    table(["", "Fault, and what was done", "runs", "lost", "again", "refused", "result"], cells, [
+    table(["", "Fault, and what was done", "runs", "lost", "again", "refused", "judged", "result"], cells, [
       "---",
       "---",
       "--:",
       "--:",
       "--:",
       "--:",
+      "---",
       "---",
     ]),
   ].join("\n")
+}
+
+/** Older entries keep it elsewhere, or have none: then nobody has read the history. */
+function isExamined({ evidence, examination }) {
+  return evidence !== undefined || examination !== undefined
+}
+
+/** What was not counted is a dash, also where it was written down as nothing. */
+function countsOf(row) {
+  return [row.runs, row.lost, row.duplicates, row.fenced].map((count) =>
+    count === undefined || (count === 0 && !isExamined(row)) ? "-" : number(count),
+  )
+}
+
+/** As in I1-I9, I24. */
+function judgedOf(row) {
+  if (!isExamined(row)) return "-"
+  const { judged } = row
+  const numbers = judged.map((name) => Number(name.slice(1))).sort((a, b) => a - b)
+  const parts = []
+  for (const each of numbers) {
+    const part = parts.at(-1)
+    if (part?.last === each - 1) part.last = each
+    else parts.push({ first: each, last: each })
+  }
+  return parts.map(({ first, last }) => (first === last ? `I${first}` : `I${first}-I${last}`)).join(", ")
 }
 
 function renderMutants(mutants) {
