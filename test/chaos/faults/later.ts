@@ -18,5 +18,5 @@ export const laterRows: readonly Story[] = [
   later("F42", "everything goes through PgBouncer", "PgBouncer"),
   later("F49", "two versions work side by side", "two versions"),
   later("F50", "the schema is migrated under load", "two versions"),
-  later("F53", "one tenant floods the queue", "tenants"),
+  later("F53", "one tenant floods the queue", "fair shares of tenants"),
 ]
