@@ -10,6 +10,7 @@
  * is a violation, and so is one that does not stop and end when it is told to.
  */
 import type { Examination } from "../support/history/check.ts"
+import type { Invariant } from "../support/history/violation.ts"
 import type { Chance } from "./chance.ts"
 import type { Verdict } from "./judge.ts"
 import type { Planned } from "./schedules.ts"
@@ -30,6 +31,8 @@ export interface Fault extends Row {
   readonly stage?: Stage
   /** The blows that must have been struck, by their names: a fault that did not happen proves nothing. */
   readonly strikes: readonly string[]
+  /** What the row is there for, beside what the standard load shows anyway: of these its history has to speak. */
+  readonly mustJudge?: readonly Invariant[]
   /**
    * Does the damage until `signal` aborts. What it waits for must end then: use `world.rest`. A blow that needs more
    * time than that to be whole may take it.
@@ -70,6 +73,8 @@ export interface Stage {
   readonly rate?: number
   /** Lets everything alone before the fault for long enough that a late start is seen, which it is not in a moment. */
   readonly quiet?: boolean
+  /** Also while the fault strikes, no run starts later than that after it was due. */
+  readonly startsWithinMs?: number
   /** How long the row may take to be whole again. @default 60 */
   readonly recoverSeconds?: number
   /** Fewer or more seconds than the caller asked for would make no sense. */

@@ -9,7 +9,7 @@ import type { Invariant } from "../support/history/violation.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import { breach } from "./breach.ts"
 import type { ClockStep } from "./clock.ts"
-import type { Stage } from "./fault.ts"
+import type { Fault, Stage } from "./fault.ts"
 import { inTrueTime } from "./true-time.ts"
 import type { World } from "./world.ts"
 
@@ -76,9 +76,10 @@ export async function examineFolder(
 }
 
 /** After the standard load, of which every promise but a few can be judged. */
-export async function judge(world: World, stage: Stage): Promise<Examined> {
+export async function judge(world: World, { stage = {}, mustJudge = [] }: Fault): Promise<Examined> {
   const examined = await examineWorld(world, stage)
-  const isWanted = (each: Invariant) => !(each in (stage.unjudged ?? {})) && !BY_SOME_ROWS_ONLY.includes(each)
+  const isWanted = (each: Invariant) =>
+    mustJudge.includes(each) || !(each in (stage.unjudged ?? {}) || BY_SOME_ROWS_ONLY.includes(each))
   const blind = examined.examination.notJudged.filter(isWanted)
   return {
     ...examined,

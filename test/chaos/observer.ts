@@ -12,6 +12,9 @@ export interface Observer {
   readonly last: () => Promise<void>
   /** Lets time pass in which nothing is broken. */
   readonly quiet: () => Promise<void>
+  /** Between these two no run may start later than that after it was due. */
+  readonly quietFrom: (withinMs: number) => Promise<void>
+  readonly quietTo: () => Promise<void>
   readonly record: Recorder["record"]
 }
 
@@ -87,6 +90,9 @@ export function createObserver(world: World): Observer {
     return Number(row?.["us"])
   }
 
+  const quietFrom = async (withinMs: number) => record("quiet_from", { withinMs, nowUs: await now() })
+  const quietTo = async () => record("quiet_to", { nowUs: await now() })
+
   return {
     begin: () => {
       watching = (async () => {
@@ -109,10 +115,12 @@ export function createObserver(world: World): Observer {
       close()
     },
     quiet: async () => {
-      record("quiet_from", { withinMs: QUIET_WITHIN_MS, nowUs: await now() })
+      await quietFrom(QUIET_WITHIN_MS)
       await world.rest(QUIET_MS)
-      record("quiet_to", { nowUs: await now() })
+      await quietTo()
     },
+    quietFrom,
+    quietTo,
     record,
   }
 }

@@ -83,14 +83,17 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   await world.rest(WARM_UP_MS)
   if (stage.quiet) await observer.quiet()
 
+  const { startsWithinMs } = stage
+  if (startsWithinMs !== undefined) await observer.quietFrom(startsWithinMs)
   await strike(fault, world, (stage.seconds?.(asked) ?? asked) * 1_000, chance)
+  if (startsWithinMs !== undefined) await observer.quietTo()
   observer.record("healed", {})
   await recover(world, withinMs)
   await drain(world, withinMs)
   await observer.end()
   await stopAll(world)
   await observer.last()
-  const { examination, ...verdict } = await judge(world, stage)
+  const { examination, ...verdict } = await judge(world, fault)
   const more = (await fault.expect?.(world, examination)) ?? []
   const missing = fault.strikes.filter((name) => !world.strikes.get(name))
   return {

@@ -86,6 +86,7 @@ const skewed: Fault = {
   needs: lacksFaketime,
   stage: { clock: true, workers: 2, seconds: (asked) => Math.max(asked, 6) },
   strikes: ["jumps of a process's clock", "runs by processes with wrong clocks"],
+  mustJudge: ["I28"],
   inject: async (world, chance, signal) => {
     await guardsOf(world)
     const wrong = await Promise.all([

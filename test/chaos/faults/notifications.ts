@@ -1,6 +1,7 @@
 /** Notifications: lost, switched off, far too many, and none possible at all. */
 import { createHash } from "node:crypto"
 import type { Fault } from "../fault.ts"
+import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
 import type { World } from "../world.ts"
 
 /** The channel that processes wake each other up by. */
@@ -11,16 +12,22 @@ function channelOf({ schema }: World): string {
 const lostOrMany: Fault = {
   id: "F28",
   title: "notifications are lost, switched off, or far too many",
-  stage: { proxied: true },
-  strikes: ["notifications dropped", "notifications sent in vain"],
+  stage: { ...SPARSE, proxied: true },
+  strikes: ["notifications dropped", "notifications sent in vain", "runs that nobody was told of"],
+  mustJudge: ["I11"],
   inject: async (world, chance, signal) => {
-    const quiet = await world.add("worker", { wakeups: false })
-    const [deaf] = world.workers()
-    deaf?.network?.obey(({ type }) => {
-      if (type !== "A") return "pass"
-      world.struck("notifications dropped")
-      return "drop"
-    })
+    const silent = await world.add("worker", { wakeups: false })
+    const hearing = world.workers().filter((worker) => worker !== silent)
+    for (const { network } of hearing) {
+      network?.obey(({ type }) => {
+        if (type !== "A") return "pass"
+        world.struck("notifications dropped")
+        return "drop"
+      })
+    }
+    world.struck("runs that nobody was told of", await enqueueNowAndThen(world, chance))
+    // One stays deaf. The others hear everything, and much that is not for them.
+    for (const { network } of hearing.slice(1)) network?.pass()
     const own = chance.fork("flood")
     const payloads = () => [
       "",
@@ -38,8 +45,8 @@ const lostOrMany: Fault = {
       )
       world.struck("notifications sent in vain", Number(rows[0]?.["many"]))
       await world.rest(100, signal)
-    } while (!signal.aborted || !world.strikes.has("notifications dropped"))
-    await quiet.call("ping")
+    } while (!signal.aborted)
+    await silent.call("ping")
   },
   heal: async (world) => {
     for (const { network } of world.everybody()) network?.pass()

@@ -156,6 +156,7 @@ const toldToGo: Fault = {
   title: "a worker is told to go, once, twice, or killed before it is gone",
   stage: { quiet: true, seconds: (asked) => Math.max(asked, 8) },
   strikes: ["stops", "impatient stops", "kills during a stop"],
+  mustJudge: ["I11"],
   inject: async (world, chance, signal) => {
     const ways = [leave, leaveTwice, leaveOrDie]
     // On a slow machine one of them may have nothing to do when it is told to go, and be gone before it is killed.

@@ -2,6 +2,7 @@
 import pg from "pg"
 import { breach } from "../breach.ts"
 import type { Fault } from "../fault.ts"
+import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
 import type { World } from "../world.ts"
 
 const OURS = "application_name = 'carillon' and backend_type = 'client backend'"
@@ -33,12 +34,17 @@ const LISTENING = `${OURS} and query ilike 'listen%'`
 const deaf: Fault = {
   id: "F14",
   title: "only the sessions that listen are ended",
-  strikes: ["listeners ended"],
+  stage: SPARSE,
+  strikes: ["listeners ended", "runs meanwhile that nothing else would start"],
+  mustJudge: ["I11"],
   inject: async (world, chance, signal) => {
+    const own = chance.fork("runs")
+    const enqueued = enqueueNowAndThen(world, own)
     while (!signal.aborted) {
       world.struck("listeners ended", await endSessions(world, LISTENING))
       await world.rest(chance.between(300, 1_500), signal)
     }
+    world.struck("runs meanwhile that nothing else would start", await enqueued)
   },
   heal: async (world) => {
     // Workers and producers all listen again.
