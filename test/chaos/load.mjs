@@ -37,11 +37,12 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     if (recent.length > RECENT) recent.shift()
   }
 
-  async function cancel(run) {
+  /** `withinMs`: where so soon a handler that is at work has to be told. */
+  async function cancel(run, withinMs) {
     record("cancel_invoke", { run })
     try {
       const cancelled = await carillon.cancel(run, { actor: "chaos", reason: "a test" })
-      if (cancelled.changed) record("cancel_ok", { run })
+      if (cancelled.changed) record("cancel_ok", { run, ...(withinMs !== undefined && { withinMs }) })
       return cancelled
     } catch (error) {
       if (error.code === "RUN_NOT_FOUND")

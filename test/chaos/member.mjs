@@ -142,7 +142,7 @@ const commands = {
     await handles[0].result()
     return true
   },
-  cancel: ({ run }) => working.cancel(run),
+  cancel: ({ run, withinMs }) => working.cancel(run, withinMs),
   expedite: ({ run, ...rest }) => carillon.expedite(run, { ...by, ...rest }),
   replay: ({ run }) => carillon.replay(run, by),
   discard: ({ run }) => carillon.discard(run, by),

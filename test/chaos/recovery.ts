@@ -54,6 +54,35 @@ function servesDefault({ options }: Member): boolean {
   return options.pools === undefined || "default" in options.pools
 }
 
+/** Longer than anybody waits for it: only a cancellation ends it soon. */
+const LONG = { job: "work", input: { ms: 20_000 }, settings: { priority: 10 } }
+/** Who is told of nothing hears it with the next renewal of its lease: a quarter of eight seconds at the most. */
+const TOLD_WITHIN_MS = 5_000
+/** From the claim to the first word of the handler, on a busy machine. */
+const BEGIN_MS = 500
+
+/** Whoever is at work on a run that somebody else cancels is told so in time, for the judge to see. I23. */
+export async function cancelAtWork(world: World, withinMs: number): Promise<void> {
+  const [producer] = world.producers()
+  const isIn = async (table: string, which: string, run: string) => {
+    const rows = await world.talk.ask(`select 1 from "${world.schema}".${table} where ${which}`, [run])
+    return rows.length > 0
+  }
+  const isDone = await world.until(async () => {
+    const run = await producer?.call<string | undefined>("enqueue", LONG)
+    if (run === undefined) return false
+    const isAtWork = () => isIn("runs", "id = $1 and state = 'running'", run)
+    const isOver = () => isIn("attempts", "run = $1 and run_state is not null", run)
+    await world.until(async () => (await isAtWork()) || (await isOver()), withinMs)
+    await world.rest(BEGIN_MS)
+    await producer?.call("cancel", { run, withinMs: TOLD_WITHIN_MS })
+    await world.until(isOver, withinMs)
+    // Its worker may have lost it before anybody could cancel it, when a clock was set just now.
+    return isIn("attempts", "run = $1 and run_state = 'cancelled' and started_at is not null", run)
+  }, withinMs)
+  if (!isDone) world.complain(breach("I23", "no run could be cancelled while somebody was at work on it."))
+}
+
 /** The load ends, schedules rest, and all that there is comes to its end. */
 export async function drain(world: World, withinMs: number): Promise<void> {
   await Promise.all(

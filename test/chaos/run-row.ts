@@ -6,7 +6,7 @@ import { createChance } from "./chance.ts"
 import { type Fault, isStory, type Story } from "./fault.ts"
 import { judge, type Verdict } from "./judge.ts"
 import { createObserver } from "./observer.ts"
-import { drain, recover, stopAll } from "./recovery.ts"
+import { cancelAtWork, drain, recover, stopAll } from "./recovery.ts"
 import { SCHEDULES } from "./schedules.ts"
 import { openWorld, type World } from "./world.ts"
 
@@ -89,6 +89,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   if (startsWithinMs !== undefined) await observer.quietTo()
   observer.record("healed", {})
   await recover(world, withinMs)
+  await cancelAtWork(world, withinMs)
   await drain(world, withinMs)
   await observer.end()
   await stopAll(world)
