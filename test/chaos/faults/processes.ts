@@ -3,6 +3,7 @@ import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points
 import { breach } from "../breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
+import { complaintsAboutHeld, type Held, takeHold } from "../held.ts"
 import type { Member, World } from "../world.ts"
 
 const LEASE_MS = 2_000
@@ -92,6 +93,9 @@ async function helpTo(world: World, point: CrashPoint, mortal: Member, signal: A
   }
 }
 
+/** What each sleeper was at work on. */
+const asleep = new WeakMap<World, readonly Held[]>()
+
 const pausedWorkers: Fault = {
   id: "F3",
   title: "a worker sleeps past its lease and wakes up",
@@ -100,20 +104,22 @@ const pausedWorkers: Fault = {
   inject: async (world, chance, signal) => {
     // The longest-lived one stays awake: somebody has to take over.
     const [, ...sleepers] = world.workers()
+    const held: Held[] = []
+    asleep.set(world, held)
     const doze = async (ms: number, what: string) => {
-      const sleeper = chance.pick(sleepers)
-      await sleeper.call("enqueue", { job: "stubborn", input: { ms: 1_000 } })
-      await sleepFor(world, sleeper, ms)
+      const mine = await takeHold(world, sleepers)
+      await sleepFor(world, mine.by, ms)
       world.struck(what)
+      return mine
     }
     while (!signal.aborted) {
       await doze(chance.between(100, LEASE_MS / 2), "short pauses")
-      await doze(LEASE_MS + chance.between(2_000, 3_000), "pauses past the lease")
+      held.push(await doze(LEASE_MS + chance.between(2_000, 3_000), "pauses past the lease"))
     }
   },
   heal: wakeAll,
-  expect: (world, { statistics }) => [
-    ...(statistics.lost > 0 ? [] : ["No run was taken from a sleeper."]),
+  expect: async (world) => [
+    ...(await complaintsAboutHeld(world, asleep.get(world) ?? [])),
     ...(world.heard("lease.lost") > 0 ? [] : ["No sleeper noticed that its lease was lost."]),
   ],
 }
@@ -162,21 +168,40 @@ const toldToGo: Fault = {
     // On a slow machine one of them may have nothing to do when it is told to go, and be gone before it is killed.
     const isEnough = () => signal.aborted && world.strikes.size === ways.length
     for (let round = 0; round < MOST_ROUNDS && !isEnough(); round += 1) {
-      const leaver = await world.add("worker")
+      const way = ways[round % ways.length] ?? leave
+      // Nobody could take anything from one who goes in order: it has to give back what it has.
+      const leaver = await world.add("worker", way === leaveOrDie ? {} : { lease: LONG_LEASE })
       // Enough of them that some are its own.
       for (let many = 0; many < 6; many += 1) {
         const job = chance.pick(["stubborn", "work"])
         await leaver.call("enqueue", { job, input: { ms: 3_000 } })
       }
       await world.rest(chance.between(100, 500))
-      await ways[round % ways.length]?.(world, leaver, chance)
+      await way(world, leaver, chance)
     }
   },
-  expect: (_world, { statistics }) =>
-    statistics.released > 0 ? [] : ["Nobody who was told to go gave anything back."],
+  expect: complaintsAboutReleased,
 }
 
 const MOST_ROUNDS = 30
+const LONG_LEASE = "40s"
+/** Twice the slowest poll, and a fraction of that lease. */
+const SOON_MS = 10_000
+
+/** What was given back starts soon, wherever there is room, and not when a lease is over. I31. */
+async function complaintsAboutReleased({ talk, schema }: World): Promise<string[]> {
+  const rows = await talk.ask(
+    `select run, released, (extract(epoch from started_at - released) * 1000)::int as ms from (
+       select run, started_at, lag(outcome) over own as before, lag(finished_at) over own as released
+       from "${schema}".attempts window own as (partition by run order by finished_at)) as attempts
+     where before = 'released' and started_at is not null order by ms desc`,
+  )
+  if (rows.length === 0)
+    return ["Nobody who was told to go gave anything back that somebody else has started."]
+  return rows
+    .filter(({ ms }) => Number(ms) > SOON_MS)
+    .map(({ run, ms }) => breach("I31", `run ${run} was given back, and started ${ms} ms later.`))
+}
 
 /** The grace of a member is a second and a half. */
 const GRACE_MS = 1_500

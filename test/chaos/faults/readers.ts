@@ -1,4 +1,6 @@
 /** Those who hold old snapshots, read everything, or make the planner think differently. */
+import { join } from "node:path"
+import { readHistory } from "../../support/history/read-history.ts"
 import { breach } from "../breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
@@ -96,29 +98,70 @@ const SETTINGS = [
 const planners: Fault = {
   id: "F27",
   title: "the planner changes its mind",
-  strikes: ["plans flipped"],
+  strikes: ["plans flipped", "looks at runs under a limit"],
   inject: async (world, chance, signal) => {
-    while (!signal.aborted) {
-      for (const setting of SETTINGS) {
-        await world.talk.ask(`alter role carillon set ${setting} = ${chance.pick(["on", "off"])}`)
-      }
-      await world.talk.ask(
-        `alter role carillon set plan_cache_mode = ${chance.pick(["auto", "force_generic_plan", "force_custom_plan"])}`,
-      )
-      await world.talk.ask(
-        `analyze "${world.schema}".${chance.pick(["runs", "attempts", "schedules", "keys", "run_limits"])}`,
-      )
-      // Only new sessions think so.
-      await world.talk.ask(
-        "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'carillon' and state = 'idle'",
-      )
-      world.struck("plans flipped")
-      await world.rest(chance.between(400, 1_200), signal)
-    }
+    await Promise.all([flipPlans(world, chance, signal), watchLimited(world, signal)])
   },
   heal: async (world) => {
     await world.talk.ask("alter role carillon reset all")
   },
+  expect: complaintsAboutSlots,
+}
+
+async function flipPlans(world: World, chance: Chance, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    for (const setting of SETTINGS) {
+      await world.talk.ask(`alter role carillon set ${setting} = ${chance.pick(["on", "off"])}`)
+    }
+    await world.talk.ask(
+      `alter role carillon set plan_cache_mode = ${chance.pick(["auto", "force_generic_plan", "force_custom_plan"])}`,
+    )
+    await world.talk.ask(
+      `analyze "${world.schema}".${chance.pick(["runs", "attempts", "schedules", "keys", "run_limits"])}`,
+    )
+    // Only new sessions think so.
+    await world.talk.ask(
+      "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'carillon' and state = 'idle'",
+    )
+    world.struck("plans flipped")
+    await world.rest(chance.between(400, 1_200), signal)
+  }
+}
+
+/** How many runs of `single` may be at work at once, and how many slots each worker has. */
+const CAP = 2
+const SLOTS = 8
+
+/** A plan that counts otherwise would take more of them: what is claimed is looked at, also what has not started. */
+async function watchLimited(
+  { talk, schema, rest, struck, complain }: World,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    const [row] = await talk.ask(
+      `select count(*)::int as many from "${schema}".runs where job = 'single' and state = 'running'`,
+    )
+    const many = Number(row?.["many"])
+    if (many > CAP) complain(breach("I14", `${many} runs were claimed where ${CAP} may be.`))
+    if (many > 0) struck("looks at runs under a limit")
+    await rest(30, signal)
+  }
+}
+
+/** A claim that brings more than was asked for would start them. A handler that was told to end may linger. */
+function complaintsAboutSlots({ folder }: World): string[] {
+  const atWork = new Map<number, Set<string>>()
+  const said = new Map<number, number>()
+  for (const entry of readHistory(join(folder, "history"))) {
+    if (entry.op !== "effect" && entry.op !== "end" && entry.op !== "abort") continue
+    const claims = atWork.get(entry.pid) ?? new Set()
+    atWork.set(entry.pid, claims)
+    if (entry.op === "effect") claims.add(`${entry.claim}`)
+    else claims.delete(entry.claim)
+    if (claims.size > SLOTS) said.set(entry.pid, Math.max(said.get(entry.pid) ?? 0, claims.size))
+  }
+  if (atWork.size === 0) return ["No handler was ever at work."]
+  return [...said].map(([pid, many]) => `Process ${pid} had ${many} handlers at work in ${SLOTS} slots.`)
 }
 
 export const readers: readonly Fault[] = [idleInTransaction, analysts, planners]

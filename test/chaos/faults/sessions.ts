@@ -1,6 +1,7 @@
 /** Sessions of the database that are ended, slots that are taken, and locks that are held. */
 import pg from "pg"
 import { breach } from "../breach.ts"
+import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
 import type { World } from "../world.ts"
@@ -38,13 +39,15 @@ const deaf: Fault = {
   strikes: ["listeners ended", "runs meanwhile that nothing else would start"],
   mustJudge: ["I11"],
   inject: async (world, chance, signal) => {
-    const own = chance.fork("runs")
-    const enqueued = enqueueNowAndThen(world, own)
-    while (!signal.aborted) {
-      world.struck("listeners ended", await endSessions(world, LISTENING))
-      await world.rest(chance.between(300, 1_500), signal)
+    const endListeners = async (own: Chance) => {
+      while (!signal.aborted) {
+        world.struck("listeners ended", await endSessions(world, LISTENING))
+        await world.rest(own.between(300, 1_500), signal)
+      }
     }
-    world.struck("runs meanwhile that nothing else would start", await enqueued)
+    const enqueue = async (own: Chance) =>
+      world.struck("runs meanwhile that nothing else would start", await enqueueNowAndThen(world, own))
+    await Promise.all([endListeners(chance), enqueue(chance.fork("runs"))])
   },
   heal: async (world) => {
     // Workers and producers all listen again.
