@@ -55,7 +55,7 @@ const starved: Fault = {
   needs: () => lacksCgroup("cpu"),
   strikes: ["periods without a processor"],
   inject: async (world, chance, signal) => {
-    const group = makeCgroup("cpu", { "cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": 5_000 })
+    const group = makeCgroup({ cpu: 0.05 })
     starving.group = group
     group.add(chance.pick(world.workers()).pid)
     await world.rest(60_000, signal)
@@ -101,7 +101,7 @@ const outOfMemory: Fault = {
   stage: { producer: EXTRA, worker: { ...EXTRA, pools: { default: 8 } }, seconds: () => 60 },
   strikes: ["deaths of hunger"],
   inject: async (world) => {
-    const group = makeCgroup("memory", { "memory.limit_in_bytes": 220 * 1_024 * 1_024 })
+    const group = makeCgroup({ memory: 220 * 1_024 * 1_024 })
     const [producer] = world.producers()
     try {
       await producer?.call("enqueue", { job: "glutton" })
