@@ -73,8 +73,6 @@ export interface Stage {
   readonly rate?: number
   /** Lets everything alone before the fault for long enough that a late start is seen, which it is not in a moment. */
   readonly quiet?: boolean
-  /** Also while the fault strikes, no run starts later than that after it was due. */
-  readonly startsWithinMs?: number
   /** How long the row may take to be whole again. @default 60 */
   readonly recoverSeconds?: number
   /** Fewer or more seconds than the caller asked for would make no sense. */

@@ -12,9 +12,6 @@ export interface Observer {
   readonly last: () => Promise<void>
   /** Lets time pass in which nothing is broken. */
   readonly quiet: () => Promise<void>
-  /** Between these two no run may start later than that after it was due. */
-  readonly quietFrom: (withinMs: number) => Promise<void>
-  readonly quietTo: () => Promise<void>
   readonly record: Recorder["record"]
 }
 
@@ -90,9 +87,6 @@ export function createObserver(world: World): Observer {
     return Number(row?.["us"])
   }
 
-  const quietFrom = async (withinMs: number) => record("quiet_from", { withinMs, nowUs: await now() })
-  const quietTo = async () => record("quiet_to", { nowUs: await now() })
-
   return {
     begin: () => {
       watching = (async () => {
@@ -115,12 +109,10 @@ export function createObserver(world: World): Observer {
       close()
     },
     quiet: async () => {
-      await quietFrom(QUIET_WITHIN_MS)
+      record("quiet_from", { withinMs: QUIET_WITHIN_MS, nowUs: await now() })
       await world.rest(QUIET_MS)
-      await quietTo()
+      record("quiet_to", { nowUs: await now() })
     },
-    quietFrom,
-    quietTo,
     record,
   }
 }

@@ -83,10 +83,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   await world.rest(WARM_UP_MS)
   if (stage.quiet) await observer.quiet()
 
-  const { startsWithinMs } = stage
-  if (startsWithinMs !== undefined) await observer.quietFrom(startsWithinMs)
   await strike(fault, world, (stage.seconds?.(asked) ?? asked) * 1_000, chance)
-  if (startsWithinMs !== undefined) await observer.quietTo()
   observer.record("healed", {})
   await recover(world, withinMs)
   await cancelAtWork(world, withinMs)
