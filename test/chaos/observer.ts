@@ -8,6 +8,8 @@ export interface Observer {
   readonly begin: () => void
   /** Looks no more at what goes on. */
   readonly end: () => Promise<void>
+  /** Looks at what is held when everything is done and everybody is still there. */
+  readonly rest: () => Promise<void>
   /** Looks once more, when everybody has gone. */
   readonly last: () => Promise<void>
   /** Lets time pass in which nothing is broken. */
@@ -16,6 +18,7 @@ export interface Observer {
 }
 
 const EVERY_MS = 250
+const REST_MS = 10_000
 /** Between two counts of everything. */
 const COUNT_EVERY = 4
 /** What a machine that is busy with other things may make of a wake-up: less than the slowest poll. */
@@ -42,7 +45,7 @@ export function createObserver(world: World): Observer {
     }
   }
 
-  async function lookAtSessions(): Promise<number> {
+  async function sampleSessions() {
     const alive = world.workers().length + world.producers().length
     const [row] = await world.talk.ask(
       `select count(*) filter (where application_name = 'carillon')::int as open,
@@ -50,14 +53,12 @@ export function createObserver(world: World): Observer {
          (select count(*)::int from pg_locks where locktype = 'advisory') as locks
        from pg_stat_activity`,
     )
-    const open = Number(row?.["open"])
-    record("sessions", {
-      open,
+    return {
+      open: Number(row?.["open"]),
       idleInTransaction: Number(row?.["idle"]),
       advisoryLocks: Number(row?.["locks"]),
       most: alive === 0 ? 0 : (alive + DYING) * SESSIONS,
-    })
-    return open
+    }
   }
 
   /** In one snapshot: by their states, and by their ids. One that was replayed is what it is now. */
@@ -78,7 +79,7 @@ export function createObserver(world: World): Observer {
 
   async function look(time: number): Promise<void> {
     await lookAtSchedules()
-    await lookAtSessions()
+    record("sessions", await sampleSessions())
     if (time % COUNT_EVERY === 0) await count()
   }
 
@@ -101,10 +102,19 @@ export function createObserver(world: World): Observer {
       ending.abort()
       await watching
     },
+    rest: async () => {
+      // A tick may be at work at any moment, but none for long.
+      let sample = await sampleSessions()
+      await world.until(async () => {
+        sample = await sampleSessions()
+        return sample.idleInTransaction + sample.advisoryLocks === 0
+      }, REST_MS)
+      record("sessions", { ...sample, isAtRest: true })
+    },
     last: async () => {
       // The server may take a moment to notice.
       await world.until(async () => (await openSessions(world)) === 0, 10_000)
-      await lookAtSessions()
+      record("sessions", await sampleSessions())
       await count()
       close()
     },

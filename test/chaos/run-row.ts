@@ -89,6 +89,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   await cancelAtWork(world, withinMs)
   await drain(world, withinMs)
   await observer.end()
+  await observer.rest()
   await stopAll(world)
   await observer.last()
   const { examination, ...verdict } = await judge(world, fault)

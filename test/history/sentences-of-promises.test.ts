@@ -259,16 +259,17 @@ describe("of processes it says", () => {
     ])
   })
 
-  it("how many sessions there were, and what they held in the end", () => {
+  it("how many sessions there were, and what they held at rest", () => {
     const sample = { op: "sessions", open: 3, idleInTransaction: 0, advisoryLocks: 0, most: 3 } as const
     expect(sentences({}, { ...sample, idleInTransaction: 1 }, sample)).toEqual([])
     expect(
       sentences({}, { ...sample, open: 4 }, { ...sample, idleInTransaction: 1, advisoryLocks: 2 }),
     ).toEqual([
       "4 sessions were open; there may be 3.",
-      "1 sessions are idle in a transaction in the end.",
-      "2 advisory locks are held in the end.",
+      "1 sessions are idle in a transaction at rest.",
+      "2 advisory locks are held at rest.",
     ])
+    expect(sentences({}, { ...sample, advisoryLocks: 1, isAtRest: true }, sample)).toHaveLength(1)
   })
 })
 

@@ -90,6 +90,8 @@ export type Operation =
       readonly idleInTransaction: number
       readonly advisoryLocks: number
       readonly most: number
+      /** Nobody had anything to do, for long enough to have let go of everything. */
+      readonly isAtRest?: true
     }
   /** The clock of this process is wrong by so much. */
   | { readonly op: "clock_off"; readonly ms: number }
