@@ -28,7 +28,7 @@ const WEIGHTS: Readonly<Record<ScheduleRequest, number>> = {
   put: 3,
   pause: 3,
   resume: 4,
-  "skip next": 1,
+  "skip next": 2,
   "run now": 2,
   backfill: 1,
   cancel: 0.3,
@@ -38,7 +38,7 @@ const WEIGHTS: Readonly<Record<ScheduleRequest, number>> = {
 
 /** Asks for something about one of the schedules. */
 export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
-  const { carillon, chance, record } = life
+  const { carillon, chance, host, record } = life
   const { schedules } = carillon
   const name = `schedule ${chance.between(1, plan.schedules)}`
   switch (drawRequest(chance)) {
@@ -46,14 +46,12 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return put(plan, life, name)
     case "pause":
       if (await schedules.pause(name, BY)) record("sched_pause", { schedule: name })
-      return
-    case "resume": {
-      const misfire = chance.happens(0.3) ? chance.pick(["latest", "all"] as const) : undefined
-      if (await schedules.resume(name, { ...BY, ...(misfire && { misfire }) })) {
-        record("sched_resume", { schedule: name, ...(misfire && { misfire }) })
-      }
-      return
-    }
+      if (chance.happens(0.5)) return
+      // Long enough for some occurrences.
+      await host.sleep(chance.between(500, 3_000))
+      return resume(life, name)
+    case "resume":
+      return resume(life, name)
     case "skip next":
       await schedules.skipNext(name, BY)
       // Other times, while what was left out is still to come.
@@ -78,6 +76,13 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return
     case "planned":
       await Promise.all([schedules.planned(name), schedules.fires(name), schedules.list()])
+  }
+}
+
+async function resume({ carillon, chance, record }: Life, name: string): Promise<void> {
+  const misfire = chance.happens(0.3) ? chance.pick(["latest", "all"] as const) : undefined
+  if (await carillon.schedules.resume(name, { ...BY, ...(misfire && { misfire }) })) {
+    record("sched_resume", { schedule: name, ...(misfire && { misfire }) })
   }
 }
 
