@@ -13,6 +13,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { MUTANTS } from "./list.ts"
+import { mistakeOf, type Result } from "./mutant.ts"
 import { type Controls, tryMutant, type Verdict } from "./try.ts"
 import { createWorkspace } from "./workspace.ts"
 
@@ -25,15 +26,6 @@ const chosen = MUTANTS.filter(({ name }) => words.length === 0 || words.some((wo
 if (values.list) {
   for (const { name, breaks } of chosen) console.log(`${breaks.padEnd(4)} ${name}`)
   process.exit(0)
-}
-
-/** What is kept of each. */
-interface Result {
-  readonly name: string
-  readonly breaks: string
-  readonly found: boolean
-  readonly by: string
-  readonly says: string
 }
 
 const queue = [...chosen]
@@ -66,11 +58,12 @@ function secondsSince(fromMs: number): number {
 
 function keep(file: string): void {
   const before: readonly Result[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
-  const results = MUTANTS.flatMap(({ name, breaks }): Result[] => {
+  const results = MUTANTS.flatMap((mutant): Result[] => {
+    const { name, breaks } = mutant
     const verdict = verdicts.get(name)
     if (!verdict) return before.filter((result) => result.name === name && result.breaks === breaks)
     const { found, by, says } = verdict
-    return [{ name, breaks, found, by, says: found ? says : "" }]
+    return [{ name, breaks, mistake: mistakeOf(mutant), found, by, says: found ? says : "" }]
   })
   writeFileSync(file, `${JSON.stringify(results, undefined, 2)}\n`)
 }

@@ -2,6 +2,7 @@
  * A mutant is the product with one mistake in it, of the kind that a careless change could make: it compiles, and the
  * unit tests do not notice. The checker has to, or it proves nothing.
  */
+import { createHash } from "node:crypto"
 import type { Invariant } from "../support/history/violation.ts"
 
 export interface Mutant {
@@ -24,6 +25,21 @@ export interface Edit {
 export type Workload =
   | { readonly kind: "sim"; readonly seeds: number }
   | { readonly kind: "chaos"; readonly fault: string; readonly seconds: number }
+
+/** What is kept of each that was tried. */
+export interface Result {
+  readonly name: string
+  readonly breaks: string
+  /** Which mistake it was: one that has been changed since was not tried. */
+  readonly mistake: string
+  readonly found: boolean
+  readonly by: string
+  readonly says: string
+}
+
+export function mistakeOf({ edits, shownBy }: Mutant): string {
+  return createHash("sha256").update(JSON.stringify({ edits, shownBy })).digest("hex").slice(0, 16)
+}
 
 export const sim = (seeds = 300): Workload => ({ kind: "sim", seeds })
 

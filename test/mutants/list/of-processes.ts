@@ -69,6 +69,30 @@ export const OF_PROCESSES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "renews a lease that others have taken for dead",
+    breaks: "I24",
+    edits: [
+      {
+        file: "src/store/workers/renew.ts",
+        find: "where lease = @lease and not dead",
+        replace: "where lease = @lease",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "does not tell a handler that its run was cancelled",
+    breaks: "I23",
+    edits: [
+      {
+        file: "src/engine/worker.ts",
+        find: "executor.abort(id, isReplaced ? replaceReason(id) : cancelReason(id))",
+        replace: 'executor.abort(isReplaced ? id : "", isReplaced ? replaceReason(id) : cancelReason(id))',
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "forgets connections that it has no use for, without closing them",
     breaks: "I25",
     edits: [

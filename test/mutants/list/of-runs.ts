@@ -292,7 +292,7 @@ export const OF_RUNS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "loses the history of what expired",
+    name: "loses the last failure of a run that dies",
     breaks: "I26",
     edits: [
       {
