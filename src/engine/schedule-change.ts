@@ -294,6 +294,8 @@ export function settlePaused(
 ): Settled {
   const { recurrence } = scheduled
   const before = settleDue(row, scheduled, pausedAt)
+  // What was to be made up for has used up its runs: nothing came after that.
+  if (before.decided.some(({ decision }) => decision.state !== "active")) return before
   const now = Math.floor(row.now_ms)
   const first = recurrence.next(Math.max(before.cursor, pausedAt - 1))
   const last = recurrence.previous(now + 1)

@@ -166,6 +166,20 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
+  it("have nothing left to skip when what they make up for has used up their runs", async () => {
+    const { app, ran, nightly } = await stage()
+    await app.schedules.create(nightly({ misfire: "all", maxRuns: 1 }))
+    await app.clock.set("2026-03-02T09:25Z")
+    await app.schedules.pause("nightly", by)
+    await app.clock.set("2026-03-02T09:45Z")
+    await app.schedules.resume("nightly", by)
+    await app.drain()
+    expect(ran).toEqual(["09:10"])
+    expect(brief(await app.schedules.fires("nightly"))).toEqual(["09:10 fired 1"])
+    expect(await app.schedules.get("nightly")).toMatchObject({ state: "completed" })
+    await app.close()
+  })
+
   it("that are paused until some time go on by themselves", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly())

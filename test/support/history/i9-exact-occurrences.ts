@@ -146,8 +146,11 @@ function expectedOf(chapters: readonly Chapter[], ledger: readonly FireRow[]): E
     const times = timesOf(spec, Math.floor(earliest), to)
     if (!times) return undefined
     const edited = to - EDIT_SLACK_MS
-    const known = ledger.map(({ lastUs }) => lastUs / 1_000).filter((last) => last <= edited)
-    const until = isLast ? to : isOver ? Math.max(0, ...known) : edited
+    const bound = isLast ? to : edited
+    const known = ledger.map(({ lastUs }) => lastUs / 1_000).filter((last) => last <= bound)
+    // One whose runs are used up has no more times, wherever its cursor stands.
+    const hasEnded = isOver && (!isLast || "maxRuns" in spec)
+    const until = hasEnded ? Math.max(0, ...known) : bound
     for (const at of times) certain.set(at, (certain.get(at) ?? false) || (at > from && at <= until))
   }
   return [...certain].map(([at, isCertain]) => ({ at, isCertain })).sort((a, b) => a.at - b.at)
