@@ -44,12 +44,10 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
   return unfinished.length
 }
 
-/** With what claims may have taken whose answers were lost. If this fails, the lease expires by itself, later. */
+/** With what claims may have taken whose answers were lost. What fails here is left to the lease, which expires later. */
 async function giveUp({ doubts, lease }: ShutdownParts): Promise<void> {
-  try {
-    await doubts.resolve()
-    await lease.retire()
-  } catch {}
+  await doubts.resolve().catch(() => {})
+  await lease.retire().catch(() => {})
 }
 
 /** Whether `work` ended before the signal. */

@@ -2,10 +2,10 @@
  * Where to begin looking for ready runs, so that what is long gone is not walked again and again.
  *
  * Queued runs are ordered by rank, and a rank is the moment at which the run became ready. A claimer that has taken
- * everything up to a rank, or has seen that nothing is left there to be taken, begins there the next time. Two kinds of runs can still turn up below: those of a
- * transaction that was open when the mark passed them (its writes were not to be seen yet, or it held locks and let
- * go of them), and those whose wake-up says so. So the mark remembers which transactions were open at each look, and
- * when one of them has ended, it goes back to where it stood before that one was first seen.
+ * everything up to a rank, or has seen that nothing is left there to be taken, begins there the next time. Two kinds of
+ * runs can still turn up below: those of a transaction that was open when the mark passed them (its writes were not to be
+ * seen yet, or it held locks and let go of them), and those whose wake-up says so. So the mark remembers which transactions
+ * were open at each look, and when one of them has ended, it goes back to where it stood before that one was first seen.
  *
  * Whatever was passed for the first time is found again so. A run that is locked once more when the mark has just come
  * back for it may be overlooked; so may one that became ready while the clock was set back by less than the time

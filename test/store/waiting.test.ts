@@ -77,6 +77,15 @@ describeEngines("runs that wait", (engine) => {
     expect(line.map(({ run }) => run)).toEqual(inOrder(limited))
   })
 
+  it("that were due at once are in the order in which they were enqueued, wherever they lie in the table", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    const ids = await insert(database, ...[1, 2, 3].map(() => ({ delayMs: 1_000 })))
+    await execute(database, "update {runs} set rank = 2 * (select max(rank) from {runs}) - rank")
+    await clock.set("2026-03-01T10:00Z")
+    await promote(database)
+    expect((await claim(database, await openLease(database))).ids).toEqual(ids.toReversed())
+  })
+
   it("under limits are parked when their time has come, in line from that moment on", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id] = await insert(database, { delayMs: 1_000, limits: { a: "limit", b: "limit" } })
