@@ -70,6 +70,7 @@ describe("the simulated network", () => {
         // What is to befall a call befalls one, and the next is fine.
         network = PERFECT
       },
+      stray: () => {},
       onSend: () => {},
     }
     const { connect } = createDialer({ kernel, server, owner, name: "test", link })

@@ -2,7 +2,6 @@
 
 import { CarillonError } from "../../src/errors.ts"
 import type { CarillonEvent } from "../../src/observe/events.ts"
-import { LATEST_US } from "./database/connect.ts"
 import { type Network, PERFECT } from "./database/faults.ts"
 import { type Ground, START_US } from "./database/ground.ts"
 import { createServer, type Server } from "./database/server.ts"
@@ -113,13 +112,13 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const pen = recorder.penOf(0, () => true)
   const { schema } = ground
   const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
-  let [silentUs, lateUs] = [0, 0]
+  let silentUs = 0
+  /** What was thought lost and may still be done. */
+  let strays = 0
   const count = (fault: string) => {
     faults[fault] = (faults[fault] ?? 0) + 1
     if (fault.startsWith("silent")) silentUs = kernel.nowUs()
-    if (fault.endsWith("-late")) lateUs = kernel.nowUs()
   }
-  const answeredUs = () => Math.max(silentUs + SILENCE_US, lateUs + LATEST_US)
   const onTrouble = (says: string) => {
     kernel.note(`TROUBLE ${says}`)
     troubles.push(says)
@@ -144,11 +143,14 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       name: String.fromCharCode(97 + index),
       schema: ground.schema,
       startUs: START_US,
-      isAnswered: () => isOver && kernel.nowUs() > answeredUs(),
+      isAnswered: () => isOver && strays === 0 && kernel.nowUs() > silentUs + SILENCE_US,
       link: {
         network: () => network,
         cutUntilUs: () => cutUntilUs.get(process) ?? 0,
         count,
+        stray: (change) => {
+          strays += change
+        },
         onSend: calls.onSend,
       },
       skew: {
@@ -283,7 +285,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       withinUs,
       () => "clients are still waiting for answers",
     )
-    await passUntil(lateUs + LATEST_US)
+    await kernel.run(() => strays === 0)
     resumeAll()
     pen("healed", {})
     await settleSchedules(withinUs)
@@ -339,7 +341,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   async function haveItPeaceful(): Promise<void> {
-    await passUntil(Math.max(answeredUs(), plan.faultyUs + DEAFNESS_US))
+    await passUntil(Math.max(silentUs + SILENCE_US, plan.faultyUs + DEAFNESS_US))
     const life = await anyoneAtWork(RECOVER_US)
     const process = worker()
     if (process && life) await livePeacefully(peace, process, life)

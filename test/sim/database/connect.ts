@@ -20,6 +20,8 @@ export interface Link {
   readonly cutUntilUs: () => number
   /** Counts what was done to it. */
   readonly count: (fault: string) => void
+  /** Hears of what is thought lost and still on its way, and of its end. */
+  readonly stray: (change: 1 | -1) => void
   /** Hears of everything before it is sent. */
   readonly onSend: (commands: readonly Command[]) => void
 }
@@ -34,10 +36,8 @@ export interface NetworkParts {
 
 type Span = readonly [low: number, high: number]
 
-/** After that, nothing that was thought lost is done any more. */
-export const LATEST_US = 12_000_000
-/** How much later than its time it is done. */
-const LATE_US: Span = [50_000, LATEST_US]
+/** How much later than its time something is done that was thought lost: after any lease, at worst. */
+const LATE_US: Span = [50_000, 12_000_000]
 /** The same for what holds up everything else. */
 const LATE_INSIDE_US: Span = [10_000, 1_000_000]
 const SLOW_US: Span = [20_000, 4_000_000]
@@ -193,12 +193,13 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
           reject(translateError(cause, label))
         })
       const isInside = session.isInside()
-      const perform = (us: number, then: (outcomes: readonly Outcome[]) => void) => {
+      const perform = (us: number, then: (outcomes: readonly Outcome[]) => void, onGone = () => {}) => {
         underWay += 1
         kernel.after(us, () => {
           // What a dead process had sent is there or is not.
           if (!owner.isAlive() && chance.happens(0.5)) {
             underWay -= 1
+            onGone()
             return endSession()
           }
           session.run(commands, (outcomes) => {
@@ -225,7 +226,11 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
         })
       }
       const refuse = (code: string) => told([serverError(code, "as the simulation will have it")])
-      const lateUs = () => chance.skewed(...(isInside ? LATE_INSIDE_US : LATE_US))
+      const performLate = () => {
+        link.stray(1)
+        const onOver = () => link.stray(-1)
+        perform(chance.skewed(...(isInside ? LATE_INSIDE_US : LATE_US)), onOver, onOver)
+      }
       const fate = fateOf()
       if (fate !== "fine") {
         link.count(fate)
@@ -244,7 +249,7 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
         case "lost-after":
           return perform(latencyUs(parts), () => breakDown(latencyUs(parts), LOST()))
         case "lost-late":
-          perform(lateUs(), () => {})
+          performLate()
           return breakDown(latencyUs(parts), LOST())
         case "ended-before":
           return kernel.after(latencyUs(parts), () => {
@@ -261,7 +266,7 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
         case "silent-done":
           return perform(latencyUs(parts), () => {})
         case "silent-late":
-          return perform(lateUs(), () => {})
+          return performLate()
         case "busy":
           return kernel.after(latencyUs(parts), () => refuse(chance.pick(BUSY_STATES)))
         case "full":

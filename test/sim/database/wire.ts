@@ -47,37 +47,45 @@ export interface Wire {
   readonly isInside: () => boolean
 }
 
-const encoder = new TextEncoder()
-const decoder = new TextDecoder()
-
-export function createWire(pglite: Pick<PGlite, "execProtocolRawSync">): Wire {
-  const prepared = new Map<string, string>()
+export function createWire(pglite: Pick<PGlite, "execProtocolRawStream">): Wire {
+  const prepared = new Map<string, Prepared>()
   let notifications: Notification[] = []
   let status = "I"
 
-  function exchange(messages: readonly Uint8Array[]): Reply {
-    const answer = readAnswer(pglite.execProtocolRawSync(join(messages)))
+  function exchange(messages: readonly Buffer[]): Answer {
+    const chunks: Buffer[] = []
+    // Everything is said before the first await of it. The chunks are a view of memory that will be used again.
+    void pglite.execProtocolRawStream(Buffer.concat(messages), {
+      syncToFs: false,
+      onRawData: (bytes) => chunks.push(Buffer.from(bytes)),
+    })
+    const answer = readAnswer(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks))
     notifications.push(...answer.notifications)
     status = answer.status
     if (answer.error) throw answer.error
     return answer
   }
 
-  function prepare(name: string, text: string): void {
+  /** Sent once, and what it answers with is described once. */
+  function prepare(name: string, text: string): Prepared {
     const known = prepared.get(name)
-    if (known === text) return
+    if (known?.text === text) return known
     if (known !== undefined) throw new Error(`two statements are called ${name}`)
-    exchange([message("P", cString(name), cString(text), int16(0)), SYNC])
-    prepared.set(name, text)
+    const { columns } = exchange([parse(name, text), message("D", cString(`S${name}`)), SYNC])
+    const made = { text, name: cString(name), columns }
+    prepared.set(name, made)
+    return made
   }
 
   return {
     send: ({ name, text, values = [], before }) => {
       const first = before === undefined ? [] : [query(before)]
       if (name === undefined && values.length === 0) return exchange([...first, query(text)])
-      if (name !== undefined) prepare(name, text)
-      else first.push(message("P", cString(""), cString(text), int16(0)))
-      return exchange([...first, bind(name ?? "", values), DESCRIBE, EXECUTE, SYNC])
+      if (name === undefined)
+        return exchange([...first, parse("", text), bind(cString(""), values), DESCRIBE, EXECUTE, SYNC])
+      const statement = prepare(name, text)
+      const answer = exchange([...first, bind(statement.name, values), EXECUTE, SYNC])
+      return { ...answer, columns: statement.columns }
     },
     takeNotifications: () => {
       const taken = notifications
@@ -88,48 +96,54 @@ export function createWire(pglite: Pick<PGlite, "execProtocolRawSync">): Wire {
   }
 }
 
+interface Prepared {
+  readonly text: string
+  readonly name: Buffer
+  readonly columns: readonly Column[]
+}
+
 const SYNC = message("S")
 const EXECUTE = message("E", cString(""), int32(0))
-const DESCRIBE = message("D", encoder.encode("P"), cString(""))
+const DESCRIBE = message("D", cString("P"))
+/** As text, all of them. */
+const NO_FORMATS = int16(0)
 
-function query(text: string): Uint8Array {
+function query(text: string): Buffer {
   return message("Q", cString(text))
 }
 
-function bind(name: string, values: readonly (string | null)[]): Uint8Array {
+function parse(name: string, text: string): Buffer {
+  return message("P", cString(name), cString(text), int16(0))
+}
+
+function bind(name: Buffer, values: readonly (string | null)[]): Buffer {
   const given = values.flatMap((value) => {
     if (value === null) return [int32(-1)]
-    const bytes = encoder.encode(value)
+    const bytes = Buffer.from(value)
     return [int32(bytes.length), bytes]
   })
-  return message("B", cString(""), cString(name), int16(0), int16(values.length), ...given, int16(0))
+  return message("B", cString(""), name, NO_FORMATS, int16(values.length), ...given, NO_FORMATS)
 }
 
-function message(type: string, ...parts: readonly Uint8Array[]): Uint8Array {
+function message(type: string, ...parts: readonly Buffer[]): Buffer {
   const length = 4 + parts.reduce((sum, part) => sum + part.length, 0)
-  return join([encoder.encode(type), int32(length), ...parts])
+  return Buffer.concat([Buffer.from(type), int32(length), ...parts])
 }
 
-function cString(text: string): Uint8Array {
-  return encoder.encode(`${text}\0`)
+function cString(text: string): Buffer {
+  return Buffer.from(`${text}\0`)
 }
 
-function int16(value: number): Uint8Array {
-  return new Uint8Array([(value >> 8) & 255, value & 255])
+function int16(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(2)
+  bytes.writeInt16BE(value)
+  return bytes
 }
 
-function int32(value: number): Uint8Array {
-  return new Uint8Array([(value >> 24) & 255, (value >> 16) & 255, (value >> 8) & 255, value & 255])
-}
-
-function join(parts: readonly Uint8Array[]): Uint8Array {
-  const joined = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0))
-  let at = 0
-  for (const part of parts) {
-    joined.set(part, at)
-    at += part.length
-  }
-  return joined
+function int32(value: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4)
+  bytes.writeInt32BE(value)
+  return bytes
 }
 
 interface Answer extends Reply {
@@ -138,20 +152,19 @@ interface Answer extends Reply {
   readonly status: string
 }
 
-function readAnswer(bytes: Uint8Array): Answer {
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length)
-  let [columns, rows, tag, status]: [Column[], (string | null)[][], string, string] = [[], [], "", "I"]
+function readAnswer(bytes: Buffer): Answer {
+  let [columns, rows, tag, status]: [Column[], (string | null)[][], string, string] = [[], [], "", ""]
   let error: ServerError | undefined
   const notifications: Notification[] = []
-  for (let at = 0; at < bytes.length; at += 1 + view.getInt32(at + 1)) {
+  for (let at = 0; at < bytes.length; at += 1 + bytes.readInt32BE(at + 1)) {
     const from = at + 5
-    const to = at + 1 + view.getInt32(at + 1)
+    const to = at + 1 + bytes.readInt32BE(at + 1)
     switch (String.fromCharCode(bytes[at] as number)) {
       case "T":
-        ;[columns, rows] = [readColumns(bytes, view, from), []]
+        ;[columns, rows] = [readColumns(bytes, from), []]
         break
       case "D":
-        rows.push(readRow(bytes, view, from))
+        rows.push(readRow(bytes, from))
         break
       case "C":
         tag = textUntilNul(bytes, from)
@@ -167,31 +180,32 @@ function readAnswer(bytes: Uint8Array): Answer {
         break
     }
   }
+  if (status === "") throw new Error("PGlite did not answer to the end")
   return { columns, rows, tag, error, notifications, status }
 }
 
-function readColumns(bytes: Uint8Array, view: DataView, from: number): Column[] {
+function readColumns(bytes: Buffer, from: number): Column[] {
   let at = from + 2
-  return Array.from({ length: view.getInt16(from) }, () => {
+  return Array.from({ length: bytes.readInt16BE(from) }, () => {
     const end = bytes.indexOf(0, at)
-    const column = { name: decoder.decode(bytes.subarray(at, end)), type: view.getInt32(end + 7) }
+    const column = { name: bytes.toString("utf8", at, end), type: bytes.readInt32BE(end + 7) }
     at = end + 19
     return column
   })
 }
 
-function readRow(bytes: Uint8Array, view: DataView, from: number): (string | null)[] {
+function readRow(bytes: Buffer, from: number): (string | null)[] {
   let at = from + 2
-  return Array.from({ length: view.getInt16(from) }, () => {
-    const length = view.getInt32(at)
+  return Array.from({ length: bytes.readInt16BE(from) }, () => {
+    const length = bytes.readInt32BE(at)
     at += 4
     if (length < 0) return null
     at += length
-    return decoder.decode(bytes.subarray(at - length, at))
+    return bytes.toString("utf8", at - length, at)
   })
 }
 
-function readError(bytes: Uint8Array, from: number, to: number): ServerError {
+function readError(bytes: Buffer, from: number, to: number): ServerError {
   const fields: Record<string, string> = {}
   for (let at = from; at < to && bytes[at] !== 0; at = bytes.indexOf(0, at) + 1) {
     fields[String.fromCharCode(bytes[at] as number)] = textUntilNul(bytes, at + 1)
@@ -200,11 +214,11 @@ function readError(bytes: Uint8Array, from: number, to: number): ServerError {
   return Object.assign(new Error(M), { code: C, severity: S })
 }
 
-function readNotification(bytes: Uint8Array, from: number): Notification {
+function readNotification(bytes: Buffer, from: number): Notification {
   const channel = textUntilNul(bytes, from)
-  return { channel, payload: textUntilNul(bytes, from + encoder.encode(channel).length + 1) }
+  return { channel, payload: textUntilNul(bytes, from + Buffer.byteLength(channel) + 1) }
 }
 
-function textUntilNul(bytes: Uint8Array, from: number): string {
-  return decoder.decode(bytes.subarray(from, bytes.indexOf(0, from)))
+function textUntilNul(bytes: Buffer, from: number): string {
+  return bytes.toString("utf8", from, bytes.indexOf(0, from))
 }

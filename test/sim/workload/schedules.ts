@@ -2,12 +2,15 @@
 import type { ScheduleOptions } from "../../../src/api/schedule-options.ts"
 import { CarillonError, DatabaseError } from "../../../src/errors.ts"
 import type { Job } from "../../../src/job/define.ts"
+import type { ScheduleSpec } from "../../../src/schedule/spec.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Life } from "../world/process.ts"
 import { drawTask, type Task } from "./jobs.ts"
 import type { Plan } from "./plan.ts"
 
 const AGAIN_MS = 200
+/** No schedule has more times than this one. */
+const DENSE: ScheduleSpec = { every: "1s" }
 const BY = { actor: "client", reason: "as the seed says" }
 
 export const SCHEDULE_REQUESTS = [
@@ -54,8 +57,8 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return resume(life, name)
     case "skip next":
       await schedules.skipNext(name, BY)
-      // Other times, while what was left out is still to come.
-      if (chance.happens(0.5)) await put(plan, life, name)
+      // More times than before, while what was left out is still to come.
+      if (chance.happens(0.5)) await put(plan, life, name, DENSE)
       return
     case "run now":
       await schedules.runNow(name, { ...BY, ...(chance.happens(0.3) && { overlap: "allow" as const }) })
@@ -86,8 +89,8 @@ async function resume({ carillon, chance, record }: Life, name: string): Promise
   }
 }
 
-async function put(plan: Plan, life: Life, name: string): Promise<void> {
-  const { schedule } = await life.carillon.schedules.put(drawSchedule(plan, life, name), BY)
+async function put(plan: Plan, life: Life, name: string, when = drawTimes(life.chance)): Promise<void> {
+  const { schedule } = await life.carillon.schedules.put(drawSchedule(plan, life, name, when), BY)
   life.record("sched_put", { schedule: name, version: schedule.version })
 }
 
@@ -112,16 +115,24 @@ function drawRequest(chance: Chance): ScheduleRequest {
   }) as ScheduleRequest
 }
 
-function drawSchedule(plan: Plan, { chance, jobs }: Life, name: string): ScheduleOptions<Task> {
-  const task = drawTask(plan, chance)
-  const when = chance.pick([
+function drawTimes(chance: Chance): ScheduleSpec {
+  return chance.pick<ScheduleSpec>([
     { every: chance.pick(["1s", "2s", "3s"]) },
     { every: "2s", offset: "500ms" },
     { cron: chance.pick(["* * * * * *", "*/2 * * * * *", "*/3 * * * * *"]) },
     { cron: "*/5 * * * * *", timeZone: "Europe/Berlin" },
     { afterCompletion: chance.pick(["1s", "2s"]) },
     { every: "1s", maxRuns: chance.between(1, 4) },
-  ] as const)
+  ])
+}
+
+function drawSchedule(
+  plan: Plan,
+  { chance, jobs }: Life,
+  name: string,
+  when: ScheduleSpec,
+): ScheduleOptions<Task> {
+  const task = drawTask(plan, chance)
   const isAfter = "afterCompletion" in when
   const overlap = chance.pick(["skip", "queue", "collapse", "replace", "allow"] as const)
   const misfire = chance.pick(["latest", "skip", "all"] as const)
