@@ -16,7 +16,7 @@ export function factsOf(job) {
     ...(ATTEMPTS[job] && { attempts: ATTEMPTS[job], retry: { delayMs: 50 } }),
     ...(job === "single" && { limits: [{ key: "job:single", cap: CAP }] }),
     ...(job === "timed" && { timeoutMs: 300 }),
-    ...(job === "booking" && { timeoutMs: 5_000 }),
+    ...(job === "booking" && { timeoutMs: 5_000, finishes: true }),
   }
 }
 

@@ -130,6 +130,11 @@ describe("of keys and transactions it says", () => {
     expect(sentences({ finishes: [{ run: "a", claim: "1" }] })).toEqual([
       "Run a has succeeded under claim 2, and the writes that are there are those of claim 1.",
     ])
+    const { job } = LAST
+    expect(saidOf(asked({ job }), { finishes: [] })).toEqual([])
+    expect(saidOf(asked({ job, finishes: true }), { finishes: [] })).toEqual([
+      "Run a has succeeded, and what its handler wrote in the same transaction is not there.",
+    ])
   })
 })
 

@@ -265,7 +265,7 @@ export const OF_RUNS: readonly Mutant[] = [
           'const [row] = await database.run(completionOf([end]), completeParams(runtime, identity, [end]), { lane: "vital" })',
       },
     ],
-    shownBy: chaos("F13"),
+    shownBy: sim(),
   },
   {
     name: "tries again at once",

@@ -143,6 +143,7 @@ function open({ plan, calls }: ClientParts, life: Life, job: string, options: En
     ...(key !== undefined && keyFor === undefined && { key }),
     ...(priority !== undefined && { priority }),
     ...(job === "limited" && { limits: [{ key: limitKeyOf(job, { concurrencyKey }), cap: plan.cap }] }),
+    ...(job === BOOKING && { finishes: true as const }),
     ...(job === "timed" && { timeoutMs: TIMEOUT_MS }),
   })
 }

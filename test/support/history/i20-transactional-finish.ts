@@ -2,7 +2,7 @@
  * I20: what a handler writes in the transaction that completes its run is there once if the run has succeeded, and not at
  * all otherwise.
  *
- * A job of which one run finished so is a job of which all do.
+ * Judged are the jobs of which it was said, and those of which one run finished so: then all do.
  */
 import { type Facts, groupBy } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
@@ -11,7 +11,10 @@ export function transactionalFinish(facts: Facts): Judgement {
   const { finishes, attempts } = facts.read
   if (finishes === null) return judgement("I20", 0)
   const written = groupBy(finishes, ({ run }) => run)
-  const jobs = new Set(finishes.flatMap(({ run }) => facts.byRun.get(run)?.rows[0]?.job ?? []))
+  const jobs = new Set([
+    ...finishes.flatMap(({ run }) => facts.byRun.get(run)?.rows[0]?.job ?? []),
+    ...facts.runs.flatMap(({ asked }) => (asked.finishes && asked.job) || []),
+  ])
   const succeeded = attempts.filter(({ job, runState }) => runState === "succeeded" && jobs.has(job))
   return judgement("I20", succeeded.length + written.size, [
     ...[...written].flatMap(([run, of]) => complaintsAbout(facts, run, of)),

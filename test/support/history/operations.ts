@@ -110,6 +110,8 @@ export interface Asked {
   readonly dueAtUs?: number
   readonly limits?: readonly { readonly key: string; readonly cap: number }[]
   readonly timeoutMs?: number
+  /** Its handler writes a row in the transaction that completes the run, and so does every other of its job. */
+  readonly finishes?: true
   readonly retry?: RetryAsked
 }
 
