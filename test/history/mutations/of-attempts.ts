@@ -45,7 +45,7 @@ export const MISCOUNTS: readonly Mutation[] = [
   {
     name: "a claim leaves no row",
     breaks: "I7",
-    beside: ["I8", "I33"],
+    beside: ["I8", "I27", "I33"],
     apply: (scene) => {
       const known = scene.runs.flatMap((run) =>
         run.rows.filter((row) => row.runState === null && isKnown(run, row)),
@@ -174,7 +174,7 @@ export const UNEXPLAINED: readonly Mutation[] = [
   {
     name: "a run is started again after an attempt of which nothing is known",
     breaks: "I8",
-    beside: ["I7", "I21", "I33"],
+    beside: ["I7", "I21", "I27", "I33"],
     apply: (scene) => {
       const started = scene.runs.flatMap((run) => {
         const rows = run.rows.filter((row) => startOf(run, row))

@@ -120,7 +120,7 @@ export const AFTERLIVES: readonly Mutation[] = [
   {
     name: "a finished run is live without a replay",
     breaks: "I6",
-    beside: ["I1", "I3", "I9", "I23", "I24", "I27"],
+    beside: ["I1", "I3", "I9", "I14", "I23", "I24", "I27"],
     apply: (scene) => {
       const end = scene.choose(scene.runs.flatMap((run) => endOf(run) ?? []))
       return end && addLive(scene, readyRun(end.run, end.generation))

@@ -16,7 +16,7 @@ export const DOUBLE_OWNERS: readonly Mutation[] = [
   {
     name: "a run is taken from a worker while another has it",
     breaks: "I4",
-    beside: ["I14"],
+    beside: ["I14", "I23"],
     apply: (scene) => {
       const pairs = scene.runs
         .flatMap(pairsOf)

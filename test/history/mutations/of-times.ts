@@ -37,6 +37,7 @@ export const TOO_EARLY: readonly Mutation[] = [
   {
     name: "an occurrence fires before its time",
     breaks: "I10",
+    beside: ["I13"],
     apply: (scene) => {
       const fire = scene.choose(scene.finalRead.fires.filter(({ outcome }) => outcome === "fired"))
       if (!fire) return undefined
@@ -323,22 +324,20 @@ export const LATE_NEWS: readonly Mutation[] = [
     apply: (scene) => {
       const told = scene.runs.flatMap(({ entries }) => {
         const [cancel] = entriesOf(entries, "cancel_ok")
-        const starts = entriesOf(entries, "start")
-        const isUnderWay = starts.some(
-          ({ claim, ns }) =>
-            cancel &&
-            ns < cancel.ns &&
-            !entriesOf(entries, "end", "abort", "settled", "fenced").some(
-              (entry) => entry.claim === claim && entry.ns < cancel.ns,
-            ),
+        if (!cancel) return []
+        const over = new Set(
+          entriesOf(entries, "end", "abort", "settled", "fenced", "settle_info")
+            .filter(({ ns }) => ns < cancel.ns)
+            .map(({ claim }) => claim),
         )
-        return cancel && isUnderWay ? [cancel] : []
+        // One that had begun, was not over, and whose process was there to be told.
+        const isThere = ({ pid }: { readonly pid: number }) =>
+          scene.history.some((entry) => entry.pid === pid && entry.ns > cancel.ns)
+        const starts = entriesOf(entries, "start").filter(({ claim, ns }) => ns < cancel.ns && !over.has(claim))
+        return starts.some(isThere) ? [cancel] : []
       })
       const cancel = scene.choose(told)
-      const isSeen = ({ pid }: { readonly pid: number }) =>
-        scene.history.some((entry) => entry.pid === pid && cancel !== undefined && entry.ns > cancel.ns)
-      const starts = entriesOf(scene.history, "start").filter(({ run }) => run === cancel?.run)
-      if (!cancel || !starts.some(isSeen)) return undefined
+      if (!cancel) return undefined
       return editHistory(scene, (entry) => (entry === cancel ? { ...entry, withinMs: 0 } : entry))
     },
   },
