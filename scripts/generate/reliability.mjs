@@ -46,8 +46,8 @@ function renderSeeds({ seeds, failed, steps, virtualMs, counted, faults }) {
 function renderFaults(rows) {
   const cells = rows.map((row) =>
     row.result === "not yet"
-      ? [row.id, row.title, "", "", "", "", "", `not yet (${row.done})`]
-      : [row.id, `${row.title}: ${row.done}`, ...countsOf(row), judgedOf(row), row.result],
+      ? [row.id, row.title, "", "", "", "", "", "", `not yet (${row.done})`]
+      : [row.id, `${row.title}: ${row.done}`, ...countsOf(row), wholeOf(row), judgedOf(row), row.result],
   )
   const held = rows.filter(({ result }) => result === "held").length
   const violated = rows.filter(({ result }) => result === "violated").length
@@ -56,16 +56,11 @@ function renderFaults(rows) {
     `${held} held, ${violated} violated, ${rows.length - held - violated} not yet; ` +
       `seed${seeds.length === 1 ? "" : "s"} ${seeds.join(", ")}.`,
     "",
-    table(["", "Fault, and what was done", "runs", "lost", "again", "refused", "judged", "result"], cells, [
-      "---",
-      "---",
-      "--:",
-      "--:",
-      "--:",
-      "--:",
-      "---",
-      "---",
-    ]),
+    table(
+      ["", "Fault, and what was done", "runs", "lost", "again", "refused", "whole again", "judged", "result"],
+      cells,
+      ["---", "---", "--:", "--:", "--:", "--:", "--:", "---", "---"],
+    ),
   ].join("\n")
 }
 
@@ -79,6 +74,11 @@ function countsOf(row) {
   return [row.runs, row.lost, row.duplicates, row.fenced].map((count) =>
     count === undefined || (count === 0 && !isExamined(row)) ? "-" : number(count),
   )
+}
+
+/** How long after the fault everybody was at work again. */
+function wholeOf({ recoveredMs }) {
+  return recoveredMs === undefined ? "-" : `${(recoveredMs / 1_000).toFixed(1)} s`
 }
 
 /** As in I1-I9, I24. */

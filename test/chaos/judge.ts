@@ -20,6 +20,8 @@ export interface Verdict {
   readonly lost?: number
   readonly duplicates?: number
   readonly fenced?: number
+  /** How long it took after the fault until everybody was at work again. */
+  readonly recoveredMs?: number
   /** The invariants that something was held against. */
   readonly judged: readonly string[]
   /** How many facts the history gave about each of them. */
@@ -27,7 +29,7 @@ export interface Verdict {
   readonly complaints: readonly string[]
 }
 
-export interface Examined extends Required<Verdict> {
+export interface Examined extends Required<Omit<Verdict, "recoveredMs">> {
   readonly examination: Examination
 }
 

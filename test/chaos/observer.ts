@@ -26,7 +26,9 @@ const QUIET_WITHIN_MS = 4_000
 /** So long that what is due in the first third, and comes too late, is still seen to start. */
 const QUIET_MS = 3 * QUIET_WITHIN_MS
 /** Each lane of a process, its heartbeat and its listener. */
-const SESSIONS = DEFAULTS.workConnections + DEFAULTS.vitalConnections + DEFAULTS.handlerConnections + 2
+export const SESSIONS = DEFAULTS.workConnections + DEFAULTS.vitalConnections + DEFAULTS.handlerConnections + 2
+/** What comes and goes with runs, and is as small as the backlog if what is dead can be removed. */
+const PASSING = ["runs", "keys", "run_limits", "claims"]
 /** Sessions of processes that have just died. */
 const DYING = 2
 
@@ -59,6 +61,21 @@ export function createObserver(world: World): Observer {
       advisoryLocks: Number(row?.["locks"]),
       most: alive === 0 ? 0 : (alive + DYING) * SESSIONS,
     }
+  }
+
+  /** How many dead rows are left: those that somebody may still see. */
+  async function vacuum(table: string): Promise<number> {
+    let dead = 0
+    await world.until(async () => {
+      await world.talk.ask(`vacuum ${s}.${table}`)
+      const [row] = await world.talk.ask(
+        "select n_dead_tup::int as dead from pg_stat_all_tables where schemaname = $1 and relname = $2",
+        [world.schema, table],
+      )
+      dead = Number(row?.["dead"])
+      return dead === 0
+    }, REST_MS)
+    return dead
   }
 
   /** In one snapshot: by their states, and by their ids. One that was replayed is what it is now. */
@@ -110,6 +127,7 @@ export function createObserver(world: World): Observer {
         return sample.idleInTransaction + sample.advisoryLocks === 0
       }, REST_MS)
       record("sessions", { ...sample, isAtRest: true })
+      for (const table of PASSING) record("vacuumed", { table, dead: await vacuum(table) })
     },
     last: async () => {
       // The server may take a moment to notice.

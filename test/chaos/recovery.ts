@@ -6,9 +6,13 @@ import type { Member, World } from "./world.ts"
 const BUSY_STATES = `select state, count(*)::int as many from {s}.runs
   where state <> 'waiting' or due_at < {s}.now() + interval '1 day' group by state order by state`
 
-/** All processes that live work again, and what is enqueued anew is executed. I24. */
-export async function recover(world: World, withinMs: number): Promise<void> {
-  const wholeBy = performance.now() + withinMs
+/**
+ * All processes that live work again, and what is enqueued anew is executed. I24. Resolves with how long that took, in
+ * milliseconds.
+ */
+export async function recover(world: World, withinMs: number): Promise<number> {
+  const beganMs = performance.now()
+  const wholeBy = beganMs + withinMs
   const left = () => Math.max(1_000, wholeBy - performance.now())
   await Promise.all(
     world.producers().map(async (producer) => {
@@ -23,6 +27,7 @@ export async function recover(world: World, withinMs: number): Promise<void> {
     }),
   )
   await Promise.all(world.workers().map((worker) => requireWork(world, worker, left())))
+  return performance.now() - beganMs
 }
 
 /** From the enqueue to the result. */

@@ -85,7 +85,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
 
   await strike(fault, world, (stage.seconds?.(asked) ?? asked) * 1_000, chance)
   observer.record("healed", {})
-  await recover(world, withinMs)
+  const recoveredMs = Math.round(await recover(world, withinMs))
   await cancelAtWork(world, withinMs)
   await drain(world, withinMs)
   await observer.end()
@@ -97,6 +97,7 @@ async function play(fault: Fault, world: World, asked: number, chance: ReturnTyp
   const missing = fault.strikes.filter((name) => !world.strikes.get(name))
   return {
     ...verdict,
+    recoveredMs,
     done: describeStrikes(world),
     complaints: [
       ...missing.map((name) => `The fault never struck: no ${name}.`),

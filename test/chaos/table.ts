@@ -1,15 +1,27 @@
 /** What came out, as a table for people and as data for others. */
 import type { RowResult } from "./run-row.ts"
 
-const HEADINGS = ["fault", "what was done", "runs", "attempts", "lost", "again", "fenced", "judged", "result"]
+const HEADINGS = [
+  "fault",
+  "what was done",
+  "runs",
+  "attempts",
+  "lost",
+  "again",
+  "fenced",
+  "whole again",
+  "judged",
+  "result",
+]
 
 export function describeRow(row: RowResult): string[] {
   const { id, title, result, done } = row
-  if (result === "not yet") return [id, title, "", "", "", "", "", "", `not yet (${done})`]
+  if (result === "not yet") return [id, title, "", "", "", "", "", "", "", `not yet (${done})`]
   const numbers = [row.runs, row.attempts, row.lost, row.duplicates, row.fenced].map((each) =>
     String(each ?? "-"),
   )
-  return [id, `${title}: ${done}`, ...numbers, ranges(row.judged), `${result} (${row.seconds} s)`]
+  const whole = row.recoveredMs === undefined ? "-" : `${(row.recoveredMs / 1_000).toFixed(1)} s`
+  return [id, `${title}: ${done}`, ...numbers, whole, ranges(row.judged), `${result} (${row.seconds} s)`]
 }
 
 export function table(rows: readonly RowResult[]): string {

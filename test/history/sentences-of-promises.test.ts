@@ -275,6 +275,10 @@ describe("of processes it says", () => {
       "2 advisory locks are held at rest.",
     ])
     expect(sentences({}, { ...sample, advisoryLocks: 1, isAtRest: true }, sample)).toHaveLength(1)
+    expect(sentences({}, sample, { op: "vacuumed", table: "runs", dead: 0 })).toEqual([])
+    expect(sentences({}, sample, { op: "vacuumed", table: "runs", dead: 7 })).toEqual([
+      "7 dead rows of runs cannot be removed at rest.",
+    ])
   })
 })
 

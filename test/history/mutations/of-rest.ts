@@ -86,6 +86,11 @@ export const UNBOUNDED: readonly Mutation[] = [
     breaks: "I25",
     apply: (scene) => addEntries(scene, { ...SESSIONS, advisoryLocks: 1 }),
   },
+  {
+    name: "dead rows cannot be removed",
+    breaks: "I25",
+    apply: (scene) => addEntries(scene, { op: "vacuumed", table: "runs", dead: 1 }, SESSIONS),
+  },
 ]
 
 export const MISCOUNTED: readonly Mutation[] = [

@@ -333,7 +333,9 @@ export const LATE_NEWS: readonly Mutation[] = [
         // One that had begun, was not over, and whose process was there to be told.
         const isThere = ({ pid }: { readonly pid: number }) =>
           scene.history.some((entry) => entry.pid === pid && entry.ns > cancel.ns)
-        const starts = entriesOf(entries, "start").filter(({ claim, ns }) => ns < cancel.ns && !over.has(claim))
+        const starts = entriesOf(entries, "start").filter(
+          ({ claim, ns }) => ns < cancel.ns && !over.has(claim),
+        )
         return starts.some(isThere) ? [cancel] : []
       })
       const cancel = scene.choose(told)

@@ -42,10 +42,20 @@ const LATE_US: Span = [50_000, 12_000_000]
 const LATE_INSIDE_US: Span = [10_000, 1_000_000]
 const SLOW_US: Span = [20_000, 4_000_000]
 const SLOW_INSIDE_US: Span = [5_000, 200_000]
+/** What takes effect until a moment of the database's clock, after which it is sent again. */
+const GOES_BY_THE_CLOCK = /^(runs|schedules)\/insert/
 /** What the driver says when the connection is gone. */
 const LOST = () => new Error("Connection terminated unexpectedly")
 /** The server has ended the session, or has lost what was prepared in it. */
 const SPENT = /^(08|57P|25P0[34]|26000|42P05)/
+
+/** Something that is thought lost. */
+interface Stray {
+  /** Whether it does not count any more when it arrives. */
+  readonly isVoid: () => boolean
+  /** It never arrived. */
+  readonly onGone: () => void
+}
 
 export interface Dialer {
   /** In place of `connect` of src/store/server/connection.ts. */
@@ -193,13 +203,13 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
           reject(translateError(cause, label))
         })
       const isInside = session.isInside()
-      const perform = (us: number, then: (outcomes: readonly Outcome[]) => void, onGone = () => {}) => {
+      const perform = (us: number, then: (outcomes: readonly Outcome[]) => void, stray?: Stray) => {
         underWay += 1
         kernel.after(us, () => {
           // What a dead process had sent is there or is not.
-          if (!owner.isAlive() && chance.happens(0.5)) {
+          if ((!owner.isAlive() && chance.happens(0.5)) || stray?.isVoid()) {
             underWay -= 1
-            onGone()
+            stray?.onGone()
             return endSession()
           }
           session.run(commands, (outcomes) => {
@@ -229,7 +239,12 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
       const performLate = () => {
         link.stray(1)
         const onOver = () => link.stray(-1)
-        perform(chance.skewed(...(isInside ? LATE_INSIDE_US : LATE_US)), onOver, onOver)
+        const setBacks = server.setBacks()
+        perform(chance.skewed(...(isInside ? LATE_INSIDE_US : LATE_US)), onOver, {
+          onGone: onOver,
+          // Nothing is promised of what goes by a clock that was set back while it was on its way.
+          isVoid: () => GOES_BY_THE_CLOCK.test(label) && server.setBacks() > setBacks,
+        })
       }
       const fate = fateOf()
       if (fate !== "fine") {

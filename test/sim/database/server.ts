@@ -14,6 +14,8 @@ export interface Server {
   readonly jump: (us: number) => void
   /** Whether it ever was, and how. */
   readonly clockSet: () => ClockSet
+  /** How often it was set back. */
+  readonly setBacks: () => number
   /** Ends every session, as a restart does; who is told of it, and when, is up to the network. */
   readonly restart: () => void
   readonly connect: (client: Client) => Session
@@ -66,6 +68,7 @@ export function createServer(parts: ServerParts): Server {
   let offsetUs = startUs
   let waiting: (() => void)[] = []
   let clockSet: ClockSet = "never"
+  let setBacks = 0
   let holder: object | undefined
   let holds = 0
 
@@ -158,6 +161,7 @@ export function createServer(parts: ServerParts): Server {
     jump: (us) => {
       offsetUs += us
       clockSet = us < 0 || clockSet === "back" ? "back" : "forward"
+      if (us < 0) setBacks += 1
     },
     restart: () => {
       for (const [session, client] of [...sessions]) {
@@ -166,6 +170,7 @@ export function createServer(parts: ServerParts): Server {
       }
     },
     clockSet: () => clockSet,
+    setBacks: () => setBacks,
     connect,
     isIdle: () => holder === undefined,
     ask: (command) => {

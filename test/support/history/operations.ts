@@ -93,6 +93,8 @@ export type Operation =
       /** Nobody had anything to do, for long enough to have let go of everything. */
       readonly isAtRest?: true
     }
+  /** A table in which runs come and go, vacuumed when nobody had anything to do: so many dead rows could not be removed. */
+  | { readonly op: "vacuumed"; readonly table: string; readonly dead: number }
   /** The clock of this process is wrong by so much. */
   | { readonly op: "clock_off"; readonly ms: number }
 
@@ -210,5 +212,6 @@ export const REQUIRED_FIELDS = {
   reader_done: {},
   count: { states: "object", enqueued: "number" },
   sessions: { open: "number", idleInTransaction: "number", advisoryLocks: "number", most: "number" },
+  vacuumed: { table: "string", dead: "number" },
   clock_off: { ms: "number" },
 } as const satisfies { readonly [Name in OperationName]: RequiredFields<Name> }
