@@ -2,7 +2,8 @@
  * Takes back the runs of processes that have stopped renewing their leases.
  *
  * A process that was cut off from the database itself cannot tell the dead from the equally cut off, so it
- * reaps only after it has been in touch for a whole lease: a restart of the database expires nobody.
+ * reaps only after it has been in touch for a whole lease. It may not notice a restart of the database that takes but a
+ * moment, so a server that has just started expires nobody either.
  */
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -42,7 +43,7 @@ export function createReaper(parts: ReaperParts): Reaper {
   const { database } = runtime
 
   async function reap(): Promise<number> {
-    const dead = await database.run(markDeadWorkers, { own: lease.id() })
+    const dead = await database.run(markDeadWorkers, { own: lease.id(), leaseMs })
     if (dead.length === 0) return 0
     await runtime.crashPoint("reap.marked")
     const leases = dead.map((row) => row.lease)

@@ -1,4 +1,5 @@
 // One process of a row: a worker, a producer, or both. It writes down everything it does, and does as it is told.
+import { Socket } from "node:net"
 import { createInterface } from "node:readline"
 import { openRecorder } from "../support/history/record.mjs"
 import { recordEvents } from "../support/history/record-events.mjs"
@@ -23,6 +24,13 @@ const { createSystemHost } = await import("../../dist/runtime/system.js")
 const { createJobs, factsOf } = await import("./jobs.mjs")
 const { createLoad } = await import("./load.mjs")
 const { createAsking } = await import("./asking.mjs")
+
+let dials = 0
+const { connect } = Socket.prototype
+Socket.prototype.connect = function (...args) {
+  dials += 1
+  return connect.apply(this, args)
+}
 
 const { record } = openRecorder(folder, name)
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
@@ -118,6 +126,8 @@ function claimOf(attemptId) {
 const by = { actor: "chaos", reason: "a test" }
 const commands = {
   ping: async () => counts,
+  /** How many connections it has tried to open. */
+  dials: async () => dials,
   /** Before the first call of somebody who does not work. */
   open: () => carillon.pauses(),
   start: () => carillon.start(),

@@ -110,6 +110,15 @@ describe("nothing is said", () => {
     ).toHaveLength(1)
   })
 
+  it("of an edit that is older than its audit says, because the clock was set forward between the two", () => {
+    const before = { spec: { every: "1m" }, version: 1, state: "active", job: "work" }
+    const read = { audit: [audit("schedule.put", 5, before)] }
+    const schedule = { version: 2, spec: { every: "1h" }, cursorUs: HOUR_US + 2.5 * MINUTE_US }
+    expect(sentences({ ledger: [fire(1), fire(2)], read, schedule })).toEqual([])
+    const moved = { ...schedule, cursorUs: HOUR_US + 5 * MINUTE_US }
+    expect(sentences({ ledger: [fire(1), fire(2)], read, schedule: moved })).toHaveLength(1)
+  })
+
   it("of one that was told to leave out what its next times have as well, or have not, ahead of its time", () => {
     const before = { spec: { every: "3m" }, version: 1, state: "active", job: "work" }
     const read = { audit: [audit("schedule.skipNext", 2.2, before), audit("schedule.put", 2.4, before)] }

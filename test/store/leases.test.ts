@@ -30,7 +30,7 @@ async function renew(on: Runner, lease: string): Promise<number> {
 }
 
 async function markDead(on: Runner, own = host.newId()): Promise<string[]> {
-  return (await on.run(markDeadWorkers, { own })).map(({ lease }) => lease)
+  return (await on.run(markDeadWorkers, { own, leaseMs: 0 })).map(({ lease }) => lease)
 }
 
 async function reap(database: Database, leases: string[], limit = 10): Promise<string[]> {
@@ -79,6 +79,16 @@ describeEngines("a lease", (engine) => {
       await clock.set(AFTER_EXPIRY)
       expect(await markDead(database, lease)).toEqual([])
       expect(await markDead(database)).toEqual([lease])
+    })
+
+    it("is not marked dead by a server that has not been up for a whole lease: nobody may have found it yet", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      const lease = await openLease(database)
+      await clock.set(AFTER_EXPIRY)
+      const own = host.newId()
+      const longerThanAnyServer = 100 * 365 * 86_400_000
+      expect(await database.run(markDeadWorkers, { own, leaseMs: longerThanAnyServer })).toEqual([])
+      expect(await database.run(markDeadWorkers, { own, leaseMs: 0 })).toEqual([{ lease }])
     })
 
     itWithConnections("while it is being renewed is not marked dead", async () => {

@@ -1,21 +1,25 @@
-import { uuid } from "../codec.ts"
+import { double, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
  * Marks expired leases dead and returns every dead one, so that their runs can be reaped.
  *
- * Guarantee: once marked, the lease can be neither renewed nor claimed under. Never the caller's own.
+ * Guarantee: once marked, the lease can be neither renewed nor claimed under. Never the caller's own. Nobody is marked by
+ * a server that has just started: its clock may be another one, and those who have not found it yet have had no time to
+ * renew. Where its clock was set back to before its start, nobody can tell, and it is as if that were long ago.
  * Locks: the rows of expired leases; one that is just being renewed is skipped.
  */
 export const markDeadWorkers = statement({
   name: "workers/mark-dead",
-  params: { own: uuid },
+  params: { own: uuid, leaseMs: double },
   returns: { lease: uuid },
   sql: `
   with expired as (
     select ctid
     from {workers}
     where not dead and expires_at < {now} and lease <> @own
+      and pg_catalog.clock_timestamp() not between pg_catalog.pg_postmaster_start_time()
+        and pg_catalog.pg_postmaster_start_time() + @leaseMs * interval '1 millisecond'
     for update skip locked
   ),
   marked as (

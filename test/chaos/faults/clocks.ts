@@ -6,6 +6,7 @@ import type { Chance } from "../chance.ts"
 import { type Clock, createClock, lacksFaketime } from "../clock.ts"
 import type { Fault } from "../fault.ts"
 import { type Guards, postGuards } from "../guards.ts"
+import { complaintsAboutExpiry } from "../leases.ts"
 import type { Planned } from "../schedules.ts"
 import type { Member, World } from "../world.ts"
 
@@ -26,6 +27,8 @@ async function guardsOf(world: World): Promise<Guards> {
 }
 
 const STEP_MS = 90 * SECOND_MS
+/** Two of them, and then some. */
+const LEASES_MS = 5_000
 
 const betweenStarts: Fault = {
   id: "F40",
@@ -33,7 +36,6 @@ const betweenStarts: Fault = {
     "the server comes back with its clock 90 s ahead, then 90 s behind that (no standby: it is restarted)",
   needs: lacksFaketime,
   stage: { clock: true, unjudged: UNJUDGED, seconds: (asked) => Math.max(asked, 6) },
-  // Whether leases are lost is up to who comes first: a process that is back renews, and nobody reaps at once.
   strikes: ["starts 90 s later", "starts 90 s earlier"],
   inject: async (world, chance, signal) => {
     const guards = await guardsOf(world)
@@ -50,7 +52,10 @@ const betweenStarts: Fault = {
       world.struck("starts 90 s earlier")
       await world.rest(chance.between(1_000, 2_000), signal)
     } while (!signal.aborted)
-    world.struck("leases lost", world.heard("lease.lost"))
+    // For as long as anybody needs who thinks that others are dead. What heals it is one more step of the clock.
+    await world.rest(LEASES_MS)
+    const blows = [...world.strikes.values()].reduce((sum, count) => sum + count, 0)
+    for (const complaint of complaintsAboutExpiry(world, blows)) world.complain(complaint)
   },
   // What was promised for later by the clock that was ahead is due again, at the latest.
   heal: async (world) => {

@@ -3,6 +3,7 @@ import pg from "pg"
 import { breach } from "../breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
+import { complaintsAboutExpiry } from "../leases.ts"
 import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
 import type { World } from "../world.ts"
 
@@ -154,6 +155,7 @@ const lockedTables: Fault = {
   title: "somebody locks whole tables for longer than a lease",
   stage: { seconds: (asked) => Math.max(asked, 8), recoverSeconds: 75 },
   strikes: ["tables locked"],
+  expect: (world) => complaintsAboutExpiry(world, world.strikes.get("tables locked") ?? 0),
   inject: async (world, chance, signal) => {
     do {
       const table = chance.pick(["runs", "runs", "attempts", "schedules", "fires", "workers", "keys"])

@@ -93,6 +93,18 @@ export const OF_PROCESSES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "takes others for dead as soon as the server is back",
+    breaks: "I24",
+    edits: [
+      {
+        file: "src/store/workers/mark-dead.ts",
+        find: "pg_catalog.pg_postmaster_start_time() + @leaseMs * interval",
+        replace: "pg_catalog.pg_postmaster_start_time() + 0 * @leaseMs * interval",
+      },
+    ],
+    shownBy: chaos("F40", 12),
+  },
+  {
     name: "forgets connections that it has no use for, without closing them",
     breaks: "I25",
     edits: [

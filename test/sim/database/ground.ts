@@ -29,6 +29,8 @@ export interface Ground {
 export const START_US = Date.UTC(2026, 2, 2, 11, 58) * 1_000
 
 const SCHEMA = "sim"
+/** A server that has just started takes nobody for dead. */
+const UPTIME_MS = 3_600_000
 
 /**
  * Tables of users. `sim_us` is when a row of history was really written, by the kernel: what the rows say themselves is
@@ -71,7 +73,7 @@ export async function layGround(): Promise<Ground> {
   return {
     schema: SCHEMA,
     wire,
-    realMs: Date.now(),
+    realMs: Date.now() + UPTIME_MS,
     reader: readerOf(wire),
     reset: () => {
       if (wire.isInside()) wire.send({ text: "rollback" })

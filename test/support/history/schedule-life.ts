@@ -35,7 +35,11 @@ export function chaptersOf(schedule: ScheduleRow, audit: readonly AuditRow[]): C
   if (edits.length !== schedule.version - 1) return undefined
   const chapters: Chapter[] = []
   let fromUs = schedule.createdAtUs
-  for (const { before, atUs } of [...edits, { before: schedule, atUs: schedule.cursorUs }]) {
+  const lastEdit = edits.at(-1)
+  for (const edit of [...edits, { before: schedule, atUs: schedule.cursorUs }]) {
+    const { before } = edit
+    // An edit goes on from its moment. It is older than its audit says if the clock was set forward between the two.
+    const atUs = edit === lastEdit ? Math.min(edit.atUs, schedule.cursorUs) : edit.atUs
     if (!before?.spec) return undefined
     const last = chapters.at(-1)
     const isSame = last && !last.isOver && JSON.stringify(last.spec) === JSON.stringify(before.spec)
