@@ -13,6 +13,6 @@ export function complaintsAboutExpiry(world: World, blows: number): string[] {
   const reaped = lost.filter(({ because }) => because === "dead").length
   world.struck("leases given up", lost.length - reaped)
   world.struck("leases taken for dead", reaped)
-  if (reaped <= Math.max(1, (blows * workers.length) / 4)) return []
+  if (reaped <= Math.max(1, blows / 4)) return []
   return [breach("I24", `${reaped} leases of processes that lived were taken for dead in ${blows} blows.`)]
 }

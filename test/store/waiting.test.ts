@@ -161,6 +161,18 @@ describeEngines("runs that someone wants now", (engine) => {
     expect(await runOf(database, id)).toMatchObject({ priority: 9, due_at: "2026-03-01T09:00:00+00:00" })
   })
 
+  it("keep their place when they are ready already and their priority is what it was", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    const [id] = await insert(database, { priority: 3 })
+    await clock.set("2026-03-01T10:00Z")
+    const kept = { state: "ready", priority: 3, rank: NINE_O_CLOCK }
+    expect(await expedite(database, id)).toMatchObject([kept])
+    expect(await expedite(database, id, 3)).toMatchObject([kept])
+    expect(await expedite(database, id, 4)).toMatchObject([
+      { ...kept, priority: 4, rank: NINE_O_CLOCK + HOUR },
+    ])
+  })
+
   it("stand in line when they are under limits, and keep the place that they have", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const limits = { a: "limit" }

@@ -5,7 +5,8 @@ import { statement } from "../statement.ts"
  * Makes a run due now, and gives it another priority if one is given. Returns what it was and what it is now; no row
  * means that it is parked, running or gone.
  *
- * Guarantee: it re-enters the order at the rank of this moment, never earlier.
+ * Guarantee: what was ready and keeps its priority keeps its place. Anything else enters the order at the rank of this
+ * moment, never earlier.
  * Locks: the run's row.
  * Index: the primary keys of runs and run_limits.
  */
@@ -35,7 +36,10 @@ export const expediteRun = statement({
     set stage = case when limited and held.state = 'waiting' then 'parked' else 'queued' end,
       parked_for = case when limited and held.state = 'waiting' then 'limit' end,
       priority = coalesce(@priority, run.priority),
-      rank = (extract(epoch from {now}) * 1000000)::bigint,
+      rank = case
+        when held.state = 'ready' and run.priority = coalesce(@priority, run.priority) then run.rank
+        else (extract(epoch from {now}) * 1000000)::bigint
+      end,
       due_at = least(run.due_at, {now})
     from held
     where run.id = @id and held.id = run.id

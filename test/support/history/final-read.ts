@@ -97,7 +97,7 @@ export interface DeadLetter {
 }
 
 export interface AuditRow {
-  /** What was done: the checker knows `run.replay`, `run.discard`, `run.cancel` and those of schedules. */
+  /** What was done: the checker knows `run.replay`, `run.discard`, `run.cancel`, `run.expedite` and those of schedules. */
   readonly action: string
   readonly atUs: number
   /** The run it was done to; null when it was something else. */
@@ -110,6 +110,8 @@ export interface AuditRow {
     readonly version?: number
     readonly state?: string
   } | null
+  /** What a run has become by it, where that was said. */
+  readonly after?: { readonly priority?: number } | null
 }
 
 export interface WorkerRow {

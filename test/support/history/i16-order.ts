@@ -3,7 +3,7 @@
  * one priority the one that was ready first.
  *
  * Judged where one process alone has started runs, under one lease, and for the first attempts of runs that were
- * acknowledged before it came and had nothing to wait for but a worker. Every sixteenth claim may begin with the lowest
+ * acknowledged before it came, had nothing to wait for but a worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest
  * priority. Runs that were enqueued at once are in no order.
  */
 import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
@@ -46,14 +46,18 @@ function queuedRuns({ history, runs }: Facts): Queued[] {
     .sort((a, b) => (a.startedNs < b.startedNs ? -1 : a.startedNs > b.startedNs ? 1 : 0))
 }
 
-function queuedRun({ run, entries, rows, asked }: RunFacts, opened: EntryOf<"lease_open">): Queued[] {
+function queuedRun({ run, entries, rows, asked, audit }: RunFacts, opened: EntryOf<"lease_open">): Queued[] {
   const [start, ...again] = entriesOf(entries, "start")
   const [invoke] = entriesOf(entries, "enq_invoke")
   const [ok] = entriesOf(entries, "enq_ok")
   const [row] = rows
   if (!start || again.length > 0 || !invoke || !ok || !row || ok.ns > opened.ns) return []
   const isDelayed = row.dueAtUs > row.enqueuedAtUs + APART_US || row.cause !== null
-  if (isDelayed || (asked.limits ?? []).length > 0 || row.claim !== start.claim) return []
+  const { priority: wanted = 0 } = asked
+  const isMoved = audit.some(
+    ({ action, after }) => action === "run.expedite" && (after?.priority ?? wanted) !== wanted,
+  )
+  if (isDelayed || isMoved || (asked.limits ?? []).length > 0 || row.claim !== start.claim) return []
   return [
     {
       run,
@@ -62,7 +66,7 @@ function queuedRun({ run, entries, rows, asked }: RunFacts, opened: EntryOf<"lea
       startedNs: start.ns,
       askedNs: invoke.ns,
       answeredNs: ok.ns,
-      priority: asked.priority ?? 0,
+      priority: wanted,
       enqueuedAtUs: row.enqueuedAtUs,
     },
   ]

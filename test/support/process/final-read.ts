@@ -49,7 +49,7 @@ const ATTEMPTS = `run, job, pool, claim::text as claim, attempt, generation, cha
   ${us("finished_at")} as "finishedAtUs", cause, schedule, ${us("occurrence")} as "occurrenceUs"`
 
 const AUDIT = `action, ${us("at")} as "atUs", case when subject like 'run:%' then substr(subject, 5) end as run,
-  case when subject like 'schedule:%' then substr(subject, 10) end as schedule, before`
+  case when subject like 'schedule:%' then substr(subject, 10) end as schedule, before, after`
 
 const SCHEDULES = `id, name, job, spec, settings, state, version, ${us("cursor")} as "cursorUs",
   ${us("next_at")} as "nextAtUs", fired, ${us("created_at")} as "createdAtUs"`
