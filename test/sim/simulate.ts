@@ -41,6 +41,8 @@ const RECOVER_US = 150 * SECOND_US
 const SILENCE_US = 35 * SECOND_US
 /** Whoever was cut off when the server ended its session hears nothing until it asks: every 30 s, and then it dials anew. */
 const DEAFNESS_US = 45 * SECOND_US
+/** Everybody else listens again by then: it is tried more and more rarely, but every ten seconds. */
+const REDIAL_US = 12 * SECOND_US
 /** Time for schedules to make up for what they have missed. */
 const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
@@ -112,12 +114,13 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const pen = recorder.penOf(0, () => true)
   const { schema } = ground
   const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
-  let silentUs = 0
+  let [silentUs, unheardUs] = [0, 0]
   /** What was thought lost and may still be done. */
   let strays = 0
   const count = (fault: string) => {
     faults[fault] = (faults[fault] ?? 0) + 1
     if (fault.startsWith("silent")) silentUs = kernel.nowUs()
+    if (fault === "end unheard") unheardUs = kernel.nowUs()
   }
   const onTrouble = (says: string) => {
     kernel.note(`TROUBLE ${says}`)
@@ -341,7 +344,9 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   async function haveItPeaceful(): Promise<void> {
-    await passUntil(Math.max(silentUs + SILENCE_US, plan.faultyUs + DEAFNESS_US))
+    const deafUs = unheardUs > 0 ? unheardUs + DEAFNESS_US : 0
+    const silenceUs = silentUs > 0 ? silentUs + SILENCE_US : 0
+    await passUntil(Math.max(silenceUs, deafUs, plan.faultyUs + REDIAL_US))
     const life = await anyoneAtWork(RECOVER_US)
     const process = worker()
     if (process && life) await livePeacefully(peace, process, life)

@@ -137,7 +137,8 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
     onNotification,
     // Whoever is cut off hears nothing, and finds out when it next says something.
     onEnded: () => {
-      if (link.cutUntilUs() <= kernel.nowUs()) kernel.after(latencyUs(parts), destroy, owner)
+      if (link.cutUntilUs() > kernel.nowUs()) link.count("end unheard")
+      else kernel.after(latencyUs(parts), destroy, owner)
     },
   })
 
