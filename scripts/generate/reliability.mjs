@@ -29,7 +29,7 @@ function fill(page, name, text) {
   return `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`
 }
 
-function renderSeeds({ seeds, failed, steps, virtualMs, counted, faults }) {
+function renderSeeds({ seeds, failed, steps, virtualMs, counted, judged, faults }) {
   const hours = Math.round(virtualMs / 3_600_000)
   const struck = Object.entries(faults)
     .sort(([one], [other]) => one.localeCompare(other))
@@ -39,8 +39,18 @@ function renderSeeds({ seeds, failed, steps, virtualMs, counted, faults }) {
       `with ${number(counted.runs)} runs, ${number(counted.starts)} starts, ${number(counted.lost)} attempts lost with ` +
       `their process and ${number(counted.fenced)} late words refused.`,
     "",
+    `So many facts were held against each invariant: ${factsOf(judged)}.`,
+    "",
     table(["Fault", "times"], struck, ["---", "--:"]),
   ].join("\n")
+}
+
+/** As in I1 29,075, I2 39,372. */
+function factsOf(judged) {
+  return Object.entries(judged)
+    .filter(([, facts]) => facts > 0)
+    .map(([invariant, facts]) => `${invariant} ${number(facts)}`)
+    .join(", ")
 }
 
 function renderFaults(rows) {

@@ -10,6 +10,7 @@ import {
   pid,
   sleep,
   totals,
+  two,
 } from "../support/faulty.ts"
 import { createGate } from "../support/gate.ts"
 import { hold, rowsOf, untilRows } from "../support/sql.ts"
@@ -114,6 +115,17 @@ describeEngines(
         proxy.cutInsteadOf("SELECT 1")
         expect(await database.run(one, {})).toEqual([{ one: 1 }])
         expect(proxy.sent.filter(({ text }) => text.includes(one.text("")))).toHaveLength(2)
+      })
+
+      it("is not asked for for ever: a question may be what ends its connections", async () => {
+        const { proxy, database } = await openBehindProxy(engine.url())
+        const cutAgain = () => {
+          proxy.cutInsteadOf("SELECT 2")
+          void proxy.hasCut().then(cutAgain)
+        }
+        cutAgain()
+        await expect(database.run(two, {})).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" })
+        expect(proxy.sent.filter(({ text }) => text.includes(two.text("")))).toHaveLength(4)
       })
 
       it("undoes a transaction that has not been committed", async () => {

@@ -42,6 +42,14 @@ export async function openBehindProxy(
 
 export const one = statement({ name: "test/one", params: {}, returns: { one: int }, sql: "select 1 as one" })
 
+/** No other statement on these connections answers with two rows. */
+export const two = statement({
+  name: "test/two",
+  params: {},
+  returns: { two: int },
+  sql: "select two from generate_series(1, 2) as two",
+})
+
 /** Takes a minute, and says so to whoever listens: what only reads would be asked for again when it is cut off. */
 export const sleep = statement({
   name: "test/sleep",

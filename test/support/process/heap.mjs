@@ -1,0 +1,56 @@
+// A process of its own that executes many runs of every kind of end, and says how large its heap is after each round.
+import { createCarillon, defineJob } from "../../../dist/index.js"
+
+const { database, schema, rounds, runs } = JSON.parse(process.argv[2])
+const retry = { attempts: 2, base: 0 }
+const plain = defineJob({ name: "plain", run: async () => {} })
+const failing = defineJob({
+  name: "failing",
+  retry,
+  run: async (_, { attempt }) => {
+    if (attempt === 1) throw new Error("not yet")
+  },
+})
+const limited = defineJob({ name: "limited", concurrency: 5, run: async () => {} })
+const carillon = createCarillon({
+  database,
+  schema,
+  jobs: [plain, failing, limited],
+  pools: { default: 100 },
+  logger: { debug() {}, info() {}, warn() {}, error() {} },
+})
+let ended = 0
+let wake = () => {}
+carillon.subscribe((event) => {
+  if (event.type === "attempt.finished" && event.runState === "succeeded") ended += 1
+  wake()
+})
+await carillon.start()
+
+async function round(count) {
+  const until = ended + count
+  const share = Math.floor(count / 10)
+  const items = (many) => Array.from({ length: many }, (_, index) => ({ input: { index } }))
+  const keyed = items(share).map((item, index) => ({ ...item, key: `${until}-${index}`, keyFor: "1s" }))
+  await Promise.all([
+    carillon.enqueueMany(plain, items(count - 3 * share)),
+    carillon.enqueueMany(plain, keyed),
+    carillon.enqueueMany(failing, items(share)),
+    carillon.enqueueMany(limited, items(share)),
+  ])
+  while (ended < until)
+    await new Promise((resolve) => {
+      wake = resolve
+    })
+}
+
+const heaps = []
+for (let number = 0; number <= rounds; number += 1) {
+  await round(runs)
+  // What ends with a turn of the event loop is gone then.
+  await new Promise((resolve) => setTimeout(resolve, 500))
+  globalThis.gc()
+  heaps.push(process.memoryUsage().heapUsed)
+}
+await carillon.stop()
+process.stdout.write(`${JSON.stringify(heaps)}\n`)
