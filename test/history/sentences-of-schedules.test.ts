@@ -104,9 +104,23 @@ describe("nothing is said", () => {
     // At the fourth minute, by the clock that the edit went by.
     const read = { audit: [audit("schedule.put", 4.01, before)] }
     expect(sentences({ ledger: [fire(1), fire(4), fire(5)], read, schedule: { version: 2 } })).toEqual([])
-    const active = { ...read, audit: [audit("schedule.put", 4.01, { ...before, state: "active" })] }
+    const going = { ...before, spec: { every: "1m" }, state: "active" }
+    const active = { ...read, audit: [audit("schedule.put", 4.01, going)] }
     expect(
       sentences({ ledger: [fire(1), fire(4), fire(5)], read: active, schedule: { version: 2 } }),
+    ).toHaveLength(1)
+  })
+
+  it("of one whose runs were used up by what an edit had to make up for, and that begins anew with it", () => {
+    const before = { spec: { every: "1m", maxRuns: 1 }, version: 1, state: "active", job: "work" }
+    const read = { audit: [audit("schedule.put", 4, before)] }
+    const schedule = { version: 2, spec: { every: "1m", maxRuns: 2 } }
+    const ledger = [fire(1, { decidedAtUs: HOUR_US + 4 * MINUTE_US }), fire(5)]
+    expect(sentences({ ledger, read, schedule })).toEqual([])
+    const more = { ...before, spec: { every: "1m", maxRuns: 2 } }
+    const another = { audit: [audit("schedule.put", 4, more)] }
+    expect(
+      sentences({ ledger, read: another, schedule: { ...schedule, spec: { every: "1m" } } }),
     ).toHaveLength(1)
   })
 

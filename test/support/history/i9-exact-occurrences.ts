@@ -149,11 +149,18 @@ function expectedOf(chapters: readonly Chapter[], ledger: readonly FireRow[]): E
     const bound = isLast ? to : edited
     const known = ledger.map(({ lastUs }) => lastUs / 1_000).filter((last) => last <= bound)
     // One whose runs are used up has no more times, wherever its cursor stands.
-    const hasEnded = isOver && (!isLast || "maxRuns" in spec)
+    const isUsedUp = !isLast && firedBy(ledger, toUs) >= Number(spec["maxRuns"] ?? Number.POSITIVE_INFINITY)
+    const hasEnded = isUsedUp || (isOver && (!isLast || "maxRuns" in spec))
     const until = hasEnded ? Math.max(0, ...known) : bound
     for (const at of times) certain.set(at, (certain.get(at) ?? false) || (at > from && at <= until))
   }
   return [...certain].map(([at, isCertain]) => ({ at, isCertain })).sort((a, b) => a.at - b.at)
+}
+
+/** How many runs it had made when it was edited, with those that the edit itself made up for. */
+function firedBy(ledger: readonly FireRow[], toUs: number): number {
+  const byUs = toUs + EDIT_SLACK_MS * 1_000
+  return ledger.filter(({ outcome, decidedAtUs }) => outcome === "fired" && decidedAtUs <= byUs).length
 }
 
 function complaintsAboutMissing(missing: readonly number[]): string[] {
