@@ -32,8 +32,11 @@ const BATCH = 1_000
 const TOMBSTONE_MS = 86_400_000
 
 export interface Reaper extends Loop {
-  /** Marks expired leases dead and takes their runs back, without asking how long we have been in touch. */
-  readonly reap: () => Promise<number>
+  /**
+   * Marks expired leases dead and takes their runs back, without asking how long we have been in touch; on a server that
+   * has been up for so long. @default 0
+   */
+  readonly reap: (upForMs?: number) => Promise<number>
   /** Takes back at once what any other process has left, where there is certainly no other. */
   readonly inherit: () => Promise<void>
 }
@@ -42,8 +45,8 @@ export function createReaper(parts: ReaperParts): Reaper {
   const { runtime, events, lease, leaseMs, everyMs } = parts
   const { database } = runtime
 
-  async function reap(): Promise<number> {
-    const dead = await database.run(markDeadWorkers, { own: lease.id(), leaseMs })
+  async function reap(upForMs = 0): Promise<number> {
+    const dead = await database.run(markDeadWorkers, { own: lease.id(), upForMs })
     if (dead.length === 0) return 0
     await runtime.crashPoint("reap.marked")
     const leases = dead.map((row) => row.lease)
@@ -70,7 +73,7 @@ export function createReaper(parts: ReaperParts): Reaper {
     name: "reaper",
     bell: createBell(runtime),
     tick: async () => {
-      if (lease.reachableForMs() >= leaseMs) await reap()
+      if (lease.reachableForMs() >= leaseMs) await reap(leaseMs)
       return everyMs
     },
     reap,

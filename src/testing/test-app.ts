@@ -218,7 +218,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     stop: (stopOptions) => unlessCrashed(() => life.carillon.stop(stopOptions)),
     stealLease: async () => {
       await database.run(expireLeases, {})
-      const dead = await database.run(markDeadWorkers, { own: life.host.newId(), leaseMs: 0 })
+      const dead = await database.run(markDeadWorkers, { own: life.host.newId(), upForMs: 0 })
       await database.run(reapRuns, { leases: dead.map(({ lease }) => lease), limit: 1_000 })
     },
     until: (type, matches = () => true) =>

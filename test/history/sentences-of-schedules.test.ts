@@ -128,9 +128,10 @@ describe("nothing is said", () => {
     const before = { spec: { every: "1m" }, version: 1, state: "active", job: "work" }
     const read = { audit: [audit("schedule.put", 5, before)] }
     const schedule = { version: 2, spec: { every: "1h" }, cursorUs: HOUR_US + 2.5 * MINUTE_US }
-    expect(sentences({ ledger: [fire(1), fire(2)], read, schedule })).toEqual([])
-    const moved = { ...schedule, cursorUs: HOUR_US + 5 * MINUTE_US }
-    expect(sentences({ ledger: [fire(1), fire(2)], read, schedule: moved })).toHaveLength(1)
+    const ledger = [fire(1), fire(2)]
+    const history = [{ op: "clock_set", us: 60_000_000 }] as const
+    expect(sentences({ ledger, read, schedule, history })).toEqual([])
+    expect(sentences({ ledger, read, schedule })).toHaveLength(1)
   })
 
   it("of one that was told to leave out what its next times have as well, or have not, ahead of its time", () => {

@@ -208,6 +208,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     server,
     processes,
     count,
+    record: pen,
     cut: (cutOff, us) => {
       kernel.note(`${cutOff.map(({ name }) => name)} cut off for ${Math.round(us / 1_000)} ms`)
       for (const process of cutOff) cutUntilUs.set(process, kernel.nowUs() + Math.ceil(us))
@@ -346,7 +347,8 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   async function haveItPeaceful(): Promise<void> {
     const deafUs = unheardUs > 0 ? unheardUs + DEAFNESS_US : 0
     const silenceUs = silentUs > 0 ? silentUs + SILENCE_US : 0
-    await passUntil(Math.max(silenceUs, deafUs, plan.faultyUs + REDIAL_US))
+    const awakeUs = processes.map((process) => process.pausedUntilUs())
+    await passUntil(Math.max(silenceUs, deafUs, plan.faultyUs + REDIAL_US, ...awakeUs))
     const life = await anyoneAtWork(RECOVER_US)
     const process = worker()
     if (process && life) await livePeacefully(peace, process, life)

@@ -30,7 +30,7 @@ async function renew(on: Runner, lease: string): Promise<number> {
 }
 
 async function markDead(on: Runner, own = host.newId()): Promise<string[]> {
-  return (await on.run(markDeadWorkers, { own, leaseMs: 0 })).map(({ lease }) => lease)
+  return (await on.run(markDeadWorkers, { own, upForMs: 0 })).map(({ lease }) => lease)
 }
 
 async function reap(database: Database, leases: string[], limit = 10): Promise<string[]> {
@@ -87,8 +87,8 @@ describeEngines("a lease", (engine) => {
       await clock.set(AFTER_EXPIRY)
       const own = host.newId()
       const longerThanAnyServer = 100 * 365 * 86_400_000
-      expect(await database.run(markDeadWorkers, { own, leaseMs: longerThanAnyServer })).toEqual([])
-      expect(await database.run(markDeadWorkers, { own, leaseMs: 0 })).toEqual([{ lease }])
+      expect(await database.run(markDeadWorkers, { own, upForMs: longerThanAnyServer })).toEqual([])
+      expect(await database.run(markDeadWorkers, { own, upForMs: 0 })).toEqual([{ lease }])
     })
 
     itWithConnections("while it is being renewed is not marked dead", async () => {

@@ -142,7 +142,7 @@ describeEngines("runs that are claimed", (engine) => {
     await clock.set("2026-03-01T09:01:00Z")
     expect((await claim(database, lease)).ids).toEqual([])
     await clock.set("2026-03-01T09:01:00.001Z")
-    await database.run(markDeadWorkers, { own: host.newId(), leaseMs: 0 })
+    await database.run(markDeadWorkers, { own: host.newId(), upForMs: 0 })
     await clock.set("2026-03-01T09:00Z")
     expect((await claim(database, lease)).ids).toEqual([])
   })

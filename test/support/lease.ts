@@ -108,7 +108,7 @@ export function meddle(
 /** As others do when a lease has expired. */
 export async function takeAllLeases({ database, newId }: Runtime): Promise<void> {
   await database.run(expireLeases, {})
-  await database.run(markDeadWorkers, { own: newId(), leaseMs: 0 })
+  await database.run(markDeadWorkers, { own: newId(), upForMs: 0 })
 }
 
 export function unreachable(): never {

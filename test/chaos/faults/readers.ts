@@ -29,7 +29,7 @@ const idleInTransaction: Fault = {
       while (dead < DEAD_ROWS && !ending.aborted) {
         const items = Array.from({ length: 2_000 }, () => ({ input: {} }))
         await producer?.call("enqueueMany", { items })
-        await world.until(async () => (await countOf(world, BACKLOG)) < 1_000, LONGEST_MS)
+        await world.until(async () => (await countOf(world, BACKLOG)) < 50, LONGEST_MS)
         dead = await countOf(world, DEAD)
       }
       world.struck("dead rows", dead)
@@ -49,6 +49,9 @@ async function countOf({ talk, schema }: World, text: string): Promise<number> {
   return Number(row?.["many"])
 }
 
+/** What they read has to be worth reading. */
+const LONG_ENOUGH_MS = 4_000
+
 const READS = [
   "select job, outcome, count(*), avg(finished_at - started_at) from {s}.attempts group by 1, 2",
   "select count(*) from {s}.runs as r left join {s}.attempts as a on a.run = r.id",
@@ -62,21 +65,26 @@ const analysts: Fault = {
   strikes: ["readings"],
   inject: async (world, chance, signal) => {
     const before = await slowRoundMs(world)
+    // For as long as it takes: how slow it is was asked first, and is asked again while they read.
+    const reading = new AbortController()
     const read = (own: Chance) =>
       world.talk.session(async (ask) => {
-        while (!signal.aborted) {
+        while (!reading.signal.aborted) {
           await ask("begin isolation level repeatable read read only")
-          for (let many = 0; many < 10 && !signal.aborted; many += 1) {
+          for (let many = 0; many < 10 && !reading.signal.aborted; many += 1) {
             await ask(own.pick(READS).replaceAll("{s}", `"${world.schema}"`))
             world.struck("readings")
-            await world.rest(own.between(10, 100), signal)
+            await world.rest(own.between(10, 100), reading.signal)
           }
           await ask("commit")
         }
       })
-    const reading = ["one", "two", "three", "four"].map((name) => read(chance.fork(name)))
+    const readers = ["one", "two", "three", "four"].map((name) => read(chance.fork(name)))
+    await world.rest(LONG_ENOUGH_MS)
+    while (!signal.aborted) await world.rest(LONG_ENOUGH_MS, signal)
     complainIfSlower(world, before, await slowRoundMs(world))
-    await Promise.all(reading)
+    reading.abort()
+    await Promise.all(readers)
   },
 }
 

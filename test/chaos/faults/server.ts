@@ -7,7 +7,7 @@ import type { StopMode } from "../server.ts"
 import type { World } from "../world.ts"
 
 /** Longer and longer waits between two tries: so often does anybody try for one connection in the longest outage. */
-const TRIES = 8
+const TRIES = 5
 /** What the load asks for itself meanwhile, which is no part of the product: two or three a second. */
 const OF_THE_LOAD = 25
 

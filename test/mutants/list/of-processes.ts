@@ -98,8 +98,8 @@ export const OF_PROCESSES: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/workers/mark-dead.ts",
-        find: "pg_catalog.pg_postmaster_start_time() + @leaseMs * interval",
-        replace: "pg_catalog.pg_postmaster_start_time() + 0 * @leaseMs * interval",
+        find: "pg_catalog.pg_postmaster_start_time() + @upForMs * interval",
+        replace: "pg_catalog.pg_postmaster_start_time() + 0 * @upForMs * interval",
       },
     ],
     shownBy: chaos("F40", 12),

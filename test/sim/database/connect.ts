@@ -42,7 +42,8 @@ const LATE_US: Span = [50_000, 12_000_000]
 const LATE_INSIDE_US: Span = [10_000, 1_000_000]
 const SLOW_US: Span = [20_000, 4_000_000]
 const SLOW_INSIDE_US: Span = [5_000, 200_000]
-/** What takes effect until a moment of the database's clock, after which it is sent again. */
+/** What takes effect until a moment of the database's clock, after which it is sent again: so much later. */
+const SENT_AGAIN_US = 5_000_000
 const GOES_BY_THE_CLOCK = /^(runs|schedules)\/insert/
 /** What the driver says when the connection is gone. */
 const LOST = () => new Error("Connection terminated unexpectedly")
@@ -84,7 +85,7 @@ export function createDialer(parts: NetworkParts): Dialer {
       signal.addEventListener("abort", giveUp, { once: true })
       const isCut = link.cutUntilUs() > kernel.nowUs()
       // One that is cut off is refused at once, or hears nothing.
-      if (isCut && kernel.chance.happens(0.5)) return
+      if (isCut && kernel.chance.happens(0.5)) return link.count("silent dial")
       kernel.after(
         latencyUs(parts),
         () => {
@@ -152,14 +153,20 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
 
   /** What is on its way to the server still gets there when the connection is gone. */
   let underWay = 0
+  let isStray = false
   const endSession = () => {
-    if (!usable && underWay === 0) session.end()
+    if (usable || underWay > 0) return
+    session.end()
+    if (isStray) link.stray(-1)
+    isStray = false
   }
 
   /** The connection is gone. The server learns of it a little later. */
   function destroy(): void {
     if (!usable) return
     usable = false
+    isStray = underWay > 0
+    if (isStray) link.stray(1)
     kernel.after(latencyUs(parts), endSession)
     const tellAll = () => {
       for (const giveUp of [...waiting]) giveUp()
@@ -240,11 +247,14 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
       const performLate = () => {
         link.stray(1)
         const onOver = () => link.stray(-1)
-        const setBacks = server.setBacks()
+        const [setBacks, sentUs] = [server.setBacks(), kernel.nowUs()]
         perform(chance.skewed(...(isInside ? LATE_INSIDE_US : LATE_US)), onOver, {
           onGone: onOver,
           // Nothing is promised of what goes by a clock that was set back while it was on its way.
-          isVoid: () => GOES_BY_THE_CLOCK.test(label) && server.setBacks() > setBacks,
+          isVoid: () =>
+            GOES_BY_THE_CLOCK.test(label) &&
+            server.setBacks() > setBacks &&
+            kernel.nowUs() > sentUs + SENT_AGAIN_US,
         })
       }
       const fate = fateOf()

@@ -4,6 +4,7 @@ import type { Server } from "../database/server.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Kernel } from "../kernel/kernel.ts"
 import type { SimProcess } from "../world/process.ts"
+import type { Pen } from "../world/recorder.ts"
 import type { Plan } from "./plan.ts"
 
 export interface NemesisParts {
@@ -13,6 +14,7 @@ export interface NemesisParts {
   readonly server: Server
   readonly processes: readonly SimProcess[]
   readonly count: (fault: string) => void
+  readonly record: Pen
   /** Nothing gets through from these processes for so long. */
   readonly cut: (processes: readonly SimProcess[], us: number) => void
 }
@@ -37,7 +39,7 @@ const sleepinessAt = (point: CrashPoint) => (point === "attempt.ended" ? 3 : 1)
 const MOST_PAUSES = 4
 
 export function createNemesis(parts: NemesisParts): Nemesis {
-  const { kernel, chance, plan, server, processes, count, cut } = parts
+  const { kernel, chance, plan, server, processes, count, record, cut } = parts
   const { nemesis, leaseMs, faultyUs } = plan
   const leaseUs = leaseMs * 1_000
   let isHealed = false
@@ -93,6 +95,7 @@ export function createNemesis(parts: NemesisParts): Nemesis {
       count("clock forward")
       const us = Math.round(chance.skewed(100_000, 180_000_000))
       kernel.note(`the database's clock is set forward by ${us} µs`)
+      record("clock_set", { us })
       server.jump(us)
     },
     jumpsBack: () => {
@@ -100,6 +103,7 @@ export function createNemesis(parts: NemesisParts): Nemesis {
       const us = Math.round(chance.skewed(10_000, 30_000_000))
       kernel.note(`the database's clock is set back by ${us} µs`)
       setBackUs += us
+      record("clock_set", { us: -us })
       server.jump(-us)
     },
   }

@@ -57,8 +57,8 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return resume(life, name)
     case "skip next":
       await schedules.skipNext(name, BY)
-      // More times than before, while what was left out is still to come.
-      if (chance.happens(0.5)) await put(plan, life, name, DENSE)
+      // Other times, mostly more than before, while what was left out is still to come.
+      if (chance.happens(0.6)) await put(plan, life, name, chance.happens(0.7) ? DENSE : drawTimes(chance))
       return
     case "run now":
       await schedules.runNow(name, { ...BY, ...(chance.happens(0.3) && { overlap: "allow" as const }) })

@@ -42,6 +42,8 @@ export interface SimProcess {
   /** Stops in order, and is then as dead as after a crash. Held to what that promises only if all has been answered. */
   readonly stop: (graceMs: number) => void
   readonly isStopping: () => boolean
+  /** Nothing of it happens before. */
+  readonly pausedUntilUs: () => number
   /** Nothing of it happens for so long. */
   readonly pause: (us: number) => void
   readonly resume: () => void
@@ -188,6 +190,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
       }
     },
     isStopping: () => isStopping,
+    pausedUntilUs: () => pausedUntilUs,
     pause: (us) => {
       kernel.note(`${name} is paused for ${Math.round(us / 1_000)} ms`)
       pausedUntilUs = Math.max(pausedUntilUs, kernel.nowUs() + Math.ceil(us))

@@ -8,7 +8,7 @@
  * the schedule said then, and decided for good, whatever it says later. Of schedules that cannot be read here, of those that go by the end of their
  * last run and of those with a backfill, only the ledger and its runs are held against each other.
  */
-import type { Facts, RunFacts } from "./facts.ts"
+import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
 import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 import { runOfOccurrence } from "./occurrence-run.ts"
@@ -22,12 +22,13 @@ const FIRST_MINUTE_MS = 60_000
 
 export function exactOccurrences(facts: Facts): Judgement {
   const audit = auditOf(facts.read)
+  const isClockSet = entriesOf(facts.history, "clock_set").length > 0
   const names = new Map(facts.read.schedules.map((schedule) => [schedule.id, schedule.name]))
   const complaints = facts.read.schedules.flatMap((schedule) => {
     const ledger = facts.ledgers.get(schedule.id) ?? []
     const done = audit.get(schedule.id) ?? []
     const said = [
-      ...complaintsAboutCover(schedule, done, ledger),
+      ...complaintsAboutCover(schedule, done, ledger, isClockSet),
       ...complaintsAboutPolicy(schedule, done, ledger),
     ]
     return said.map((says) => complaint(schedule.name, says))
@@ -53,10 +54,11 @@ function complaintsAboutCover(
   schedule: ScheduleRow,
   audit: readonly AuditRow[],
   ledger: readonly FireRow[],
+  isClockSet: boolean,
 ): string[] {
   if ("afterCompletion" in schedule.spec) return []
   if (audit.some(({ action }) => action === "schedule.backfill")) return []
-  const chapters = chaptersOf(schedule, audit)
+  const chapters = chaptersOf(schedule, audit, isClockSet)
   const all = chapters && expectedOf(chapters, ledger)
   if (!all) return []
   const requested = ledger.filter(isRequested)

@@ -95,6 +95,8 @@ export type Operation =
     }
   /** A table in which runs come and go, vacuumed when nobody had anything to do: so many dead rows could not be removed. */
   | { readonly op: "vacuumed"; readonly table: string; readonly dead: number }
+  /** The database's clock was set, forward or back. */
+  | { readonly op: "clock_set"; readonly us: number }
   /** The clock of this process is wrong by so much. */
   | { readonly op: "clock_off"; readonly ms: number }
 
@@ -213,5 +215,6 @@ export const REQUIRED_FIELDS = {
   count: { states: "object", enqueued: "number" },
   sessions: { open: "number", idleInTransaction: "number", advisoryLocks: "number", most: "number" },
   vacuumed: { table: "string", dead: "number" },
+  clock_set: { us: "number" },
   clock_off: { ms: "number" },
 } as const satisfies { readonly [Name in OperationName]: RequiredFields<Name> }

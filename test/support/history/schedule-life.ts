@@ -30,7 +30,11 @@ export function auditOf(read: FinalRead): ReadonlyMap<string, readonly AuditRow[
 }
 
 /** Each change of its times begins a chapter. Undefined if there were changes that the audit does not tell of. */
-export function chaptersOf(schedule: ScheduleRow, audit: readonly AuditRow[]): Chapter[] | undefined {
+export function chaptersOf(
+  schedule: ScheduleRow,
+  audit: readonly AuditRow[],
+  isClockSet = false,
+): Chapter[] | undefined {
   const edits = editsOf(audit)
   if (edits.length !== schedule.version - 1) return undefined
   const chapters: Chapter[] = []
@@ -39,7 +43,7 @@ export function chaptersOf(schedule: ScheduleRow, audit: readonly AuditRow[]): C
   for (const edit of [...edits, { before: schedule, atUs: schedule.cursorUs }]) {
     const { before } = edit
     // An edit goes on from its moment. It is older than its audit says if the clock was set forward between the two.
-    const atUs = edit === lastEdit ? Math.min(edit.atUs, schedule.cursorUs) : edit.atUs
+    const atUs = isClockSet && edit === lastEdit ? Math.min(edit.atUs, schedule.cursorUs) : edit.atUs
     if (!before?.spec) return undefined
     const last = chapters.at(-1)
     const isSame = last && !last.isOver && JSON.stringify(last.spec) === JSON.stringify(before.spec)
