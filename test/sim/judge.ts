@@ -2,7 +2,7 @@
 import { describeExamination, type Examination, examine } from "../support/history/check.ts"
 import type { FinalRead } from "../support/history/final-read.ts"
 import type { History } from "../support/history/operations.ts"
-import type { Invariant } from "../support/history/violation.ts"
+import { INVARIANTS, type Invariant } from "../support/history/violation.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import type { Ground } from "./database/ground.ts"
 import type { ClockSet } from "./database/server.ts"
@@ -19,6 +19,8 @@ export interface Verdict {
 export interface Seen {
   readonly history: History
   readonly troubles: readonly string[]
+  /** What should have come about by itself after everything had healed, and did not in time: I24. */
+  readonly overdue: readonly string[]
   readonly clockSet: ClockSet
   /** What else cannot be judged of this workload. */
   readonly unjudged?: readonly Invariant[]
@@ -35,7 +37,7 @@ const UNJUDGED: Readonly<Record<ClockSet, ReadonlySet<Invariant>>> = {
 }
 
 export async function judge(ground: Ground, seen: Seen): Promise<Verdict> {
-  const { history, troubles, clockSet, unjudged = [] } = seen
+  const { history, troubles, overdue, clockSet, unjudged = [] } = seen
   const read = await readFinal(ground.reader)
   const all = examine(history, clockSet === "back" ? byTrueTime(read, ground) : read)
   const examination = without(all, new Set([...UNJUDGED[clockSet], ...unjudged]))
@@ -43,9 +45,10 @@ export async function judge(ground: Ground, seen: Seen): Promise<Verdict> {
   return {
     examination,
     troubles,
-    isGreen: violations.length === 0 && troubles.length === 0,
+    isGreen: violations.length + troubles.length + overdue.length === 0,
     says: [
       ...troubles.map((trouble) => `TROUBLE: ${trouble}`),
+      ...overdue.map((says) => `I24 (${INVARIANTS.I24}): ${says}`),
       ...describeExamination(examination)
         .split("\n")
         .slice(-violations.length || Number.POSITIVE_INFINITY),

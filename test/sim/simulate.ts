@@ -73,6 +73,7 @@ export async function simulate(
     const verdict = await judge(ground, {
       history: world.history,
       troubles: [...troubles, ...ambient.offences],
+      overdue: world.overdue,
       clockSet: server.clockSet(),
       // Such a run is written down as started before its handler starts, and others of its claim start meanwhile.
       unjudged: plan.traits.has("bury when lost") ? ["I16"] : [],
@@ -105,6 +106,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const recorder = createRecorder(kernel)
   const calls: Calls = createCalls()
   const faults: Record<string, number> = {}
+  const overdue: string[] = []
   const cutUntilUs = new Map<SimProcess, number>()
   let network: Network = plan.network
   let isOver = false
@@ -265,7 +267,9 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     }
     look()
     await kernel.run(() => isDone || kernel.nowUs() > limitUs)
-    if (!isDone) onTrouble(otherwise())
+    if (isDone) return
+    kernel.note(`OVERDUE ${otherwise()}`)
+    overdue.push(otherwise())
   }
 
   async function run(): Promise<void> {
@@ -385,5 +389,5 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       .join("; ")
   }
 
-  return { run, history: recorder.history, faults }
+  return { run, history: recorder.history, faults, overdue }
 }
