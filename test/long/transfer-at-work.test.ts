@@ -3,7 +3,7 @@ import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterEach, describe, expect, it, vi } from "vitest"
-import { createCarillon, defineJob } from "../../src/index.ts"
+import { createCarillon, type Duration, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { openServer } from "../../src/store/server/server.ts"
@@ -58,8 +58,8 @@ function jobsThat(act: (signal: AbortSignal) => Promise<unknown>) {
 }
 
 /** A Carillon that works until the end of the test. */
-async function work(place: Place, jobs: ReturnType<typeof jobsThat>) {
-  const app = createCarillon({ ...place, jobs: Object.values(jobs), logger: silent, lease: "3s" })
+async function work(place: Place, jobs: ReturnType<typeof jobsThat>, lease: Duration = "3s") {
+  const app = createCarillon({ ...place, jobs: Object.values(jobs), logger: silent, lease })
   afterThisTest(() => app.stop({ grace: 0 }))
   await app.start()
   return app
@@ -68,7 +68,8 @@ async function work(place: Place, jobs: ReturnType<typeof jobsThat>) {
 /** Something of everything: history, dead letters, runs in each state, keys, limits, pauses, audit. */
 async function furnish(place: Place) {
   const jobs = jobsThat((signal) => new Promise((resolve) => signal.addEventListener("abort", resolve)))
-  const app = await work(place, jobs)
+  // One that a busy machine would make it lose would end what hangs.
+  const app = await work(place, jobs, "1m")
   await app.pause({ job: "halted" }, BY)
   const done = await app.enqueue(jobs.fine, ODD, {
     key: "once",

@@ -11,6 +11,7 @@ import { hasReady, makeReady } from "./ready.ts"
 export async function prepareMemory(file: string): Promise<void> {
   const [host, pglite] = [createSystemHost(), await createPglite()]
   await makeReady(host, (schema) => openPglite(host, { schema, instance: pglite }))
+  await pglite.exec("checkpoint")
   const data = await pglite.dumpDataDir("none")
   await pglite.close()
   await writeFile(file, Buffer.from(await data.arrayBuffer()))
