@@ -1,8 +1,10 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { defineConfig } from "vitest/config"
 
-/** Suites that need nothing but Node. */
-const pure = (name: string, include: string[]) => ({ test: { name, include, testTimeout: 30_000 } })
+/** Suites that need nothing but Node. Those that leave nothing behind share what they import. */
+const pure = (name: string, include: string[], isolate = true) => ({
+  test: { name, include, testTimeout: 30_000, isolate },
+})
 
 /** Suites that need PostgreSQL servers, which are started once for all of them, and which of these they run on. */
 const withServers = (name: string, include: string[], engines: "all" | "newest" | "oldest") => ({
@@ -35,11 +37,11 @@ export default defineConfig({
     maxConcurrency: 2,
     projects: [
       pure("architecture", ["test/architecture.test.ts"]),
-      pure("unit", [
-        "src/**/*.test.ts",
-        "test/{docs,planted,lint}.test.ts",
-        "test/{time,history,mutants}/**/*.test.ts",
-      ]),
+      pure(
+        "unit",
+        ["src/**/*.test.ts", "test/{docs,planted,lint}.test.ts", "test/{time,history,mutants}/**/*.test.ts"],
+        false,
+      ),
       // PGlite, in virtual time.
       pure("sim", ["test/sim/**/*.test.ts"]),
       // Not a part of `npm test`, which would take too long: `npm run test:long` runs them.
