@@ -68,7 +68,12 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       // One that goes by the end of its last run has no past to make up for.
       if (!found || "afterCompletion" in found.spec) return
       const to = new Date(found.createdAt.getTime() - chance.between(0, 5_000))
-      await schedules.backfill(name, { ...BY, from: new Date(to.getTime() - 4_000), to })
+      await schedules
+        .backfill(name, { ...BY, from: new Date(to.getTime() - 4_000), to })
+        .catch((error: unknown) => {
+          // By a clock that was set back, even its making may be to come.
+          if (!String(error).includes("to: is later than now")) throw error
+        })
       return
     }
     case "cancel":
