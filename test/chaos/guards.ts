@@ -2,7 +2,7 @@
  * Guards inside the database, for rows that move its clock: what they see is judged by the clock as it is at that very
  * moment, also where it is set back later and nobody could tell from what is written down.
  */
-import { breach } from "./breach.ts"
+import { breach } from "../support/history/breach.ts"
 import type { World } from "./world.ts"
 
 export interface Guards {

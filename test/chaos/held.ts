@@ -1,7 +1,7 @@
 /** Runs that a certain worker was at work on when it was cut off or put to sleep, and what became of them. */
 import { join } from "node:path"
+import { breach } from "../support/history/breach.ts"
 import { readHistory } from "../support/history/read-history.ts"
-import { breach } from "./breach.ts"
 import type { Member, World } from "./world.ts"
 
 export interface Held {

@@ -1,5 +1,5 @@
 /** How long new runs take from their enqueue to their result: whether a fault makes everything slower and slower. */
-import { breach } from "./breach.ts"
+import { breach } from "../support/history/breach.ts"
 import type { World } from "./world.ts"
 
 const ROUNDS = 100

@@ -1,5 +1,5 @@
 /** Whoever was cut off is not taken for dead by others who were cut off as well. */
-import { breach } from "./breach.ts"
+import { breach } from "../support/history/breach.ts"
 import type { World } from "./world.ts"
 
 /**

@@ -1,6 +1,7 @@
 /** The ledger of a schedule, held against a list of all its occurrences that was made without the product. */
+
+import { breach } from "../support/history/breach.ts"
 import { occurrencesOf, type When } from "../support/oracle/occurrences.ts"
-import { breach } from "./breach.ts"
 import type { World } from "./world.ts"
 
 export interface Decided {

@@ -1,5 +1,5 @@
 /** After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must go. */
-import { breach } from "./breach.ts"
+import { breach } from "../support/history/breach.ts"
 import type { Member, World } from "./world.ts"
 
 /** What is for another day may wait. */

@@ -1,8 +1,8 @@
 /** Time that passes: clock changes, hours without a scheduler, and times that are far away. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { breach } from "../../support/history/breach.ts"
 import type { When } from "../../support/oracle/occurrences.ts"
-import { breach } from "../breach.ts"
 import type { Chance } from "../chance.ts"
 import { lacksFaketime } from "../clock.ts"
 import type { Story } from "../fault.ts"

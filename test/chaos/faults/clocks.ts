@@ -1,7 +1,7 @@
 /** Clocks that are set: the server's between two starts and while it runs, and those of processes. */
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { breach } from "../breach.ts"
+import { breach } from "../../support/history/breach.ts"
 import type { Chance } from "../chance.ts"
 import { type Clock, createClock, lacksFaketime } from "../clock.ts"
 import type { Fault } from "../fault.ts"

@@ -1,6 +1,6 @@
 /** History that leaves, a hundred times as often as it would, while it is read, written and called back. */
 import { fileURLToPath } from "node:url"
-import { breach } from "../breach.ts"
+import { breach } from "../../support/history/breach.ts"
 import type { Chance } from "../chance.ts"
 import { lacksFaketime } from "../clock.ts"
 import type { Story } from "../fault.ts"

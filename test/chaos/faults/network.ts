@@ -1,6 +1,7 @@
 /** The network between processes and server: slow, silent, one-way, cut. */
+
+import { breach } from "../../support/history/breach.ts"
 import { textOf } from "../../support/wire.ts"
-import { breach } from "../breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { complaintsAboutHeld, type Held, takeHold } from "../held.ts"

@@ -1,6 +1,6 @@
 /** Processes that are killed, put to sleep, or told to go. */
 import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points.ts"
-import { breach } from "../breach.ts"
+import { breach } from "../../support/history/breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { complaintsAboutHeld, type Held, takeHold } from "../held.ts"

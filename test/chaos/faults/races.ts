@@ -1,6 +1,6 @@
 /** Calls that meet each other and the work: every pair of them, by two processes at once, while workers die. */
 import { fileURLToPath } from "node:url"
-import { breach } from "../breach.ts"
+import { breach } from "../../support/history/breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { SCHEDULES } from "../schedules.ts"

@@ -1,7 +1,7 @@
 /** Those who hold old snapshots, read everything, or make the planner think differently. */
 import { join } from "node:path"
+import { breach } from "../../support/history/breach.ts"
 import { readHistory } from "../../support/history/read-history.ts"
-import { breach } from "../breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { complainIfSlower, slowRoundMs } from "../latency.ts"

@@ -1,5 +1,5 @@
 /** The server goes away and comes back. */
-import { breach } from "../breach.ts"
+import { breach } from "../../support/history/breach.ts"
 import type { Fault } from "../fault.ts"
 import { complaintsAboutExpiry } from "../leases.ts"
 import { SESSIONS } from "../observer.ts"

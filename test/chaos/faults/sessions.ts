@@ -1,6 +1,6 @@
 /** Sessions of the database that are ended, slots that are taken, and locks that are held. */
 import pg from "pg"
-import { breach } from "../breach.ts"
+import { breach } from "../../support/history/breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { complaintsAboutExpiry } from "../leases.ts"
