@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { defineConfig } from "vitest/config"
+import { LongestFirst } from "./test/support/longest-first.ts"
 
 /** Suites that need nothing but Node. Those that leave nothing behind share what they import. */
 const pure = (name: string, include: string[], isolate = true) => ({
@@ -15,6 +16,8 @@ const withServers = (name: string, include: string[], engines: "all" | "newest" 
     // Some files have nothing for the oldest.
     passWithNoTests: engines === "oldest",
     globalSetup: "test/support/servers.ts",
+    setupFiles: "test/support/own-places.ts",
+    isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,
   },
@@ -35,6 +38,7 @@ export default defineConfig({
     // Most tests wait for a server or another process: two at once are faster, also on two cores.
     maxWorkers: 2,
     maxConcurrency: 2,
+    sequence: { sequencer: LongestFirst },
     projects: [
       pure("architecture", ["test/architecture.test.ts"]),
       pure(

@@ -1,16 +1,17 @@
 /** Runs for occurrences of the past, on request: which of them, in which order, and beside the live ones. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type BackfillOptions, defineJob, type ScheduleOptions } from "../../src/index.ts"
-import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
+import type { TestApp } from "../../src/testing/index.ts"
 import { PLACES } from "../support/places.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const at = (time: string) => new Date(`2026-03-02T${time}Z`)
 
 describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
+    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
   })
   afterAll(() => kit.close())
 

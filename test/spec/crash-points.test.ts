@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
-import { CRASH_POINTS, type CrashPoint, createTestKit, type TestKit } from "../../src/testing/index.ts"
+import { CRASH_POINTS, type CrashPoint } from "../../src/testing/index.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 /** The points that a run meets between its enqueue and its end. The others have tests of their own. */
 const ON_THE_WAY: readonly CrashPoint[] = [
@@ -11,9 +12,9 @@ const ON_THE_WAY: readonly CrashPoint[] = [
 ]
 
 describe("a process that dies", () => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit()
+    kit = await createWatchedKit()
   })
   afterAll(() => kit.close())
 

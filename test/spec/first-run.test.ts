@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { z } from "zod"
 import { defineJob, InputError, type JobContext, PayloadError, RunError } from "../../src/index.ts"
-import { createTestKit, type TestKit } from "../../src/testing/index.ts"
 import { PLACES } from "../support/places.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const greet = defineJob({
   name: "greet",
@@ -15,9 +15,9 @@ const places = (["memory", "postgres14", "postgres18"] as const).filter(
 )
 
 describe.each(places)("a run, on %s", (where) => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
+    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
   })
   afterAll(() => kit.close())
 

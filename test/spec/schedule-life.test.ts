@@ -1,16 +1,17 @@
 /** What schedules remember of their runs, and what that makes them do; and how they are changed without losing a change. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { classic, defineJob, type ScheduleOptions } from "../../src/index.ts"
-import { createTestKit, type TestApp, type TestKit } from "../../src/testing/index.ts"
+import type { TestApp } from "../../src/testing/index.ts"
 import { PLACES } from "../support/places.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
 const brief = (date: Date | undefined) => date?.toISOString().slice(11, 16)
 
 describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) => {
-  let kit: TestKit
+  let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
+    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
   })
   afterAll(() => kit.close())
 

@@ -7,7 +7,7 @@ import type { Database } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
 
 /** What most files need, on one engine. */
-const NAMES = Array.from({ length: 12 }, (_, index) => `ready_${index + 1}`)
+const NAMES = Array.from({ length: 20 }, (_, index) => `ready_${index + 1}`)
 
 /** By database: those that no test has had yet. */
 const supplies = new Map<unknown, string[]>()

@@ -48,7 +48,8 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
     const watched = watchDatabase(database)
     const clock = at === undefined ? clockOfOthers(database) : await takeClock(database, at)
     const app = await createTestApp({ database: watched, clock, options, dispose })
-    return { ...app, database: watched }
+    // Not a copy: that would keep the schedules of the process that a restart replaces.
+    return Object.assign(app, { database: watched })
   }
 
   return {
@@ -60,7 +61,7 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
     },
     beside: async (app, options = {}) => {
       const database = await open(app.database.schema)
-      return { ...(await appOn(database, options, () => database.close())), clock: app.clock }
+      return Object.assign(await appOn(database, options, () => database.close()), { clock: app.clock })
     },
     close: async () => instance?.close(),
   }

@@ -70,6 +70,7 @@ async function prepareCluster(): Promise<string> {
 
 export async function removePrepared(): Promise<void> {
   const home = await prepared
+  prepared = undefined
   if (home !== undefined) await rm(home, { recursive: true })
 }
 
