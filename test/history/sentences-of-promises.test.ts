@@ -47,6 +47,12 @@ describe("of starts it says", () => {
     ])
   })
 
+  it("how soon one was due that was to wait", () => {
+    expect(saidOf(asked({ delayMs: 60_000 }))).toEqual([
+      "Run a is due 0 µs after it was enqueued, and was to wait for 60000000 µs.",
+    ])
+  })
+
   it("how late one was while nothing was broken, and nothing of one that had to wait for a limit", () => {
     const quiet = [
       { ...historyOf({ op: "quiet_from", withinMs: 3, nowUs: HOUR_US })[0], pid: 3, ns: 0n },

@@ -268,6 +268,52 @@ describe("of occurrences it says", () => {
     expect(said).toEqual(says === undefined ? [] : [`Schedule often ${says} 1970-01-01T01:01:00.000Z${end}`])
   })
 
+  it.each([
+    [
+      "latest",
+      [1, 2, 3],
+      3.1,
+      "makes up for the newest alone, and has made a run of",
+      "02:00.000Z when 1970-01-01T01:03:00.000Z was due",
+    ],
+    ["latest", [1, 2, 3], 2.9, undefined, ""],
+    [
+      "skip",
+      [1, 3],
+      4.1,
+      "has made a run of",
+      "03:00.000Z, which was too late for that since before 1970-01-01T01:01:00.000Z",
+    ],
+    ["skip", [1, 3], 3.9, undefined, ""],
+    [
+      { mode: "all", max: 1 },
+      [1, 2, 3],
+      3.1,
+      "makes up for 1 at the most, and has made 3 runs at once from",
+      "01:00.000Z on",
+    ],
+    [{ mode: "all", max: 2 }, [1, 2, 3], 3.1, undefined, ""],
+    [
+      { mode: "all", within: "90s" },
+      [1, 2, 3, 4],
+      4.1,
+      "has made a run of",
+      "01:00.000Z, which was too late for that by what it made with it",
+    ],
+    [{ mode: "all", within: "90s" }, [1, 2, 3], 3.1, undefined, ""],
+  ] as const)(
+    "of one with misfire %j that has decided about %j at %d: %s",
+    (misfire, minutes, at, says, end) => {
+      const decidedAtUs = HOUR_US + at * MINUTE_US
+      const ledger = minutes.map((minute) => fire(minute, { decidedAtUs }))
+      const last = minutes.at(-1) ?? 0
+      const schedule = { settings: { overlap: "allow", misfire }, cursorUs: HOUR_US + last * MINUTE_US }
+      const said = sentences({ ledger, schedule })
+      const expected = says === undefined ? [] : [`Schedule often ${says} 1970-01-01T01:${end}.`]
+      expect(said.filter((each) => each.includes("has made"))).toEqual(expected)
+    },
+  )
+
   it("that one may stand for all if somebody who resumed it said so, and because of none that it waits for", () => {
     const settings = { overlap: "queue", misfire: "all" }
     const read = { audit: [audit("schedule.pause", 0.7), audit("schedule.resume", 3)] }

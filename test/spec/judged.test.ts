@@ -152,7 +152,7 @@ it("keep every promise that can be judged in a minute, and the judge sees each o
     ...(await Promise.all([1, 2, 3, 4, 5, 6].map(() => two.enqueue(two.narrow, {}, { limits })))),
     ...(await Promise.all([1, 2, 3].map(() => two.enqueue(two.book, {}, {})))),
     await one.enqueue(one.work, {}, { key: "k" }, { key: "k" }),
-    await one.enqueue(one.work, {}, { dueAtUs: Date.now() * 1_000 + 300_000 }, { delay: 500 }),
+    await one.enqueue(one.work, {}, { delayMs: 500 }, { delay: 500 }),
   ]
   const held = await one.enqueue(one.work, {}, { key: "held" }, { key: "held", delay: 60_000 })
   expect((await two.enqueue(two.work, {}, { key: "held" }, { key: "held" })).id).toBe(held.id)

@@ -52,7 +52,7 @@ export function createProcess({ queue, nowUs, newLease, write, marks }: ProcessP
     return {
       ...{ run, attempts: allowed, mayExpire, job, priority, limits, retry: { delayMs: retryMs } },
       ...(key !== null && { key }),
-      ...(delayMs > 0 && { dueAtUs: nowUs() + delayMs * 1_000 }),
+      ...(delayMs > 0 && { delayMs }),
     }
   }
 

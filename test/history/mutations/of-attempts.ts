@@ -63,6 +63,18 @@ export const MISCOUNTS: readonly Mutation[] = [
     },
   },
   {
+    name: "a run is lost again, and that does not count",
+    breaks: "I7",
+    apply: (scene) => {
+      const further = scene.runs.flatMap(({ entries, rows }) => {
+        const begun = new Set(entriesOf(entries, "effect").map(({ claim }) => claim))
+        const lost = rows.filter(({ outcome, generation }) => outcome === "lost" && generation === 1)
+        return lost.slice(1).filter(({ charged, claim }) => charged && begun.has(claim ?? ""))
+      })
+      return recharge(scene, scene.choose(further), false)
+    },
+  },
+  {
     name: "an attempt counts that was given back",
     breaks: "I7",
     apply: (scene) => {
@@ -142,6 +154,27 @@ function recharge(scene: Scene, row: AttemptRow | undefined, charged: boolean) {
 }
 
 export const UNEXPLAINED: readonly Mutation[] = [
+  {
+    name: "what is done again is done under another key",
+    breaks: "I8",
+    apply: (scene) => {
+      const again = scene.runs.flatMap(({ entries }) => entriesOf(entries, "effect").slice(1))
+      const effect = scene.choose(again)
+      return effect && editHistory(scene, (entry) => (entry === effect ? { ...effect, key: "new" } : entry))
+    },
+  },
+  {
+    name: "two runs have one key",
+    breaks: "I8",
+    apply: (scene) => {
+      const [one, other] = scene.runs.flatMap(({ entries }) => entriesOf(entries, "effect").slice(0, 1))
+      const key = one?.key
+      if (!other || key === undefined) return undefined
+      return editHistory(scene, (entry) =>
+        entry.op === "effect" && entry.run === other.run ? { ...entry, key } : entry,
+      )
+    },
+  },
   {
     name: "one claim is started twice",
     breaks: "I8",

@@ -133,6 +133,21 @@ export const WRONG_OCCURRENCES: readonly Mutation[] = [
     apply: (scene) => leaveOut(scene, "limit"),
   },
   {
+    name: "each that was missed is made up for where the newest would do",
+    breaks: "I9",
+    apply: (scene) => makeUp(scene, { misfire: "latest" }),
+  },
+  {
+    name: "more is made up for than there may be",
+    breaks: "I9",
+    apply: (scene) => makeUp(scene, { misfire: { mode: "all", max: 1 } }),
+  },
+  {
+    name: "something is made up for that came too long ago",
+    breaks: "I9",
+    apply: (scene) => makeUp(scene, { misfire: { mode: "all", within: 500 } }),
+  },
+  {
     name: "a schedule goes on without a word about what came before",
     breaks: "I9",
     apply: (scene) => {
@@ -142,15 +157,39 @@ export const WRONG_OCCURRENCES: readonly Mutation[] = [
   },
 ]
 
-/** Takes its run from the last but one occurrence of a schedule that has a run for each, as if it was passed over. */
-function leaveOut(scene: Scene, reason: "latest" | "limit" | "misfire") {
-  const { audit: done } = scene.finalRead
+/** Schedules that have a run for each of their times, whatever happens. */
+function completeOf({ finalRead }: Scene): ScheduleRow[] {
+  const { audit, schedules } = finalRead
   // Somebody who resumes it may say that the newest shall stand for the others.
-  const resumed = new Set(done.flatMap((row) => (row.action === "schedule.resume" ? [row.schedule] : [])))
-  const all = scene.finalRead.schedules.filter(
+  const resumed = new Set(audit.flatMap((row) => (row.action === "schedule.resume" ? [row.schedule] : [])))
+  return schedules.filter(
     ({ id, settings, version }) => settings["misfire"] === "all" && version === 1 && !resumed.has(id),
   )
-  const row = scene.choose(all)
+}
+
+/** As if it had decided about its last three runs at once, under another policy. */
+function makeUp(scene: Scene, policy: Readonly<Record<string, unknown>>) {
+  const made = completeOf(scene).map((row) => ({
+    row,
+    last: fired(scene)
+      .filter(({ schedule }) => schedule === row.id)
+      .slice(-3),
+  }))
+  const { row, last = [] } = scene.choose(made.filter(({ last }) => last.length === 3)) ?? {}
+  const decidedAtUs = last.at(-1)?.decidedAtUs
+  if (!row || decidedAtUs === undefined) return undefined
+  const { fires, schedules } = scene.finalRead
+  return editRead(scene, {
+    fires: fires.map((each) => (last.includes(each) ? { ...each, decidedAtUs } : each)),
+    schedules: schedules.map((each) =>
+      each === row ? { ...row, settings: { ...row.settings, ...policy } } : each,
+    ),
+  })
+}
+
+/** Takes its run from the last but one occurrence of a schedule that has a run for each, as if it was passed over. */
+function leaveOut(scene: Scene, reason: "latest" | "limit" | "misfire") {
+  const row = scene.choose(completeOf(scene))
   const fires = fired(scene).filter(({ schedule }) => schedule === row?.id)
   const [fire, next] = fires.slice(-2)
   if (!row || !fire?.run || !next) return undefined

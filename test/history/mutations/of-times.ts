@@ -20,17 +20,14 @@ export const TOO_EARLY: readonly Mutation[] = [
     },
   },
   {
-    name: "a run is started before the time it was enqueued for",
+    name: "a run is due sooner than it was enqueued for",
     breaks: "I10",
     apply: (scene) => {
-      const runs = scene.runs.filter(
-        ({ rows, asked, schedule }) => rows[0]?.startedAtUs && asked.job && !schedule,
-      )
+      const runs = scene.runs.filter(({ rows, asked, schedule }) => rows.length > 0 && asked.job && !schedule)
       const run = scene.choose(runs)
-      const at = run?.rows[0]?.startedAtUs
-      if (!run || !at) return undefined
+      if (!run) return undefined
       return editHistory(scene, (entry) =>
-        entry.op === "enq_invoke" && entry.run === run.run ? { ...entry, dueAtUs: at + 60_000_000 } : entry,
+        entry.op === "enq_invoke" && entry.run === run.run ? { ...entry, delayMs: 60_000 } : entry,
       )
     },
   },
@@ -302,7 +299,7 @@ export const WRONG_CLOCKS: readonly Mutation[] = [
   {
     name: "an enqueue is written down by a clock that is ahead",
     breaks: "I28",
-    beside: ["I11", "I16", "I18", "I27"],
+    beside: ["I10", "I11", "I16", "I18", "I27"],
     apply: (scene) => {
       const isWrong = scene.runs.some(({ entries }) =>
         entriesOf(entries, "start").some(({ pid }) => isOff(scene, pid)),

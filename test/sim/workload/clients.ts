@@ -134,11 +134,12 @@ function drawWanted({ plan }: ClientParts, { chance }: Life): { job: string; opt
 
 /** Says of a call what it asks for. */
 function open({ plan, calls }: ClientParts, life: Life, job: string, options: EnqueueOptions): Call {
-  const { startWithin, key, keyFor, priority, concurrencyKey = null } = options
+  const { delay, startWithin, key, keyFor, priority, concurrencyKey = null } = options
   return calls.open(life, {
     job,
     attempts: plan.attempts,
     retry: plan.retry,
+    ...(typeof delay === "number" && { delayMs: delay }),
     ...(startWithin !== undefined && { mayExpire: true }),
     ...(key !== undefined && keyFor === undefined && { key }),
     ...(priority !== undefined && { priority }),

@@ -1,7 +1,7 @@
 /**
  * I10: nothing starts before it is due, by the database's clock.
  *
- * An attempt starts when it is due or later; a run that was to wait for an instant is due then; an occurrence is decided
+ * An attempt starts when it is due or later; a run that was to wait for a while is due after that; an occurrence is decided
  * when it is due or later, and is due when it is planned or later. A database whose clock was set back cannot be judged.
  */
 import { aboutEachRun, entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
@@ -10,6 +10,8 @@ import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts
 
 /** Starts are told to the database as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
+/** The statement that writes a run reads the clock more than once. */
+const STATEMENT_US = 100_000
 
 export function notEarly(facts: Facts): Judgement {
   const started = facts.runs.flatMap(({ rows }) => rows.filter(({ startedAtUs }) => startedAtUs !== null))
@@ -31,14 +33,19 @@ function complaints(facts: RunFacts): string[] {
   return [...early, ...complaintsAboutWish(facts)]
 }
 
-/** What was asked for, by whoever asked for the earliest; unless somebody asked for it to come sooner. */
+/** What was asked for, by whoever asked for the least; unless somebody asked for it to come sooner. */
 function complaintsAboutWish(facts: RunFacts): string[] {
-  const [first] = facts.rows
-  const wishes = entriesOf(facts.entries, "enq_invoke").map((invoke) => invoke.dueAtUs ?? 0)
-  const dueAtUs = Math.min(...wishes)
-  if (wishes.length === 0 || first?.startedAtUs == null || hasAudit(facts, "run.expedite")) return []
-  const earlyUs = dueAtUs - first.startedAtUs
-  return sayIf(earlyUs > GRAIN_US, () => `was started ${earlyUs} µs before the time it was enqueued for.`)
+  const [first] = [...facts.rows, ...facts.live].filter(
+    ({ generation, cause }) => generation === 1 && cause === null,
+  )
+  const wishes = entriesOf(facts.entries, "enq_invoke").map((invoke) => invoke.delayMs ?? 0)
+  if (wishes.length === 0 || !first || hasAudit(facts, "run.expedite")) return []
+  const wantedUs = Math.min(...wishes) * 1_000
+  const waitUs = first.dueAtUs - first.enqueuedAtUs
+  return sayIf(
+    waitUs < wantedUs - STATEMENT_US,
+    () => `is due ${waitUs} µs after it was enqueued, and was to wait for ${wantedUs} µs.`,
+  )
 }
 
 function complaintsAboutFire({ schedule, occurrenceUs, dueAtUs, decidedAtUs, run }: FireRow): Complaint[] {

@@ -4,7 +4,7 @@
  * The attempts that count are numbered 1, 2, 3 within a generation and are no more than the run was allowed;
  * one that does not count carries the number of the next. What was tried to a verdict counts; what was given
  * back, snoozed, cancelled, expired or never tried does not. The first loss of a generation is free, unless
- * it is its end.
+ * it is its end; every further one counts if the handler had begun, so that what kills its workers comes to an end.
  */
 import {
   entriesOf,
@@ -33,7 +33,7 @@ function complaints(facts: RunFacts): string[] {
     ...complaintsAboutRepeats(facts),
     ...generationsOf(facts).flatMap((generation) => [
       ...complaintsAboutNumbers(generation),
-      ...complaintsAboutCharges(generation),
+      ...complaintsAboutCharges(facts, generation),
       ...complaintsAboutEnds(generation),
       ...complaintsAboutAllowance(facts, generation),
     ]),
@@ -77,16 +77,17 @@ function complaintsAboutNumbers({ generation, rows }: Generation): string[] {
   })
 }
 
-function complaintsAboutCharges({ rows }: Generation): string[] {
+function complaintsAboutCharges({ entries }: RunFacts, { rows }: Generation): string[] {
   const firstLoss = rows.find(({ outcome }) => outcome === "lost")
-  return rows
-    .filter((row) =>
-      row.outcome === "lost" ? row === firstLoss && isUnjust(row) : row.charged !== isTried(row),
-    )
-    .map(({ attempt, claim, outcome, charged }) => {
-      const counts = charged ? "counts and must not" : "does not count and must"
-      return `was ${outcome} in attempt ${attempt} (claim ${claim}), which ${counts}.`
-    })
+  const begun = new Set(entriesOf(entries, "effect").map(({ claim }) => claim))
+  const isWrong = (row: AttemptRow) => {
+    if (row.outcome !== "lost") return row.charged !== isTried(row)
+    return row === firstLoss ? isUnjust(row) : !row.charged && begun.has(row.claim ?? "")
+  }
+  return rows.filter(isWrong).map(({ attempt, claim, outcome, charged }) => {
+    const counts = charged ? "counts and must not" : "does not count and must"
+    return `was ${outcome} in attempt ${attempt} (claim ${claim}), which ${counts}.`
+  })
 }
 
 /** Whether the handler ran and came to a verdict on its work. */

@@ -3,7 +3,8 @@
  *
  * A claim is started once. Of the claims of one generation that were started, one may be the end; each other
  * ended in a way that asks for another try, or nobody knows how it ended because the answer was lost for
- * good. Every attempt after the first says in its own row what became of the one before it.
+ * good. Every attempt after the first says in its own row what became of the one before it. Whatever is done again is
+ * done under the same idempotency key, which no other run has: so that others can tell.
  */
 import { entriesOf, type Facts, groupBy, processesOf, type RunFacts, rowsOf } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"
@@ -20,10 +21,26 @@ const CAUSES: ReadonlyMap<Outcome, string> = new Map<Outcome, string>([
 const REPLAYED = "replayed"
 
 export function noUnexplainedDuplicate(facts: Facts): Judgement {
+  const owners = new Map<string, string>()
+  for (const run of facts.runs) for (const key of keysOf(run)) if (!owners.has(key)) owners.set(key, run.run)
   return judgeRuns(facts, "I8", {
     concerns: ({ entries, rows }) => rows.length > 0 || entriesOf(entries, "start").length > 0,
-    complain: complaints,
+    complain: (run) => [...complaints(run), ...complaintsAboutKeys(run, owners)],
   })
+}
+
+/** Under which names others were told of what it did. */
+function keysOf({ entries }: RunFacts): ReadonlySet<string> {
+  return new Set(entriesOf(entries, "effect").flatMap(({ key }) => key ?? []))
+}
+
+function complaintsAboutKeys(facts: RunFacts, owners: ReadonlyMap<string, string>): string[] {
+  const keys = [...keysOf(facts)]
+  const shared = keys.filter((key) => owners.get(key) !== facts.run)
+  return [
+    ...(keys.length > 1 ? [`had effects under ${keys.length} idempotency keys: ${keys.join(", ")}.`] : []),
+    ...shared.map((key) => `had an effect under ${key}, the idempotency key of run ${owners.get(key)}.`),
+  ]
 }
 
 function complaints(facts: RunFacts): string[] {

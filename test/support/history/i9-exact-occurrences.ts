@@ -5,12 +5,14 @@
  * from its creation and from each edit on. The ledger has every one of them once: alone with its run, under the id that
  * follows from schedule and occurrence, or in a stretch with the right count. Around an edit, what the old times and what
  * the new ones ask for may both be there. What was left out by request is decided ahead of its time: it is a time of what
- * the schedule said then, and decided for good, whatever it says later. Of schedules that cannot be read here, of those that go by the end of their
- * last run and of those with a backfill, only the ledger and its runs are held against each other.
+ * the schedule said then, and decided for good, whatever it says later. What was missed is made up for as its policy has
+ * it, and no more of it. Of schedules that cannot be read here, of those that go by the end of their last run and of those
+ * with a backfill, only the ledger and its runs are held against each other.
  */
 import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
 import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
+import { complaintsAboutMisfires } from "./misfires.ts"
 import { runOfOccurrence } from "./occurrence-run.ts"
 import { auditOf, type Chapter, chaptersOf } from "./schedule-life.ts"
 import { durationOf, misfireOf, overlapOf, timesOf } from "./schedule-times.ts"
@@ -30,6 +32,7 @@ export function exactOccurrences(facts: Facts): Judgement {
     const said = [
       ...complaintsAboutCover(schedule, done, ledger, isClockSet),
       ...complaintsAboutPolicy(schedule, done, ledger),
+      ...(isClockSet ? [] : complaintsAboutMissed(schedule, done, ledger)),
     ]
     return said.map((says) => complaint(schedule.name, says))
   })
@@ -230,6 +233,18 @@ function complaintsAboutPolicy(
       ),
     ]
   })
+}
+
+/** Who goes by the end of the last run misses nothing. */
+function complaintsAboutMissed(
+  schedule: ScheduleRow,
+  audit: readonly AuditRow[],
+  ledger: readonly FireRow[],
+): string[] {
+  const misfire = misfireOf(schedule)
+  if (schedule.version !== 1 || !misfire || "afterCompletion" in schedule.spec) return []
+  const own = ledger.filter((row) => !isRequested(row) && !isOfResumption(row, audit))
+  return complaintsAboutMisfires(misfire, own)
 }
 
 /** The reasons for which it makes no run of an occurrence that it has missed under no circumstances. */

@@ -110,8 +110,8 @@ export interface Asked {
   /** It must start in time. */
   readonly mayExpire?: boolean
   readonly priority?: number
-  /** Not to be started before, by the database's clock. */
-  readonly dueAtUs?: number
+  /** Not to be started before so much time has gone by on the database's clock. */
+  readonly delayMs?: number
   readonly limits?: readonly { readonly key: string; readonly cap: number }[]
   readonly timeoutMs?: number
   /** Its handler writes a row in the transaction that completes the run, and so does every other of its job. */
