@@ -46,6 +46,8 @@ const REDIAL_US = 12 * SECOND_US
 /** Time for schedules to make up for what they have missed. */
 const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
+/** Between two attempts. */
+const LONGEST_WAIT_MS = 1_000
 
 const realImmediate = setImmediate
 
@@ -225,7 +227,6 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     await enqueueRecorded(life, call, { job: "plain", tasks, options: { tx: tx as never } })
   }
 
-  /** A process that is told to stop leaves its schedules to those who ask for them later. */
   /** Whoever makes them may be asleep when everything heals: they are waited for like any other client. */
   async function makeAllSchedules(life: Life): Promise<void> {
     const self = { life }
@@ -297,9 +298,11 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     resumeAll()
     pen("healed", {})
     await settleSchedules(withinUs)
+    // Those of one schedule may have to go one by one, with their retries.
+    const turnUs = plan.attempts * (plan.handlerMs + LONGEST_WAIT_MS) * 1_000
     await until(
       () => left() === 0,
-      withinUs,
+      withinUs + left() * turnUs,
       () => `not everything ended: ${leftover()}`,
     )
     if (plan.peace) await haveItPeaceful()
