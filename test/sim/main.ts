@@ -44,11 +44,22 @@ const PROGRESS_EVERY = 100
 async function main(): Promise<number> {
   if (values.merge) return merge(positionals)
   if (positionals.length > 0) throw new Error(`nobody knows what ${positionals.join(" ")} is for`)
-  if (values.seed !== undefined) return report(one(Number(values.seed)), Number(values.seed), 1)
-  const [from, count] = [Number(values.from), Number(values.seeds)]
-  if (values.every !== undefined) return work(range(from, from + count, Number(values.every)))
-  const jobs = Math.max(1, Math.min(Number(values.jobs), count))
+  if (values.seed !== undefined) {
+    const seed = whole("seed")
+    return report(one(seed), seed, 1)
+  }
+  const [from, count] = [whole("from"), whole("seeds")]
+  if (values.every !== undefined) return work(range(from, from + count, whole("every")))
+  const jobs = Math.min(whole("jobs"), count)
   return report(jobs === 1 ? runSeeds(range(from, from + count, 1)) : crews(from, count, jobs), from, count)
+}
+
+/** None at all would prove nothing, and say so in green. */
+function whole(name: "seed" | "seeds" | "from" | "jobs" | "every"): number {
+  const number = Number(values[name])
+  if (Number.isSafeInteger(number) && number > 0) return number
+  process.stderr.write(`--${name} is to be a whole number from 1 on, and not ${values[name]}\n`)
+  process.exit(1)
 }
 
 function* range(from: number, to: number, step: number): Generator<number> {

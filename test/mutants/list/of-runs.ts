@@ -54,6 +54,41 @@ export const OF_RUNS: readonly Mutant[] = [
     shownBy: chaos("F55"),
   },
   {
+    name: "forgets the delay of a run that has nothing else",
+    breaks: "I10",
+    edits: [{ file: "src/engine/new-run.ts", find: "    run.delayMs === null &&\n", replace: "" }],
+    shownBy: sim(),
+  },
+  {
+    name: "gives every attempt an idempotency key of its own",
+    breaks: "I8",
+    edits: [
+      {
+        file: "src/engine/attempt-context.ts",
+        find: "return idempotencyKeyOf(this.#source.run)",
+        replace: "return idempotencyKeyOf(this.#source.run) + this.attempt",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "never charges a run with the workers that it kills",
+    breaks: "I7",
+    edits: [
+      {
+        file: "src/store/runs/reap.ts",
+        find: "attempt = run.attempt + case when lost.started then 1 else 0 end,",
+        replace: "attempt = run.attempt,",
+      },
+      {
+        file: "src/store/runs/reap.ts",
+        find: "history, tenant, generation, lost.started, cause,",
+        replace: "history, tenant, generation, false, cause,",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "enqueues under a new id when the answer was lost",
     breaks: "I2",
     edits: [

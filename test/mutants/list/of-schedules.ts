@@ -3,6 +3,18 @@ import { type Mutant, sim } from "../mutant.ts"
 
 export const OF_SCHEDULES: readonly Mutant[] = [
   {
+    name: "makes up for every occurrence where the newest would do",
+    breaks: "I9",
+    edits: [
+      {
+        file: "src/schedule/stored.ts",
+        find: "policy: readPolicy(settings, job),",
+        replace: 'policy: { ...readPolicy(settings, job), misfire: readPolicy({ misfire: "all" }).misfire },',
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "advances a schedule before its occurrences are written",
     breaks: "I9",
     edits: [

@@ -15,7 +15,7 @@ export const INVARIANTS = {
   I5: "what comes too late changes nothing",
   I6: "an end is an end",
   I7: "every attempt is written down once, under its number",
-  I8: "every further start has a cause",
+  I8: "every further start has a cause, and the key of the first",
   I9: "every occurrence is decided once, and has one run if it fires",
   I10: "nothing starts early",
   I11: "nothing starts late while nothing is broken",
