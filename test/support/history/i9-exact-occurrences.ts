@@ -60,7 +60,7 @@ function complaintsAboutCover(
   isClockSet: boolean,
 ): string[] {
   if ("afterCompletion" in schedule.spec) return []
-  if (audit.some(({ action }) => action === "schedule.backfill")) return []
+  if (hasBackfill(audit)) return []
   const chapters = chaptersOf(schedule, audit, isClockSet)
   const all = chapters && expectedOf(chapters, ledger)
   if (!all) return []
@@ -94,6 +94,11 @@ function complaintsAboutCover(
   }
   const rest = expected.slice(next).filter(({ isCertain }) => isCertain)
   return [...said, ...complaintsAboutMissing(rest.map(({ at }) => at))]
+}
+
+/** It makes runs of what is long over. */
+function hasBackfill(audit: readonly AuditRow[]): boolean {
+  return audit.some(({ action }) => action === "schedule.backfill")
 }
 
 function isRequested({ outcome, reason }: FireRow): boolean {
@@ -242,7 +247,8 @@ function complaintsAboutMissed(
   ledger: readonly FireRow[],
 ): string[] {
   const misfire = misfireOf(schedule)
-  if (schedule.version !== 1 || !misfire || "afterCompletion" in schedule.spec) return []
+  if (schedule.version !== 1 || !misfire || "afterCompletion" in schedule.spec || hasBackfill(audit))
+    return []
   const own = ledger.filter((row) => !isRequested(row) && !isOfResumption(row, audit))
   return complaintsAboutMisfires(misfire, own)
 }
