@@ -53,6 +53,10 @@ export const PARTS = {
     load: runOf(() => import("./harness/run.mjs")),
   },
   claims: { title: "what may stand in the way of a claim", load: runOf(() => import("./claims/run.mjs")) },
+  designs: {
+    title: "what a claim and an end cost the server, as they are and in other designs",
+    load: runOf(() => import("./designs/run.mjs")),
+  },
   schedules: { title: "a million schedules", load: runOf(() => import("./schedules/run.mjs")) },
 }
 

@@ -45,6 +45,7 @@ const SECTIONS = {
   harness: ours.harnessSection,
   "claims.behind": ours.claimsBehindSection,
   "claims.late": ours.claimsLateSection,
+  designs: ours.designsSection,
   schedules: ours.schedulesSection,
   "schedules.crowd": ours.crowdSection,
   "time.nexts": ours.nextsSection,

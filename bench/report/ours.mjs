@@ -142,6 +142,18 @@ export function claimsLateSection(results) {
   return table(["", "with wake-ups", "at the most", "without any", "at the most"], rows)
 }
 
+export function designsSection(results) {
+  const head = ["", "claim, us", "end, us", "bytes of WAL for the claim", "for the end"]
+  const rows = results.figures.map(({ name, title, claimUs, endUs, claimBytes, endBytes }) => [
+    `*${name}*: ${title}`,
+    claimUs,
+    endUs,
+    claimBytes,
+    endBytes,
+  ])
+  return table(head, rows)
+}
+
 export function schedulesSection(results) {
   const { few, many, sizes } = results
   const row = (title, { late, sentPerSecond, nodeMsPerSecond, serverMsPerSecond }) => [
