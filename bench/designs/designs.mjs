@@ -80,6 +80,15 @@ export const DESIGNS = {
       }),
     }),
   },
+  "no lock before": {
+    title: "as it is, but the claim does not lock the rows before it marks them, so that others would wait for it",
+    setUp: [],
+    claim: (asked) => {
+      const { name, text, ...rest } = DESIGNS["as it is"].claim(asked)
+      return { ...rest, name: `${name}, unlocked`, text: text.replace("for no key update skip locked", "") }
+    },
+    end: (asked) => DESIGNS["as it is"].end(asked),
+  },
   "history without indexes": {
     title: "as it is, but history can be read only from one end to the other",
     setUp: ["by_run", "by_job", "by_tenant", "by_occurrence"].map(
