@@ -5,6 +5,24 @@ const UNKNOWN = new Set(["OUTCOME_UNKNOWN", "DATABASE_DEADLINE"])
 /** The ways in which an enqueue may fail while something is broken, nothing being changed by it. */
 const EXPECTED = new Set(["DATABASE_UNAVAILABLE", "DATABASE_BUSY", "DATABASE_FULL", "CLOSED"])
 
+/** What a server or a driver says to somebody else's statement when it is stopped, cut off, full, or in the way of others. */
+const OF_THE_SERVER = /^(08|40|53|57|58)|^(25P02|25P03|55P03)$/
+const OF_THE_LINE = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ENOENT", "ETIMEDOUT"])
+const OF_THE_DRIVER = /^(connection terminated|query read timeout|timeout exceeded|client has encountered)/i
+
+const isExplained = ({ code }) => UNKNOWN.has(code) || EXPECTED.has(code)
+
+function isOfTheServer(error) {
+  const { code, severity, message } = error
+  if (code === undefined) return !(error instanceof TypeError) && OF_THE_DRIVER.test(message)
+  return severity === undefined ? OF_THE_LINE.has(code) : OF_THE_SERVER.test(code)
+}
+
+/** The server's own code where there is one: what we make of it says less. */
+export function codeOf(error) {
+  return error.sqlState ?? error.code ?? error.name
+}
+
 export function createAsking({ record, say }) {
   const calls = new AsyncLocalStorage()
 
@@ -28,13 +46,17 @@ export function createAsking({ record, say }) {
       else record("enq_fail", { run, code: error.code ?? "none" })
     }
     say({ type: "enqueue.failed", code: error.code ?? "none" })
-    if (!isUnknown && !EXPECTED.has(error.code)) {
-      say({ type: "surprise", text: `an enqueue failed with ${error.code}: ${error.message}` })
-    }
+    surpriseIf(!isExplained(error), "an enqueue", error)
+  }
+
+  function surpriseIf(isSo, what, error) {
+    if (isSo) say({ type: "surprise", text: `${what} failed with ${codeOf(error)}: ${error.message}` })
   }
 
   return {
     ask,
+    /** A call of ours, or a statement of the user's, failed: whatever no fault explains fails the row. */
+    explain: (what, error) => surpriseIf(!isExplained(error) && !isOfTheServer(error), what, error),
     /** Every id is written down before it can be used: within a call it will be a run's. */
     named: (run) => {
       const asked = calls.getStore()

@@ -1,5 +1,6 @@
 // The standard load of one producer: so many runs a second, of every kind, some of them cancelled again.
 import pg from "pg"
+import { codeOf } from "./asking.mjs"
 import { factsOf } from "./jobs.mjs"
 
 /** More than this waits for nothing good: the database is away. */
@@ -7,6 +8,7 @@ const MOST_AT_ONCE = 60
 const RECENT = 200
 /** A transaction of a user's whose connection has gone silent must not hold anything for long. */
 const PATIENCE_MS = 8_000
+const CHANGED_HIS_MIND = new Error("the user has changed his mind")
 
 export function createLoad({ carillon, jobs, record, say, asking, url, schema, load }) {
   const pool = new pg.Pool({
@@ -47,6 +49,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     } catch (error) {
       if (error.code === "RUN_NOT_FOUND")
         say({ type: "surprise", text: `${run} was known and is not: ${error.message}` })
+      else asking.explain("a cancellation", error)
       return undefined
     }
   }
@@ -72,10 +75,14 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     let client
     try {
       client = await pool.connect()
-    } catch {
-      return
+    } catch (error) {
+      return asking.explain("a connection of the user's", error)
     }
     let runs = []
+    const failed = (error) => {
+      say({ type: "transaction.failed", code: codeOf(error) })
+      asking.explain("an enqueue in a transaction", error)
+    }
     const end = (how, data = {}) => {
       for (const run of runs) {
         record(`enq_${how}`, { run, ...data })
@@ -91,19 +98,27 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
       for (const run of runs) record("tx_invoke", { run, mark })
       if (asked.error) throw asked.error
       await client.query(`insert into "${schema}".marks (mark, run) values ($1, $2)`, [mark, runs[0]])
-      if (isUndone) throw new Error("the user has changed his mind")
-    } catch {
+      if (isUndone) throw CHANGED_HIS_MIND
+    } catch (error) {
       client.release(true)
+      if (error !== CHANGED_HIS_MIND) failed(error)
       return end("fail", { code: "ROLLED_BACK" })
     }
     try {
       const { command } = await client.query("commit")
       client.release()
       // A transaction that has failed meanwhile answers `commit` with ROLLBACK.
-      if (command === "COMMIT") end("ok", { created: true })
-      else end("fail", { code: "ROLLED_BACK" })
-    } catch {
+      if (command === "COMMIT") {
+        say({ type: "transaction.committed" })
+        return end("ok", { created: true })
+      }
+      // All its statements were answered well, so nobody was told of that but here.
+      say({ type: "transaction.failed", code: "ROLLED_BACK" })
+      say({ type: "surprise", text: "a transaction in which nothing had failed was rolled back" })
+      end("fail", { code: "ROLLED_BACK" })
+    } catch (error) {
       client.release(true)
+      failed(error)
       end("info")
     }
   }

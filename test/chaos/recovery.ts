@@ -125,10 +125,12 @@ export async function stopAll(world: World): Promise<void> {
   await reader?.call("history", { final: true })
   const everybody = [...world.workers(), ...world.producers()]
   await Promise.all(everybody.map((member) => stopOne(world, member)))
+  // Also of those who have gone before.
+  for (const member of world.everybody())
+    for (const { text } of member.said("surprise")) world.complain(`${member.name}: ${text}.`)
 }
 
 async function stopOne(world: World, member: Member): Promise<void> {
-  for (const { text } of member.said("surprise")) world.complain(`${member.name}: ${text}.`)
   try {
     await member.call("stop", {}, STOP_MS)
   } catch (error) {

@@ -1,5 +1,6 @@
 /** Notifications: lost, switched off, far too many, and none possible at all. */
 import { createHash } from "node:crypto"
+import { breach } from "../../support/history/breach.ts"
 import type { Fault } from "../fault.ts"
 import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
 import type { World } from "../world.ts"
@@ -53,32 +54,48 @@ const lostOrMany: Fault = {
   },
 }
 
+const COMMITTED = "transactions of users committed meanwhile"
+
 const fullQueue: Fault = {
   id: "F29",
   title: "the queue of notifications is full",
   stage: { server: { settings: { max_notify_queue_pages: "64" } } },
-  strikes: ["refused notifications"],
+  strikes: ["refused notifications", COMMITTED],
   inject: async (world, _chance, signal) => {
     await world.talk.session(async (ask) => {
       // One who listens and never comes to hear it keeps all of them in the queue.
       await ask("listen nobody")
       await ask("begin")
       await ask("select 1")
+      let before: number | undefined
       while (!signal.aborted) {
         const refused = await world.talk
           .ask("select count(pg_notify('nobody', repeat('x', 7000) || n)) from generate_series(1, 60) as n")
           .then(() => false)
           .catch((error: { code?: string }) => error.code === "54000")
-        if (refused) world.struck("refused notifications")
+        if (refused) {
+          world.struck("refused notifications")
+          before ??= world.heard("transaction.committed")
+        }
         await world.rest(refused ? 200 : 5, signal)
       }
+      if (before !== undefined) world.struck(COMMITTED, world.heard("transaction.committed") - before)
       await ask("commit")
     })
   },
-  expect: (world) => {
-    const failed = world.heard("enqueue.failed")
-    return failed === 0 ? [] : [`${failed} enqueues failed because nobody could be notified.`]
-  },
+  // Nothing else is broken here: whoever fails fails because nobody could be notified.
+  expect: (world) => [
+    ...failures(world, "enqueue.failed", "enqueues"),
+    ...failures(world, "transaction.failed", "transactions of users"),
+  ],
+}
+
+function failures(world: World, type: string, what: string): string[] {
+  const codes = world.everybody().flatMap((member) => member.said(type).map(({ code }) => String(code)))
+  const kinds = [...new Set(codes)].join(", ")
+  return codes.length === 0
+    ? []
+    : [breach("I19", `${codes.length} ${what} failed under a full queue: ${kinds}.`)]
 }
 
 export const notifications: readonly Fault[] = [lostOrMany, fullQueue]
