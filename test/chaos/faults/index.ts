@@ -7,6 +7,7 @@ import { embedded } from "./embedded.ts"
 import { handlers } from "./handlers.ts"
 import { history } from "./history.ts"
 import { laterRows } from "./later.ts"
+import { leaving } from "./leaving.ts"
 import { loadRows } from "./load-rows.ts"
 import { network } from "./network.ts"
 import { notifications } from "./notifications.ts"
@@ -21,6 +22,7 @@ import { sessions } from "./sessions.ts"
 const LAST = 57
 const made: readonly (Fault | Story)[] = [
   ...processes,
+  ...leaving,
   ...handlers,
   ...server,
   ...sessions,

@@ -1,6 +1,5 @@
-/** Processes that are killed, put to sleep, or told to go. */
+/** Processes that are killed or put to sleep. */
 import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points.ts"
-import { breach } from "../../support/history/breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { complaintsAboutHeld, type Held, takeHold } from "../held.ts"
@@ -157,86 +156,6 @@ const pausedWhileSettling: Fault = {
   heal: wakeAll,
 }
 
-const toldToGo: Fault = {
-  id: "F10",
-  title: "a worker is told to go, once, twice, or killed before it is gone",
-  stage: { quiet: true, seconds: (asked) => Math.max(asked, 8) },
-  strikes: ["stops", "impatient stops", "kills during a stop"],
-  mustJudge: ["I11"],
-  inject: async (world, chance, signal) => {
-    const ways = [leave, leaveTwice, leaveOrDie]
-    // On a slow machine one of them may have nothing to do when it is told to go, and be gone before it is killed.
-    const isEnough = () => signal.aborted && world.strikes.size === ways.length
-    for (let round = 0; round < MOST_ROUNDS && !isEnough(); round += 1) {
-      const way = ways[round % ways.length] ?? leave
-      // Nobody could take anything from one who goes in order: it has to give back what it has.
-      const leaver = await world.add("worker", way === leaveOrDie ? {} : { lease: LONG_LEASE })
-      // Enough of them that some are its own.
-      for (let many = 0; many < 6; many += 1) {
-        const job = chance.pick(["stubborn", "work"])
-        await leaver.call("enqueue", { job, input: { ms: 3_000 } })
-      }
-      await world.rest(chance.between(100, 500))
-      await way(world, leaver, chance)
-    }
-  },
-  expect: complaintsAboutReleased,
-}
-
-const MOST_ROUNDS = 30
-const LONG_LEASE = "40s"
-/** Twice the slowest poll, and a fraction of that lease. */
-const SOON_MS = 10_000
-
-/** What was given back starts soon, wherever there is room, and not when a lease is over. I31. */
-async function complaintsAboutReleased({ talk, schema }: World): Promise<string[]> {
-  const rows = await talk.ask(
-    `select run, released, (extract(epoch from started_at - released) * 1000)::int as ms from (
-       select run, started_at, lag(outcome) over own as before, lag(finished_at) over own as released
-       from "${schema}".attempts window own as (partition by run order by finished_at)) as attempts
-     where before = 'released' and started_at is not null order by ms desc`,
-  )
-  if (rows.length === 0)
-    return ["Nobody who was told to go gave anything back that somebody else has started."]
-  return rows
-    .filter(({ ms }) => Number(ms) > SOON_MS)
-    .map(({ run, ms }) => breach("I31", `run ${run} was given back, and started ${ms} ms later.`))
-}
-
-/** The grace of a member is a second and a half. */
-const GRACE_MS = 1_500
-/** What a stop may take beyond its grace: giving back what is left, on a busy machine. */
-const SPARE_MS = 5_000
-
-async function leave(world: World, leaver: Member): Promise<void> {
-  await requireExit(world, leaver, GRACE_MS)
-  world.struck("stops")
-}
-
-async function leaveTwice(world: World, leaver: Member): Promise<void> {
-  world.release(leaver)
-  leaver.signal("SIGTERM")
-  await world.rest(200)
-  await requireExit(world, leaver, 0)
-  world.struck("impatient stops")
-}
-
-async function leaveOrDie(world: World, leaver: Member, chance: Chance): Promise<void> {
-  world.release(leaver)
-  leaver.signal("SIGTERM")
-  await world.rest(chance.between(1, GRACE_MS))
-  if (!leaver.isUp()) return
-  await world.kill(leaver)
-  world.struck("kills during a stop")
-}
-
-async function requireExit(world: World, leaver: Member, graceMs: number): Promise<void> {
-  world.release(leaver)
-  leaver.signal("SIGTERM")
-  const how = await Promise.race([leaver.ended, world.rest(graceMs + SPARE_MS).then(() => "still there")])
-  if (how !== 0) world.complain(breach("I31", `${leaver.name} was told to go, and is: ${how}.`))
-}
-
 async function sleepFor(world: World, sleeper: Member, ms: number): Promise<void> {
   sleeper.signal("SIGSTOP")
   try {
@@ -250,10 +169,4 @@ async function wakeAll(world: World): Promise<void> {
   for (const worker of world.workers()) worker.signal("SIGCONT")
 }
 
-export const processes: readonly Fault[] = [
-  killedWorkers,
-  diedBetween,
-  pausedWorkers,
-  pausedWhileSettling,
-  toldToGo,
-]
+export const processes: readonly Fault[] = [killedWorkers, diedBetween, pausedWorkers, pausedWhileSettling]
