@@ -50,6 +50,7 @@ function explode() {
 export const createJobs = ({ name, record, rest }) => ({
   blocker: defineJob({
     name: "blocker",
+    pool: "blocked",
     retry: { attempts: 5, delay: 20 },
     run: recordHandler(record, async ({ ms }, ctx) => {
       // Whoever gets it next has an easier life.

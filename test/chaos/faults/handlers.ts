@@ -1,5 +1,8 @@
 /** Handlers that nobody should write: they block, eat, poison, exit, and hold on to what others need. */
+import { join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { breach } from "../../support/history/breach.ts"
+import { readHistory } from "../../support/history/read-history.ts"
 import { type Cgroup, lacksCgroup, makeCgroup } from "../cgroup.ts"
 import type { Fault } from "../fault.ts"
 import type { Member, World } from "../world.ts"
@@ -9,42 +12,69 @@ const LEASE_MS = 2_000
 /** Served by those who may die of it, and by nobody else. */
 const MORTAL = { ...EXTRA, pools: { default: 8, mortal: 2 } }
 
+/** They serve nothing else: for a run with a timeout of its own, a process is spoken for as long as that is. */
+const BLOCKED = { ...EXTRA, pools: { blocked: 1 } }
+const SHORT = { leases: 2, what: "blocks of two leases" }
+/** Nobody speaks for a process for longer than three leases. After the fourth it is dead, and soon somebody sees that. */
+const LONG = { leases: 7, what: "blocks of seven leases" }
+
 const blocked: Fault = {
   id: "F5",
   title: "a handler blocks its process for longer than the lease",
   stage: { worker: EXTRA, producer: EXTRA, seconds: (asked) => Math.max(asked, 9) },
-  strikes: ["blocks of two leases", "blocks of four leases"],
-  inject: async (world, chance, signal) => {
+  strikes: [SHORT.what, LONG.what],
+  inject: async (world, _chance, signal) => {
     const [producer] = world.producers()
-    // The second is longer than anybody speaks for a process that gives no sign.
-    for (const [leases, what] of [
-      [2, "blocks of two leases"],
-      [4, "blocks of four leases"],
-    ] as const) {
-      await producer?.call("enqueue", {
-        job: "blocker",
-        input: { ms: leases * LEASE_MS },
-        settings: { tags: [`${leases}`] },
-      })
+    // One who blocks, and one who takes over.
+    for (const _ of [1, 2]) await world.add("worker", BLOCKED)
+    for (const { leases, what } of [SHORT, LONG]) {
+      const ms = leases * LEASE_MS
+      const run = await producer?.call<string>("enqueue", { job: "blocker", input: { ms } })
+      const began = performance.now()
+      const isDone = async () =>
+        (await world.talk.ask(`select 1 from "${world.schema}".runs where id = $1`, [run])).length === 0
+      await world.until(isDone, ms + RECOVER_MS)
+      // Whoever was blocked has to come to speak once more.
+      await world.rest(Math.max(0, began + ms + LEASE_MS - performance.now()))
       world.struck(what)
-      await world.rest(chance.between(500, 1_000))
     }
     await world.rest(60_000, signal)
   },
-  expect: async (world) => {
-    const rows = await world.talk.ask(
-      `select input->>'ms' as ms, outcome, run_state from "${world.schema}".attempts where job = 'blocker'`,
-    )
-    const lost = rows.filter(({ outcome }) => outcome === "lost").length
-    const ends = rows.flatMap(({ run_state: state }) => (state === null ? [] : [String(state)]))
-    return [
-      ...(ends.every((end) => end === "succeeded") && ends.length === 2
-        ? []
-        : [`Blocking runs ended as ${ends.join(", ")}.`]),
-      ...(lost <= 1 ? [] : [`${lost} blocking attempts were lost: only the longer one had to be.`]),
-      ...(world.heard("worker.blocked") > 0 ? [] : ["No process said that it had been blocked."]),
-    ]
-  },
+  expect: async (world) => [
+    ...(await complaintsAboutBlocked(world)),
+    ...(world.heard("worker.blocked") > 0 ? [] : ["No process said that it had been blocked."]),
+  ],
+}
+
+const RECOVER_MS = 20_000
+
+/** One who was blocked for long loses its run once, and is refused; what is short costs nothing. Each succeeds once. */
+async function complaintsAboutBlocked(world: World): Promise<string[]> {
+  const rows = await world.talk.ask(
+    `select run, claim::text as claim, (input->>'ms')::int as ms, outcome, run_state as state
+     from "${world.schema}".attempts where job = 'blocker' order by run, finished_at`,
+  )
+  const refused = readHistory(join(world.folder, "history")).filter(({ op }) => op === "fenced")
+  const longMs = LONG.leases * LEASE_MS
+  const long = rows.find(({ ms }) => ms === longMs)?.["run"]
+  const [ofLong, ofShort] = [true, false].map((isLong) => rows.filter(({ run }) => (run === long) === isLong))
+  const storyOf = (attempts: typeof rows = []) =>
+    attempts.map(({ outcome, state }) => (state === null ? outcome : `${outcome} as ${state}`)).join(", ")
+  const lost = ofLong?.find(({ outcome }) => outcome === "lost")
+  const isRefused = refused.some(
+    (entry) => entry.op === "fenced" && entry.run === lost?.["run"] && entry.claim === lost["claim"],
+  )
+  return [
+    ...(storyOf(ofShort) === "succeeded as succeeded"
+      ? []
+      : [`The short block was told as: ${storyOf(ofShort)}.`]),
+    ...(storyOf(ofLong) === "lost, succeeded as succeeded"
+      ? []
+      : [`The long block was told as: ${storyOf(ofLong)}.`]),
+    ...(isRefused
+      ? []
+      : [breach("I5", "who was blocked for long had something to say, and was not refused.")]),
+  ]
 }
 
 const starving: { group?: Cgroup } = {}
