@@ -3,7 +3,9 @@ import { recordHandler } from "../support/history/record-events.mjs"
 
 const { Bury, defineJob } = await import("../../dist/index.js")
 
-const retry = { attempts: 5, delay: 50 }
+/** Several times what the judge takes for the same moment: one that comes back at once is seen. */
+const DELAY_MS = 500
+const retry = { attempts: 5, delay: DELAY_MS }
 
 const ATTEMPTS = { work: 5, stubborn: 5, single: 5, timed: 2, doomed: 2, booking: 5, tick: 5, tock: 5 }
 /** How many runs of `single` are executed at once. */
@@ -13,7 +15,7 @@ const CAP = 2
 export function factsOf(job) {
   return {
     job,
-    ...(ATTEMPTS[job] && { attempts: ATTEMPTS[job], retry: { delayMs: 50 } }),
+    ...(ATTEMPTS[job] && { attempts: ATTEMPTS[job], retry: { delayMs: DELAY_MS } }),
     ...(job === "single" && { limits: [{ key: "job:single", cap: CAP }] }),
     ...(job === "timed" && { timeoutMs: 300 }),
     ...(job === "booking" && { timeoutMs: 5_000, finishes: true }),
@@ -41,13 +43,13 @@ export function createJobs({ record, rest }) {
     single: defineJob({ name: "single", retry, concurrency: CAP, run: recordHandler(record, working) }),
     timed: defineJob({
       name: "timed",
-      retry: { attempts: 2, delay: 50 },
+      retry: { attempts: 2, delay: DELAY_MS },
       timeout: "300ms",
       run: recordHandler(record, working),
     }),
     doomed: defineJob({
       name: "doomed",
-      retry: { attempts: 2, delay: 50 },
+      retry: { attempts: 2, delay: DELAY_MS },
       run: recordHandler(record, async ({ bury = false }) => {
         if (bury) return Bury("it is no use")
         throw new Error("it never works")
