@@ -1,10 +1,12 @@
 /** Sessions of the database that are ended, slots that are taken, and locks that are held. */
+import { readFileSync } from "node:fs"
 import pg from "pg"
 import { breach } from "../../support/history/breach.ts"
 import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { complaintsAboutExpiry } from "../leases.ts"
 import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
+import type { Talk } from "../talk.ts"
 import type { World } from "../world.ts"
 
 const OURS = "application_name = 'carillon' and backend_type = 'client backend'"
@@ -83,23 +85,63 @@ async function takeAllSlots(
   }
 }
 
+/** So that the server's own log says who was answered with which code. */
+const LOG_CODES = { log_line_prefix: "%e %a " }
+
+/** How often the server has answered with this code, to everybody or to those of this name. */
+function answered({ server }: World, code: string, name = ""): number {
+  const lines = readFileSync(server.log, "utf8").split("\n")
+  // What it adds to an answer has the same beginning.
+  return lines.filter((line) => line.startsWith(`${code} ${name}`) && /(ERROR|FATAL): /.test(line)).length
+}
+
 const noSlots: Fault = {
   id: "F20",
   title: "no connection is to be had, and some are lost meanwhile",
-  stage: { server: { settings: { max_connections: "120" } } },
-  strikes: ["slots taken", "sessions ended", "refusals"],
+  stage: {
+    server: { settings: { max_connections: "120", ...LOG_CODES } },
+    seconds: (asked) => Math.max(asked, 9),
+  },
+  strikes: ["slots taken", "sessions ended", "refusals of the server", "schedules that went on"],
   inject: async (world, chance, signal) => {
+    let hoards = 0
     do {
+      // First everybody has what he had: enough to fire by, whoever else wants one.
+      await world.talk.session(async (ask) => {
+        const hoard = await takeAllSlots(world.server.url)
+        const before = await cursors(world, ask)
+        await world.rest(chance.between(3_000, 4_000))
+        const stuck = stuckSince(before, await cursors(world, ask))
+        await hoard.release()
+        world.struck("slots taken", hoard.many)
+        world.struck("schedules that went on", before.size - stuck.length)
+        if (stuck.length > 0)
+          world.complain(
+            breach("I24", `while no connection was to be had, these did not go on: ${stuck.join(", ")}.`),
+          )
+      })
       const ended = await endSessions(world, `${OURS} and random() < 0.4`)
       const hoard = await takeAllSlots(world.server.url)
       world.struck("sessions ended", ended)
       world.struck("slots taken", hoard.many)
       await world.rest(chance.between(1_000, 3_000))
       await hoard.release()
+      hoards += 2
       await world.rest(500, signal)
     } while (!signal.aborted)
-    world.struck("refusals", world.heard("database.unreachable") + world.heard("loop.failed"))
+    // The last one that each hoarder asked for was refused as well.
+    world.struck("refusals of the server", Math.max(0, answered(world, TOO_MANY) - hoards))
+    world.struck("refusals that processes tell of", toldOf(world, TOO_MANY))
   },
+}
+
+const TOO_MANY = "53300"
+
+/** How often processes have said that the server answered them with this code. */
+function toldOf(world: World, code: string): number {
+  const types = ["database.unreachable", "loop.failed"]
+  const said = world.everybody().flatMap((member) => types.flatMap((type) => member.said(type)))
+  return said.filter(({ error }) => `${error}`.includes(code)).length
 }
 
 const heldKeys: Fault = {
@@ -109,7 +151,7 @@ const heldKeys: Fault = {
   inject: async (world, chance, signal) => {
     const s = `"${world.schema}"`
     do {
-      const before = await cursors(world)
+      const before = await cursors(world, world.talk.ask)
       await world.talk.session(async (ask) => {
         await ask("begin")
         for (let key = 1; key <= 8; key += 1) {
@@ -131,10 +173,8 @@ const heldKeys: Fault = {
         await world.rest(chance.between(3_000, 4_000))
         await ask("rollback")
       })
-      const after = await cursors(world)
-      const stuck = [...before]
-        .filter(([name, at]) => name !== "all-1s" && after.get(name) === at)
-        .map(([name]) => name)
+      const after = await cursors(world, world.talk.ask)
+      const stuck = stuckSince(before, after).filter((name) => name !== "all-1s")
       if (stuck.length > 0)
         world.complain(breach("I24", `while another was held, these did not go on: ${stuck.join(", ")}.`))
       await world.rest(500, signal)
@@ -143,11 +183,15 @@ const heldKeys: Fault = {
 }
 
 /** Of those that are due every second. */
-async function cursors(world: World): Promise<Map<string, number>> {
-  const rows = await world.talk.ask(
+async function cursors(world: World, ask: Talk["ask"]): Promise<Map<string, number>> {
+  const rows = await ask(
     `select name, extract(epoch from cursor) as at from "${world.schema}".schedules where name ~ '^(all|latest)-'`,
   )
   return new Map(rows.map(({ name, at }) => [String(name), Number(at)]))
+}
+
+function stuckSince(before: ReadonlyMap<string, number>, after: ReadonlyMap<string, number>): string[] {
+  return [...before].filter(([name, at]) => after.get(name) === at).map(([name]) => name)
 }
 
 const lockedTables: Fault = {
@@ -171,26 +215,25 @@ const lockedTables: Fault = {
   },
 }
 
+const DEADLOCK = "40P01"
+const VICTIMS = "deadlocks of which statements of ours were the victims"
+
 const deadlocks: Fault = {
   id: "F26",
   title: "others lock the same rows in another order",
-  stage: { rate: 60, server: { settings: { deadlock_timeout: "50ms" } } },
-  strikes: ["deadlocks"],
+  stage: { rate: 60, server: { settings: { deadlock_timeout: "50ms", ...LOG_CODES } } },
+  strikes: [VICTIMS],
   inject: async (world, chance, signal) => {
     const s = `"${world.schema}"`
-    // A counter of the server's own says how many it had to break.
-    const count = async () => {
-      const [row] = await world.talk.ask(
-        "select deadlocks::int as many from pg_stat_database where datname = current_database()",
-      )
-      return Number(row?.["many"])
-    }
+    let rivals = 0
     const rival = async (own: ReturnType<typeof chance.fork>) => {
       while (!signal.aborted) {
         await world.talk
           .session(async (ask) => {
             await ask("begin")
             await ask("set local lock_timeout = '2s'")
+            // Whoever looks first is the victim. They look so late that it is always the other.
+            await ask("set local deadlock_timeout = '10s'")
             const rows = await ask(
               `select id from ${s}.runs where state in ('running', 'ready') order by id desc limit 12`,
             )
@@ -200,11 +243,14 @@ const deadlocks: Fault = {
             }
             await ask("rollback")
           })
-          .catch(() => {})
+          .catch((error: { code?: string }) => {
+            if (error.code === DEADLOCK) rivals += 1
+          })
       }
     }
     await Promise.all(["one", "two", "three", "four"].map((name) => rival(chance.fork(name))))
-    world.struck("deadlocks", await count())
+    world.struck("deadlocks of the rivals", rivals)
+    world.struck(VICTIMS, answered(world, DEADLOCK, "carillon"))
   },
 }
 
