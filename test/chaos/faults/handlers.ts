@@ -147,26 +147,53 @@ const outOfMemory: Fault = {
   ],
 }
 
+const AFTERWARDS = "processes ended by a rejection after the handler had returned"
+const LATE_MS = 20_000
+
 const exits: Fault = {
   id: "F9",
   title: "a handler ends its process, or makes it crash",
   stage: { producer: EXTRA, worker: { ...EXTRA, pools: { default: 8 } }, seconds: () => 60 },
-  strikes: ["processes ended by their handlers"],
+  strikes: ["processes ended by their handlers", AFTERWARDS],
   inject: async (world) => {
     const [producer] = world.producers()
+    // By itself: beside the others it would be lost with them.
+    await producer?.call("enqueue", { job: "exiter", input: { how: "after" } })
+    const late = await world.add("worker", { ...MORTAL, mayExit: true })
+    const how = await Promise.race([late.ended, world.rest(LATE_MS)])
+    if (how !== undefined && how !== 0) world.struck(AFTERWARDS, late.heard("rejected.late"))
     for (const how of ["exit", "throw", "reject"])
       await producer?.call("enqueue", { job: "exiter", input: { how } })
     world.struck("processes ended by their handlers", await dieUntilBuried(world, "exiter", () => {}))
   },
   expect: async (world) => [
-    ...(await buriedAs(world, "exiter", ["dead"])),
+    ...(await buriedAs(world, "exiter", ["dead"], "input->>'how' <> 'after'")),
+    ...(await buriedAs(world, "exiter", ["succeeded"], "input->>'how' = 'after'")),
+    ...(await complaintsAboutLate(world)),
     ...(await innocents(world, "exiter")),
   ],
 }
 
-async function buriedAs(world: World, job: string, ends: readonly string[]): Promise<string[]> {
+/** What had ended when its process died stays as it was: once, and nothing was lost of it. */
+async function complaintsAboutLate({ talk, schema }: World): Promise<string[]> {
+  const rows = await talk.ask(
+    `select outcome from "${schema}".attempts where run in (
+       select run from "${schema}".attempts where job = 'exiter' and input->>'how' = 'after')`,
+  )
+  const outcomes = rows.map(({ outcome }) => outcome).join(", ")
+  return outcomes === "succeeded"
+    ? []
+    : [`What was rejected after the handler had returned made it ${outcomes}.`]
+}
+
+async function buriedAs(
+  world: World,
+  job: string,
+  ends: readonly string[],
+  which = "true",
+): Promise<string[]> {
   const rows = await world.talk.ask(
-    `select input::text as input, run_state from "${world.schema}".attempts where job = $1 and run_state is not null`,
+    `select input::text as input, run_state from "${world.schema}".attempts where job = $1 and run_state is not null and ${which}`,
     [job],
   )
   if (rows.length === 0) return [`No ${job} has come to an end.`]
