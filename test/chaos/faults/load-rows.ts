@@ -165,7 +165,7 @@ const herd: Fault = {
   id: "F52",
   title: "what handlers depend on is away for seconds, then back",
   stage: { worker: EXTRA, producer: EXTRA, seconds: (asked) => Math.max(asked, 7) },
-  strikes: ["runs that failed together", "attempts against an outage"],
+  strikes: ["runs that failed together", "attempts against an outage", "pauses of the job"],
   inject: async (world, chance, signal) => {
     const outage = join(world.folder, "outage")
     const [producer] = world.producers()
@@ -178,9 +178,9 @@ const herd: Fault = {
     writeFileSync(outage, "")
     await offer(HERD)
     world.struck("runs that failed together", HERD)
-    await world.rest(chance.between(4_000, 5_000))
+    await world.rest(chance.between(3_000, 4_000))
     world.struck("attempts against an outage", await count(world, "attempts", OF_DEPENDENTS("failed")))
-    rmSync(outage)
+    await pauseFor(world, chance.between(1_500, 2_500), () => rmSync(outage))
     while (!signal.aborted) {
       await offer(5)
       await world.rest(100, signal)
@@ -189,10 +189,44 @@ const herd: Fault = {
   heal: async (world) => rmSync(join(world.folder, "outage"), { force: true }),
   expect: async (world) => [
     ...(await complaintsAboutHerd(world)),
+    ...(await complaintsAboutPause(world)),
     ...((await count(world, "attempts", `${OF_DEPENDENTS("succeeded")} and run_state is not null`)) >= HERD
       ? []
       : ["Not all that depended on something have succeeded in the end."]),
   ],
+}
+
+const DEPENDENTS = { job: "dependent" }
+/** Whoever has claimed one by then may still start it. */
+const UNDER_WAY_MS = 1_000
+const NOW_MS = "(extract(epoch from clock_timestamp()) * 1000)::float8"
+const spans = new WeakMap<World, { readonly fromMs: number; readonly toMs: number }>()
+
+/** What somebody does who sees that all of them fail: nothing of the job is tried until it makes sense again. */
+async function pauseFor(world: World, ms: number, mend: () => void): Promise<void> {
+  const [producer] = world.producers()
+  const now = async () => Number((await world.talk.ask(`select ${NOW_MS} as now`))[0]?.["now"])
+  await producer?.call("pause", { target: DEPENDENTS })
+  await world.rest(UNDER_WAY_MS)
+  const fromMs = await now()
+  await world.rest(ms)
+  const toMs = await now()
+  mend()
+  await producer?.call("resume", { target: DEPENDENTS })
+  spans.set(world, { fromMs, toMs })
+  world.struck("pauses of the job")
+}
+
+/** Hundreds of them were due meanwhile. */
+async function complaintsAboutPause(world: World): Promise<string[]> {
+  const { fromMs, toMs } = spans.get(world) ?? { fromMs: 0, toMs: 0 }
+  const started = "(extract(epoch from started_at) * 1000)::float8"
+  const many = await count(
+    world,
+    "attempts",
+    `job = 'dependent' and ${started} > ${fromMs} and ${started} < ${toMs}`,
+  )
+  return many === 0 ? [] : [`${many} attempts of a job began while it was paused.`]
 }
 
 const OF_DEPENDENTS = (outcome: string) => `job = 'dependent' and outcome = '${outcome}'`
