@@ -125,35 +125,50 @@ const pausedWorkers: Fault = {
 
 const SETTLING = /insert into\s+"?\w+"?\."?attempts/i
 
+const NAPS = [
+  { ms: 300, what: "short pauses while settling" },
+  { ms: LEASE_MS + 2_500, what: "pauses past the lease while settling" },
+] as const
+const SETTLE_MS = 20_000
+
 /** The request is on its way, the answer comes to one who sleeps. */
 const pausedWhileSettling: Fault = {
   id: "F4",
   title: "a worker falls asleep while its result is on the way",
   stage: { proxied: true, seconds: (asked) => Math.max(asked, 6) },
-  strikes: ["pauses while settling"],
+  strikes: NAPS.map(({ what }) => what),
   inject: async (world, chance, signal) => {
     const [, ...sleepers] = world.workers()
-    while (!signal.aborted) {
-      const sleeper = chance.pick(sleepers)
-      const isAsleep = await new Promise<boolean>((resolve) => {
-        signal.addEventListener("abort", () => resolve(false), { once: true })
-        sleeper.network?.obey((_message, direction, line) => {
-          if (direction === "to server" && SETTLING.test(line.statement)) {
-            sleeper.signal("SIGSTOP")
-            resolve(true)
-          }
-          return "pass"
-        })
-      })
-      sleeper.network?.pass()
-      if (!isAsleep) break
-      await world.rest(chance.pick([300, LEASE_MS + 2_500]))
-      sleeper.signal("SIGCONT")
-      world.struck("pauses while settling")
-      await world.rest(500, signal)
-    }
+    do {
+      // Each of them every time.
+      for (const { ms, what } of NAPS) {
+        const sleeper = chance.pick(sleepers)
+        if (!(await stopAtSettle(world, sleeper))) return
+        await world.rest(ms)
+        sleeper.signal("SIGCONT")
+        world.struck(what)
+        await world.rest(500)
+      }
+    } while (!signal.aborted)
   },
   heal: wakeAll,
+  expect: (world) => (world.heard("lease.lost") > 0 ? [] : ["No sleeper noticed that its lease was lost."]),
+}
+
+/** Stops it when a result of its has been sent; whether it sent one in time. */
+async function stopAtSettle(world: World, { network, signal }: Member): Promise<boolean> {
+  const isAsleep = new Promise<boolean>((resolve) => {
+    network?.obey((_message, direction, line) => {
+      if (direction === "to server" && SETTLING.test(line.statement)) {
+        signal("SIGSTOP")
+        resolve(true)
+      }
+      return "pass"
+    })
+  })
+  const isInTime = await Promise.race([isAsleep, world.rest(SETTLE_MS).then(() => false)])
+  network?.pass()
+  return isInTime
 }
 
 async function sleepFor(world: World, sleeper: Member, ms: number): Promise<void> {
