@@ -10,11 +10,59 @@ function channelOf({ schema }: World): string {
   return `carillon_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 }
 
+/** A standby that is never there: whoever insists on it waits in the middle of his commit. Nobody else does. */
+const UNWATCHED = { synchronous_standby_names: "nobody", synchronous_commit: "local" }
+const LOOKS = 30
+const LOOK_MS = 100
+/** Waits for the lock of the whole database that a commit with a notification takes. What tells others is let wait. */
+const HELD_UP = `select query from pg_stat_activity where application_name <> 'nemesis'
+  and wait_event_type = 'Lock' and wait_event = 'object' and query not ilike '%pg_notify(%'`
+
+/** Somebody's commit holds up every other that notifies. Ours do not: they go on, and nobody is seen to wait. */
+async function commitBeside(world: World): Promise<void> {
+  await world.talk.ask(`create table if not exists "${world.schema}".slow_commits (at timestamptz)`)
+  const before = world.heard("transaction.committed")
+  await world.talk.session(async (ask) => {
+    const [{ pid } = {}] = await ask("select pg_backend_pid() as pid")
+    await ask("set synchronous_commit = on")
+    await ask("begin")
+    await ask(`insert into "${world.schema}".slow_commits values (now())`)
+    await ask("select pg_notify('nobody', '')")
+    const committed = ask("commit")
+    const isWaiting = async () =>
+      (
+        await world.talk.ask("select 1 from pg_stat_activity where pid = $1 and wait_event = 'SyncRep'", [
+          pid,
+        ])
+      ).length > 0
+    if (await world.until(isWaiting, PATIENCE_MS)) {
+      for (let look = 0; look < LOOKS; look += 1) {
+        for (const { query } of await world.talk.ask(HELD_UP))
+          world.complain(`A commit waits for the notification of somebody else: ${query}.`)
+        world.struck("looks at commits beside one that holds all notifications up")
+        await world.rest(LOOK_MS)
+      }
+    }
+    // It is committed here, and told so.
+    await world.talk.ask("select pg_cancel_backend($1)", [pid])
+    await committed
+  })
+  world.struck("transactions of users committed beside it", world.heard("transaction.committed") - before)
+}
+
+const PATIENCE_MS = 10_000
+
 const lostOrMany: Fault = {
   id: "F28",
   title: "notifications are lost, switched off, or far too many",
-  stage: { ...SPARSE, proxied: true },
-  strikes: ["notifications dropped", "notifications sent in vain", "runs that nobody was told of"],
+  stage: { ...SPARSE, proxied: true, server: { settings: UNWATCHED } },
+  strikes: [
+    "notifications dropped",
+    "notifications sent in vain",
+    "runs that nobody was told of",
+    "looks at commits beside one that holds all notifications up",
+    "transactions of users committed beside it",
+  ],
   mustJudge: ["I11"],
   inject: async (world, chance, signal) => {
     const silent = await world.add("worker", { wakeups: false })
@@ -47,6 +95,7 @@ const lostOrMany: Fault = {
       world.struck("notifications sent in vain", Number(rows[0]?.["many"]))
       await world.rest(100, signal)
     } while (!signal.aborted)
+    await commitBeside(world)
     await silent.call("ping")
   },
   heal: async (world) => {
