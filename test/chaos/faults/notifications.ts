@@ -36,12 +36,14 @@ async function commitBeside(world: World): Promise<void> {
         ])
       ).length > 0
     if (await world.until(isWaiting, PATIENCE_MS)) {
+      const waiting: string[] = []
       for (let look = 0; look < LOOKS; look += 1) {
-        for (const { query } of await world.talk.ask(HELD_UP))
-          world.complain(`A commit waits for the notification of somebody else: ${query}.`)
+        waiting.push(...(await world.talk.ask(HELD_UP)).map(({ query }) => String(query)))
         world.struck("looks at commits beside one that holds all notifications up")
         await world.rest(LOOK_MS)
       }
+      for (const query of new Set(waiting))
+        world.complain(`This was seen to wait for the notification of somebody else: ${query}.`)
     }
     // It is committed here, and told so.
     await world.talk.ask("select pg_cancel_backend($1)", [pid])
