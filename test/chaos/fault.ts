@@ -24,6 +24,8 @@ export interface Row {
   readonly title: string
   /** What this machine lacks for it, as in "libfaketime"; nothing when it can be done. */
   readonly needs?: () => string | undefined
+  /** It lasts until it has done what it is there for, whatever the caller asked for. */
+  readonly ownLength?: boolean
 }
 
 /** A fault under the standard load. */

@@ -15,12 +15,14 @@ import { type RowResult, runRow } from "./run-row.ts"
 import { removeTemplate } from "./server.ts"
 import { describeRow, table } from "./table.ts"
 
+const SECONDS = "8"
+const OWN_LENGTH = "lasts until it is done, whatever --seconds says"
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     fault: { type: "string", multiple: true },
     seed: { type: "string", default: "1" },
-    seconds: { type: "string", default: "8" },
+    seconds: { type: "string" },
     json: { type: "string" },
     list: { type: "boolean", default: false },
   },
@@ -31,13 +33,19 @@ process.exit(await main())
 
 async function main(): Promise<number> {
   if (values.list) {
-    for (const { id, title, needs } of ROWS) {
+    for (const { id, title, needs, ownLength } of ROWS) {
       const missing = needs?.()
-      console.log(`${id.padEnd(4)} ${title}${missing === undefined ? "" : ` [not yet (needs ${missing})]`}`)
+      const notes = [
+        ...(ownLength ? [` [${OWN_LENGTH}]`] : []),
+        ...(missing === undefined ? [] : [` [not yet (needs ${missing})]`]),
+      ]
+      console.log(`${id.padEnd(4)} ${title}${notes.join("")}`)
     }
     return 0
   }
+  const [seed, seconds] = [wholeOf("seed", values.seed), wholeOf("seconds", values.seconds ?? SECONDS)]
   const wanted = wantedRows()
+  if (seed === undefined || seconds === undefined || wanted === undefined) return 1
   if (wanted.length === 0) {
     console.error("Say which: --fault F13, several of them, or all. --list lists them.")
     return 2
@@ -45,12 +53,13 @@ async function main(): Promise<number> {
   const results: RowResult[] = []
   for (const row of wanted) {
     const result = await runRow(row, {
-      seed: Number(values.seed),
-      seconds: Number(values.seconds),
+      seed,
+      seconds,
       keep: process.env["CARILLON_KEEP"] === "1",
     })
     results.push(result)
     tell(result)
+    if (row.ownLength && values.seconds !== undefined) console.log(`     ${row.id} ${OWN_LENGTH}`)
   }
   await removeTemplate()
   if (values.json) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`)
@@ -62,11 +71,22 @@ async function main(): Promise<number> {
   return broken === 0 ? 0 : 1
 }
 
+/** A positive whole number; says so where it is none. */
+function wholeOf(option: string, text: string): number | undefined {
+  const value = Number(text)
+  if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value
+  console.error(`--${option} has to be a positive whole number, not "${text}".`)
+  return undefined
+}
+
 function wantedRows() {
   if (positionals.includes("all")) return ROWS
   const names = new Set((values.fault ?? []).flatMap((name) => name.split(",")))
   const unknown = [...names].filter((name) => !ROWS.some(({ id }) => id === name))
-  if (unknown.length > 0) throw new Error(`there is no ${unknown.join(", ")}`)
+  if (unknown.length > 0) {
+    console.error(`There is no ${unknown.join(", ")}. --list lists them.`)
+    return undefined
+  }
   return ROWS.filter(({ id }) => names.has(id))
 }
 

@@ -37,6 +37,7 @@ function zoned(name: string, cron: string, timeZone: string, misfire: "all" | "l
 
 const clockChanges: Story = {
   id: "F45",
+  ownLength: true,
   title: "the clocks of several zones change, and a year ends, while processes are at work",
   needs: lacksFaketime,
   tell: (folder, chance) =>
@@ -139,6 +140,7 @@ const SLACK_SECONDS = 6
 
 const noScheduler: Story = {
   id: "F47",
+  ownLength: true,
   title: "no scheduler is there for an hour, and schedules of every second have to be made up for",
   needs: lacksFaketime,
   tell: (folder, chance) =>
@@ -225,6 +227,7 @@ const DELAYED_DAYS = 400
 
 const farAway: Story = {
   id: "F48",
+  ownLength: true,
   title: "timers of months and of 400 days: nothing loops, nothing comes early, each comes once",
   needs: lacksFaketime,
   tell: (folder, chance) =>

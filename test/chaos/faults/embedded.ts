@@ -69,6 +69,7 @@ function makeFolder(...path: readonly [string, ...string[]]): string {
 
 const sharedFolder: Story = {
   id: "F33",
+  ownLength: true,
   title: "a second process opens the same data folder",
   tell: async (folder) => {
     const complaints: string[] = []

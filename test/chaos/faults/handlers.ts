@@ -126,6 +126,7 @@ async function innocents(world: World, culprit: string): Promise<string[]> {
 
 const outOfMemory: Fault = {
   id: "F7",
+  ownLength: true,
   title: "a handler eats all the memory that its process may have",
   needs: () => lacksCgroup("memory"),
   stage: { producer: EXTRA, worker: { ...EXTRA, pools: { default: 8 } }, seconds: () => 60 },
@@ -152,6 +153,7 @@ const LATE_MS = 20_000
 
 const exits: Fault = {
   id: "F9",
+  ownLength: true,
   title: "a handler ends its process, or makes it crash",
   stage: { producer: EXTRA, worker: { ...EXTRA, pools: { default: 8 } }, seconds: () => 60 },
   strikes: ["processes ended by their handlers", AFTERWARDS],

@@ -25,6 +25,7 @@ const UNJUDGED = { I1: DROPPED, I6: DROPPED, I7: DROPPED, I8: DROPPED }
 
 const pruning: Story = {
   id: "F57",
+  ownLength: true,
   title:
     "history is dropped a hundred times as often, while days pass, pages are read and the dead are replayed",
   needs: lacksFaketime,

@@ -20,6 +20,7 @@ const PATIENCE_MS = 60_000
 
 const backlog: Story = {
   id: "F51",
+  ownLength: true,
   title: `${FUTURE} runs wait for later, ${DUE} come due at once, and a worker dies meanwhile`,
   tell: (folder, chance) =>
     tellOnStage(folder, chance, {

@@ -13,6 +13,7 @@ const LONGEST_MS = 90_000
 
 const idleInTransaction: Fault = {
   id: "F22",
+  ownLength: true,
   title: "a transaction is left open, and nothing dead can be removed",
   stage: { rate: 60, worker: { slots: 64 } },
   strikes: ["old snapshots", "dead rows"],
