@@ -30,6 +30,7 @@ export async function tellOnStage(
     await play(world, chance.fork("story"))
     observer.record("healed", {})
     await drain(world, DRAIN_MS)
+    await observer.rest()
     await stopAll(world)
     await observer.last()
     const { examination: _, ...examined } = await examineWorld(world, stage)
