@@ -75,8 +75,8 @@ export interface Stage {
   readonly rate?: number
   /** Lets everything alone before the fault for long enough that a late start is seen, which it is not in a moment. */
   readonly quiet?: boolean
-  /** How long the row may take to be whole again. @default 60 */
-  readonly recoverSeconds?: number
+  /** Where the row may take longer than others to be whole again, and why. */
+  readonly recover?: { readonly seconds: number; readonly because: string }
   /** Fewer or more seconds than the caller asked for would make no sense. */
   readonly seconds?: (asked: number) => number
 }

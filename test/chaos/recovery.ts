@@ -1,6 +1,18 @@
 /** After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must go. */
+import { DEFAULTS } from "../../src/defaults.ts"
 import { breach } from "../support/history/breach.ts"
 import type { Member, World } from "./world.ts"
+
+const LEASE_MS = 2_000
+/** The longest that a loop rests after it has failed again and again. */
+const LONGEST_REST_MS = 10_000
+/** What a machine adds that is busy with other things. */
+const SPARE_MS = 1_000
+/**
+ * Until a lease is over, somebody has been in touch for another and may say so, those who hear of nothing look by
+ * themselves, and who has failed tries once more: 20 s.
+ */
+export const RECOVER_MS = 2 * LEASE_MS + DEFAULTS.idlePollMs + LONGEST_REST_MS + SPARE_MS
 
 /** What is for another day may wait. */
 const BUSY_STATES = `select state, count(*)::int as many from {s}.runs

@@ -6,7 +6,7 @@ import { createChance } from "./chance.ts"
 import { type Fault, isStory, type Story } from "./fault.ts"
 import { judge, type Verdict } from "./judge.ts"
 import { createObserver } from "./observer.ts"
-import { cancelAtWork, drain, recover, stopAll } from "./recovery.ts"
+import { cancelAtWork, drain, RECOVER_MS, recover, stopAll } from "./recovery.ts"
 import { SCHEDULES } from "./schedules.ts"
 import { openWorld, type World } from "./world.ts"
 
@@ -31,7 +31,6 @@ export interface RowOptions {
 
 const RATE = 35
 const WARM_UP_MS = 2_000
-const RECOVER_SECONDS = 60
 const NOTHING = { judged: [], complaints: [] }
 
 export async function runRow(row: Fault | Story, options: RowOptions): Promise<RowResult> {
@@ -74,7 +73,7 @@ async function attempt(row: Fault | Story, folder: string, options: RowOptions):
 
 async function play(fault: Fault, world: World, asked: number, chance: ReturnType<typeof createChance>) {
   const { stage = {} } = fault
-  const withinMs = (stage.recoverSeconds ?? RECOVER_SECONDS) * 1_000
+  const withinMs = stage.recover ? stage.recover.seconds * 1_000 : RECOVER_MS
   const observer = createObserver(world)
   const [producer] = world.producers()
   for (const schedule of stage.schedules ?? SCHEDULES) await producer?.call("putSchedule", schedule)

@@ -41,7 +41,7 @@ const fullDisk: Fault = {
   id: "F30",
   title: "the disk of the server is full",
   needs: lacksRoot,
-  stage: { server: smallDisk, recoverSeconds: 75 },
+  stage: { server: smallDisk },
   strikes: ["times that the disk was filled", "writes that found no room"],
   inject: async (world, chance, signal) => {
     const ballast = ballastIn(world)
@@ -82,7 +82,7 @@ const failingDisk: Fault = {
   id: "F31",
   title: "the disk refuses to write what it was given, and the server panics",
   needs: lacksStrace,
-  stage: { server: { settings: SAFE }, recoverSeconds: 75 },
+  stage: { server: { settings: SAFE } },
   strikes: ["panics"],
   inject: async (world, chance, signal) => {
     do {
@@ -145,7 +145,7 @@ const powerLoss: Fault = {
   id: "F32",
   title: "the power fails, and all that had not reached the disk is gone",
   needs: lacksLoop,
-  stage: { server: imageDisk, recoverSeconds: 75 },
+  stage: { server: imageDisk },
   strikes: ["power failures"],
   inject: async (world, chance, signal) => {
     const { folder, server } = world

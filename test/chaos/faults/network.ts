@@ -15,12 +15,12 @@ const passAll = async (world: World) => {
 }
 
 /** How long it takes until a call on a silent connection is given up. */
-const DEADLINE_SECONDS = 45
+const SILENT = { seconds: 75, because: "a call on a silent connection is given up at its deadline of 45 s" }
 
 const halfOpen: Fault = {
   id: "F15",
   title: "connections go silent and stay open",
-  stage: { proxied: true, recoverSeconds: DEADLINE_SECONDS + 30 },
+  stage: { proxied: true, recover: SILENT },
   strikes: ["listeners silenced", "connections silenced"],
   inject: async (world, chance, signal) => {
     const everybody = [...world.workers(), ...world.producers()]
@@ -83,7 +83,7 @@ const cutOff = new WeakMap<World, readonly Held[]>()
 const partitioned: Fault = {
   id: "F16",
   title: "a worker is cut off for longer than its lease",
-  stage: { proxied: true, recoverSeconds: DEADLINE_SECONDS + 30 },
+  stage: { proxied: true, recover: SILENT },
   strikes: ["partitions"],
   inject: async (world, chance, signal) => {
     const held: Held[] = []
@@ -102,7 +102,7 @@ const partitioned: Fault = {
 const oneWay: Fault = {
   id: "F17",
   title: "requests come through, answers do not",
-  stage: { proxied: true, recoverSeconds: DEADLINE_SECONDS + 30 },
+  stage: { proxied: true, recover: SILENT },
   strikes: ["one-way partitions", "answers dropped"],
   inject: async (world, chance, signal) => {
     do {

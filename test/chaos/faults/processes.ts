@@ -53,7 +53,7 @@ const PATIENCE_MS = 40_000
 const diedBetween: Fault = {
   id: "F2",
   title: "a process dies between two steps that belong together, at every such place but that of migrations",
-  stage: { seconds: (asked) => Math.max(asked, 6), recoverSeconds: 90 },
+  stage: { seconds: (asked) => Math.max(asked, 6) },
   strikes: POINTS.map((point) => `at ${point}`),
   inject: async (world, chance, signal) => {
     const die = async (point: CrashPoint) => {

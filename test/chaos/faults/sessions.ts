@@ -197,7 +197,7 @@ function stuckSince(before: ReadonlyMap<string, number>, after: ReadonlyMap<stri
 const lockedTables: Fault = {
   id: "F25",
   title: "somebody locks whole tables for longer than a lease",
-  stage: { seconds: (asked) => Math.max(asked, 8), recoverSeconds: 75 },
+  stage: { seconds: (asked) => Math.max(asked, 8) },
   strikes: ["tables locked"],
   expect: (world) => complaintsAboutExpiry(world, world.strikes.get("tables locked") ?? 0),
   inject: async (world, chance, signal) => {
