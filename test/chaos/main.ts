@@ -17,16 +17,7 @@ import { describeRow, table } from "./table.ts"
 
 const SECONDS = "8"
 const OWN_LENGTH = "lasts until it is done, whatever --seconds says"
-const { values, positionals } = parseArgs({
-  allowPositionals: true,
-  options: {
-    fault: { type: "string", multiple: true },
-    seed: { type: "string", default: "1" },
-    seconds: { type: "string" },
-    json: { type: "string" },
-    list: { type: "boolean", default: false },
-  },
-})
+const { values, positionals } = readArguments()
 
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.once(signal, () => process.exit(130))
 process.exit(await main())
@@ -69,6 +60,24 @@ async function main(): Promise<number> {
     `\n${held} held, ${broken} violated, ${count(results, "not yet")} not yet; seed ${values.seed}.`,
   )
   return broken === 0 ? 0 : 1
+}
+
+function readArguments() {
+  try {
+    return parseArgs({
+      allowPositionals: true,
+      options: {
+        fault: { type: "string", multiple: true },
+        seed: { type: "string", default: "1" },
+        seconds: { type: "string" },
+        json: { type: "string" },
+        list: { type: "boolean", default: false },
+      },
+    })
+  } catch (error) {
+    console.error(error instanceof Error ? error.message : error)
+    process.exit(1)
+  }
 }
 
 /** A positive whole number; says so where it is none. */
