@@ -6,11 +6,13 @@ import { factsOf } from "./jobs.mjs"
 /** More than this waits for nothing good: the database is away. */
 const MOST_AT_ONCE = 60
 const RECENT = 200
+/** Somebody follows history meanwhile, from the beginning each time. */
+const FOLLOW_EVERY_MS = 3_000
 /** A transaction of a user's whose connection has gone silent must not hold anything for long. */
 const PATIENCE_MS = 8_000
 const CHANGED_HIS_MIND = new Error("the user has changed his mind")
 
-export function createLoad({ carillon, jobs, record, say, asking, url, schema, load }) {
+export function createLoad({ carillon, reader, jobs, record, say, asking, url, schema, load }) {
   const pool = new pg.Pool({
     connectionString: url,
     max: 3,
@@ -25,6 +27,8 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
   const random = createRandom(load?.seed ?? 1)
   const between = (low, high) => low + Math.floor(random() * (high - low + 1))
   let timer
+  let following
+  let isFollowing = false
   let marks = 0
 
   async function enqueue(job, input = {}, settings = {}, facts = {}) {
@@ -64,6 +68,8 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
 
   /** A key that several want, each for as long as its run lives. */
   const shared = (key) => enqueue("work", { ms: 50 }, { key }, { key })
+
+  const later = (delayMs) => enqueue("work", {}, { delay: delayMs }, { delayMs })
 
   const urgent = (priority) => enqueue("work", {}, { priority }, { priority })
 
@@ -131,7 +137,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
 
   /** A run that is certainly there to be cancelled. */
   async function changeMind() {
-    const handles = await enqueue("work", {}, { delay: "5s" })
+    const handles = await later(5_000)
     if (handles) await cancel(handles[0].id)
   }
 
@@ -140,7 +146,7 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     [40, () => enqueue("work", { ms: between(0, 30), failUntil: random() < 0.15 ? 2 : 0 })],
     [6, () => enqueue("work", { ms: between(300, 1_500) })],
     [3, () => enqueue("stubborn", { ms: between(300, 2_000) })],
-    [8, () => enqueue("work", {}, { delay: between(100, 2_500) })],
+    [8, () => later(between(100, 2_500))],
     [5, () => urgent(between(-2, 2))],
     [5, () => shared(`key-${between(1, 8)}`)],
     [4, keyed],
@@ -166,8 +172,24 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
   }
 
   function one() {
-    if (under.size >= MOST_AT_ONCE) return
-    const act = choose()
+    if (under.size < MOST_AT_ONCE) begin(choose())
+  }
+
+  /** One pass after the other: of two at once nobody could tell which was given what. */
+  function follow() {
+    if (isFollowing) return
+    isFollowing = true
+    begin(() =>
+      reader
+        .follow()
+        .catch((error) => asking.explain("a reader of history", error))
+        .finally(() => {
+          isFollowing = false
+        }),
+    )
+  }
+
+  function begin(act) {
     const done = Promise.resolve(act())
       .catch((error) => say({ type: "surprise", text: `the load failed: ${error.stack}` }))
       .finally(() => under.delete(done))
@@ -178,11 +200,14 @@ export function createLoad({ carillon, jobs, record, say, asking, url, schema, l
     cancel,
     begin: async ({ rate }) => {
       clearInterval(timer)
+      clearInterval(following)
       timer = setInterval(one, 1_000 / rate)
+      following = setInterval(follow, FOLLOW_EVERY_MS)
     },
     /** Ends the load; resolves when everything that was asked for has been answered. */
     quiet: async () => {
       clearInterval(timer)
+      clearInterval(following)
       await Promise.all(under)
       return recent.length
     },

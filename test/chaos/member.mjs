@@ -24,6 +24,7 @@ const { createSystemHost } = await import("../../dist/runtime/system.js")
 const { createJobs, factsOf } = await import("./jobs.mjs")
 const { createLoad } = await import("./load.mjs")
 const { createAsking } = await import("./asking.mjs")
+const { createReader } = await import("./reader.mjs")
 
 let dials = 0
 const { connect } = Socket.prototype
@@ -70,8 +71,10 @@ carillon.subscribe((event) => {
   say({ ...event, ...error })
 })
 
+const reader = createReader({ carillon, record })
 const working = createLoad({
   carillon,
+  reader,
   jobs,
   record,
   say,
@@ -100,28 +103,6 @@ process.on("SIGTERM", () => {
     },
   )
 })
-
-/** All of history, page by page from the newest, as somebody reads it who keeps nothing but the cursor. */
-async function readHistory({ limit = 200, most = Number.POSITIVE_INFINITY, final = false }) {
-  let cursor
-  let seen = 0
-  do {
-    const page = await carillon.history({ limit, ...(cursor !== undefined && { cursor }) })
-    for (const { id, runId } of page.attempts) {
-      seen += 1
-      if (final) record("seen", { run: runId, claim: claimOf(id) })
-    }
-    cursor = page.cursor
-  } while (cursor !== undefined && seen < most)
-  if (final) record("reader_done", {})
-  return seen
-}
-
-/** As PostgreSQL prints it; nothing where nobody had claimed the run. */
-function claimOf(attemptId) {
-  const bits = attemptId.slice(attemptId.lastIndexOf(".") + 1)
-  return /^[0-9a-f]{16}$/.test(bits) ? BigInt.asIntN(64, BigInt(`0x${bits}`)).toString() : ""
-}
 
 const by = { actor: "chaos", reason: "a test" }
 const commands = {
@@ -178,7 +159,7 @@ const commands = {
     const [from, to] = [new Date(trueNow() - minutes * 60_000), new Date(trueNow() - 5_000)]
     return carillon.schedules.backfill(schedule, { ...by, from, to, maxParallel: 50 })
   },
-  history: readHistory,
+  history: ({ final = false, ...how }) => (final ? reader.readToTheEnd() : reader.read(how)),
   ...more.createCommands?.({ ...tools, carillon, jobs, asking, by }),
 }
 

@@ -1,0 +1,44 @@
+// Readers of history: page by page from the newest, keeping nothing but the cursor.
+
+const PAGE = 200
+/** Whoever follows does not wait for the end of a history that is longer. */
+const MOST = 5_000
+
+export function createReader({ carillon, record }) {
+  /** `onSeen` is given every attempt; whether it came to the end before it had `most`. */
+  async function read({ limit = PAGE, most = Number.POSITIVE_INFINITY, onSeen = () => {} }) {
+    let cursor
+    let seen = 0
+    do {
+      const page = await carillon.history({ limit, ...(cursor !== undefined && { cursor }) })
+      for (const attempt of page.attempts) onSeen(attempt)
+      seen += page.attempts.length
+      cursor = page.cursor
+    } while (cursor !== undefined && seen < most)
+    return { seen, isComplete: cursor === undefined }
+  }
+
+  const note = ({ id, runId }) => record("seen", { run: runId, claim: claimOf(id) })
+
+  return {
+    read: async (how) => (await read(how)).seen,
+    /** All of it, when everything has ended. */
+    readToTheEnd: async () => {
+      const { seen } = await read({ onSeen: note })
+      record("reader_done", {})
+      return seen
+    },
+    /** Once, while runs end: what is broken ends it, and it is not held against anybody. */
+    follow: async () => {
+      record("reader_from", {})
+      const { isComplete } = await read({ most: MOST, onSeen: note })
+      if (isComplete) record("reader_done", {})
+    },
+  }
+}
+
+/** As PostgreSQL prints it; nothing where nobody had claimed the run. */
+function claimOf(attemptId) {
+  const bits = attemptId.slice(attemptId.lastIndexOf(".") + 1)
+  return /^[0-9a-f]{16}$/.test(bits) ? BigInt.asIntN(64, BigInt(`0x${bits}`)).toString() : ""
+}
