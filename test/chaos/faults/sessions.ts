@@ -216,18 +216,27 @@ const lockedTables: Fault = {
 }
 
 const DEADLOCK = "40P01"
+/** A busy machine may have to be given longer until two of them meet. */
+const PATIENCE_MS = 40_000
 const VICTIMS = "deadlocks of which statements of ours were the victims"
 
 const deadlocks: Fault = {
   id: "F26",
   title: "others lock the same rows in another order",
-  stage: { rate: 60, server: { settings: { deadlock_timeout: "50ms", ...LOG_CODES } } },
+  stage: {
+    rate: 60,
+    server: { settings: { deadlock_timeout: "50ms", ...LOG_CODES } },
+    seconds: (asked) => Math.max(asked, 8),
+  },
   strikes: [VICTIMS],
   inject: async (world, chance, signal) => {
     const s = `"${world.schema}"`
     let rivals = 0
+    const untilMs = performance.now() + PATIENCE_MS
+    const isEnough = () =>
+      signal.aborted && (performance.now() > untilMs || answered(world, DEADLOCK, "carillon") > 0)
     const rival = async (own: ReturnType<typeof chance.fork>) => {
-      while (!signal.aborted) {
+      while (!isEnough()) {
         await world.talk
           .session(async (ask) => {
             await ask("begin")
