@@ -53,25 +53,6 @@ function factsOf(judged) {
     .join(", ")
 }
 
-/** What every row, or one of them, has less of than life has. */
-const SMALLER = [
-  "The standard load is 3 workers, 2 producers and 14 schedules, on one machine.",
-  "Every row has to be whole again within 20 s: a lease of 2 s, another for whoever may say that it is over, the slowest " +
-    "poll of 5 s, the longest rest of 10 s after failures, and a second to spare. F15, F16 and F17 have 75 s, because a " +
-    "call on a silent connection is given up only at its deadline.",
-  "F5 blocks processes that serve nothing but a pool of the blocking job: beside a run with a long timeout a process is " +
-    "spoken for as long as that, and would keep its run.",
-  "F10 gives a process that goes its grace, a second for the last words of its handlers, and 2 s for a busy machine.",
-  "F20 demands that schedules go on while all connections are taken. Not while connections are ended as well: those that " +
-    "fire may be among them.",
-  "F26 has rivals that are never the victims of a deadlock, so that statements of ours always are.",
-  "F28 looks thirty times whether any commit waits for a notification of somebody else; it measures no latencies.",
-  "F40 restarts the server with another clock in place of a promotion: there is no standby.",
-  "F40 and F44 set the server's clock, and do not judge I10, I11, I21 and I28. Guards in the database judge what is early " +
-    "by the clock as it is at that moment.",
-  "F52 has somebody pause the job by hand: nothing pauses a failing job by itself.",
-]
-
 function renderFaults(rows) {
   const cells = rows.map((row) =>
     row.result === "not yet"
@@ -90,10 +71,6 @@ function renderFaults(rows) {
       cells,
       ["---", "---", "--:", "--:", "--:", "--:", "--:", "---", "---"],
     ),
-    "",
-    "What these rows have less of than life has:",
-    "",
-    ...SMALLER.map((each) => `- ${each}`),
   ].join("\n")
 }
 
