@@ -30,9 +30,14 @@ export function createReader({ carillon, record }) {
     },
     /** Once, while runs end: what is broken ends it, and it is not held against anybody. */
     follow: async () => {
+      let end = "reader_gone"
       record("reader_from", {})
-      const { isComplete } = await read({ most: MOST, onSeen: note })
-      if (isComplete) record("reader_done", {})
+      try {
+        const { isComplete } = await read({ most: MOST, onSeen: note })
+        if (isComplete) end = "reader_done"
+      } finally {
+        record(end, {})
+      }
     },
   }
 }

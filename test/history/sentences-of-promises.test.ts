@@ -307,6 +307,12 @@ describe("of counts and readers it says", () => {
     ])
   })
 
+  it("nothing of what one was given who gave up", () => {
+    const [first, second] = ["1", "2"].map((claim) => ({ op: "seen", run: "a", claim }) as const)
+    if (!first || !second) throw new Error("there are two")
+    expect(sentences({}, first, { op: "reader_gone" }, first, second, { op: "reader_done" })).toEqual([])
+  })
+
   it("what had been settled before a reader began, and nothing of what came later", () => {
     const pass = [{ op: "reader_from" }, { op: "reader_done" }] as const
     const [early, late] = [

@@ -9,7 +9,7 @@ import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
 import type { EntryOf } from "./operations.ts"
 
-type Reading = EntryOf<"reader_from" | "seen" | "reader_done">
+type Reading = EntryOf<"reader_from" | "seen" | "reader_done" | "reader_gone">
 
 /** From the first page to the last. */
 interface Pass {
@@ -20,7 +20,8 @@ interface Pass {
 }
 
 export function honestReads({ history, read }: Facts): Judgement {
-  const readers = groupBy(entriesOf(history, "reader_from", "seen", "reader_done"), ({ pid }) => String(pid))
+  const said = entriesOf(history, "reader_from", "seen", "reader_done", "reader_gone")
+  const readers = groupBy(said, ({ pid }) => String(pid))
   const passes = [...readers.values()].flatMap(passesOf)
   if (passes.length === 0) return judgement("I33", 0)
   const written = new Map(read.attempts.map(({ run, claim }) => [nameOf({ run, claim }), run]))

@@ -77,6 +77,8 @@ export type Operation =
   | { readonly op: "reader_from" }
   /** It has read the last page. */
   | { readonly op: "reader_done" }
+  /** It has given up before that. */
+  | { readonly op: "reader_gone" }
   /** One snapshot: how many runs are in each state, live and final, and how many were ever made. */
   | {
       readonly op: "count"
@@ -212,6 +214,7 @@ export const REQUIRED_FIELDS = {
   seen: FENCE,
   reader_from: {},
   reader_done: {},
+  reader_gone: {},
   count: { states: "object", enqueued: "number" },
   sessions: { open: "number", idleInTransaction: "number", advisoryLocks: "number", most: "number" },
   vacuumed: { table: "string", dead: "number" },
