@@ -1,88 +1,20 @@
 /** What the checker says of schedules, and what it does not hold against them. */
 import { describe, expect, it } from "vitest"
 import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
-import { check } from "../support/history/check.ts"
-import type { AttemptRow, AuditRow, FinalRead, FireRow, ScheduleRow } from "../support/history/final-read.ts"
+import type { FireRow } from "../support/history/final-read.ts"
 import { runOfOccurrence } from "../support/history/occurrence-run.ts"
-import type { Operation } from "../support/history/operations.ts"
-import { FIRST, HOUR_US, historyOf, READ } from "./example.ts"
-
-const ID = "0199f3a0-0000-7000-8000-00000000000a"
-const MINUTE_US = 60_000_000
-/** Made an hour and half a minute after midnight of 1970, and looked at until five minutes past. */
-const SCHEDULE: ScheduleRow = {
-  id: ID,
-  name: "often",
-  job: "work",
-  spec: { every: "1m" },
-  settings: { overlap: "allow" },
-  state: "active",
-  version: 1,
-  cursorUs: HOUR_US + 5 * MINUTE_US,
-  nextAtUs: HOUR_US + 6 * MINUTE_US,
-  fired: 4,
-  createdAtUs: HOUR_US + MINUTE_US / 2,
-}
-
-/** The occurrence of a minute, fired when it was due. */
-function fire(minute: number, change: Partial<FireRow> = {}): FireRow {
-  const occurrenceUs = HOUR_US + minute * MINUTE_US
-  return {
-    ...{
-      schedule: ID,
-      occurrenceUs,
-      lastUs: occurrenceUs,
-      dueAtUs: occurrenceUs,
-      decidedAtUs: occurrenceUs + 9,
-    },
-    ...{ generation: 1, outcome: "fired", reason: null, count: 1, intoUs: null },
-    run: runOfOccurrence(ID, occurrenceUs / 1_000, 1),
-    ...change,
-  }
-}
-
-function passed(from: number, to: number, change: Partial<FireRow>): FireRow {
-  const lastUs = HOUR_US + to * MINUTE_US
-  return fire(from, { outcome: "skipped", run: null, dueAtUs: null, lastUs, count: to - from + 1, ...change })
-}
-
-/** One and two of its minutes were missed, and the third stands for them. */
-const LEDGER: readonly FireRow[] = [
-  passed(1, 2, { outcome: "coalesced", reason: "latest", intoUs: HOUR_US + 3 * MINUTE_US }),
-  fire(3),
-  fire(4),
-  fire(5),
-]
-
-function attemptOf({ run, occurrenceUs }: FireRow): AttemptRow {
-  const times = { enqueuedAtUs: occurrenceUs + 9, dueAtUs: occurrenceUs, startedAtUs: occurrenceUs + 2_000 }
-  const end = { outcome: "succeeded", runState: "succeeded", finishedAtUs: occurrenceUs + 9_000 } as const
-  return { ...FIRST, ...times, ...end, run: run ?? "", claim: `of ${run}`, schedule: ID, occurrenceUs }
-}
-
-interface Told {
-  readonly ledger?: readonly FireRow[]
-  readonly schedule?: Partial<ScheduleRow>
-  readonly read?: Partial<FinalRead>
-  readonly history?: readonly Operation[]
-}
-
-function sentences({ ledger = LEDGER, schedule = {}, read = {}, history = [] }: Told): string[] {
-  const fires = ledger.filter(({ run }) => run !== null)
-  const finalRead = {
-    ...READ,
-    nowUs: HOUR_US + 6 * MINUTE_US,
-    attempts: fires.map(attemptOf),
-    schedules: [{ ...SCHEDULE, fired: fires.length, ...schedule }],
-    fires: ledger,
-    ...read,
-  }
-  return check(historyOf(...history), finalRead).map(({ says }) => says)
-}
-
-function audit(action: string, minute: number, before: AuditRow["before"] = null): AuditRow {
-  return { action, atUs: HOUR_US + minute * MINUTE_US, run: null, schedule: ID, before }
-}
+import { HOUR_US } from "./example.ts"
+import {
+  attemptOf,
+  audit,
+  fire,
+  ID,
+  LEDGER,
+  MINUTE_US,
+  passed,
+  SCHEDULE,
+  sentences,
+} from "./schedule-example.ts"
 
 describe("nothing is said", () => {
   it("of a schedule that has decided about each of its times", () => {
@@ -245,88 +177,6 @@ describe("of occurrences it says", () => {
     ],
   ] as const)("%s", (_, ledger, says) => {
     expect(sentences({ ledger: [...ledger] })).toContain(`Schedule often ${says}`)
-  })
-
-  it.each([
-    ["all", "latest", "makes a run for each occurrence, and has let another stand for"],
-    ["all", "misfire", "finds nothing too late, and has left out"],
-    ["all", "limit", "has no bound to what it makes up for, and has left out"],
-    [{ mode: "all" }, "limit", "has no bound to what it makes up for, and has left out"],
-    [{ mode: "all", max: 2 }, "misfire", "finds nothing too late, and has left out"],
-    ["skip", "limit", "has no bound to what it makes up for, and has left out"],
-    [{ mode: "all", max: 2 }, "limit", undefined],
-    [{ mode: "all", within: "1m" }, "limit", undefined],
-    [{ mode: "latest", within: "1m" }, "misfire", undefined],
-    ["skip", "misfire", undefined],
-    ["DO_NOTHING", "misfire", undefined],
-  ] as const)("of one with misfire %j what it left out as %s: %s", (misfire, reason, says) => {
-    const into =
-      reason === "latest" ? ({ outcome: "coalesced", intoUs: HOUR_US + 3 * MINUTE_US } as const) : {}
-    const ledger = [passed(1, 2, { reason, ...into }), ...LEDGER.slice(1)]
-    const said = sentences({ ledger, schedule: { settings: { overlap: "allow", misfire } } })
-    const end = reason === "latest" ? "." : " for that."
-    expect(said).toEqual(says === undefined ? [] : [`Schedule often ${says} 1970-01-01T01:01:00.000Z${end}`])
-  })
-
-  it.each([
-    [
-      "latest",
-      [1, 2, 3],
-      3.1,
-      "makes up for the newest alone, and has made a run of",
-      "02:00.000Z when 1970-01-01T01:03:00.000Z was due",
-    ],
-    ["latest", [1, 2, 3], 2.9, undefined, ""],
-    [
-      "skip",
-      [1, 3],
-      4.1,
-      "has made a run of",
-      "03:00.000Z, which was too late for that since before 1970-01-01T01:01:00.000Z",
-    ],
-    ["skip", [1, 3], 3.9, undefined, ""],
-    [
-      { mode: "all", max: 1 },
-      [1, 2, 3],
-      3.1,
-      "makes up for 1 at the most, and has made 3 runs at once from",
-      "01:00.000Z on",
-    ],
-    [{ mode: "all", max: 2 }, [1, 2, 3], 3.1, undefined, ""],
-    [
-      { mode: "all", within: "90s" },
-      [1, 2, 3, 4],
-      4.1,
-      "has made a run of",
-      "01:00.000Z, which was too late for that by what it made with it",
-    ],
-    [{ mode: "all", within: "90s" }, [1, 2, 3], 3.1, undefined, ""],
-  ] as const)(
-    "of one with misfire %j that has decided about %j at %d: %s",
-    (misfire, minutes, at, says, end) => {
-      const decidedAtUs = HOUR_US + at * MINUTE_US
-      const ledger = minutes.map((minute) => fire(minute, { decidedAtUs }))
-      const last = minutes.at(-1) ?? 0
-      const schedule = { settings: { overlap: "allow", misfire }, cursorUs: HOUR_US + last * MINUTE_US }
-      const said = sentences({ ledger, schedule })
-      const expected = says === undefined ? [] : [`Schedule often ${says} 1970-01-01T01:${end}.`]
-      expect(said.filter((each) => each.includes("has made"))).toEqual(expected)
-    },
-  )
-
-  it("that one may stand for all if somebody who resumed it said so, and because of none that it waits for", () => {
-    const settings = { overlap: "queue", misfire: "all" }
-    const read = { audit: [audit("schedule.pause", 0.7), audit("schedule.resume", 3)] }
-    const history = [{ op: "sched_resume", schedule: "often", misfire: "latest" }] as const
-    const told = { read, history, schedule: { settings } }
-    const [stretch, ...rest] = LEDGER
-    const decidedAtUs = HOUR_US + 3 * MINUTE_US
-    const ledger = [{ ...(stretch as FireRow), decidedAtUs }, ...rest]
-    expect(sentences({ ...told, ledger })).toEqual([])
-    const inTheWay = [...ledger.slice(0, 3), passed(5, 5, { reason: "overlap" })]
-    expect(sentences({ ...told, ledger: inTheWay })).toEqual([
-      "Schedule often lets its runs wait for each other, and has made none of 1970-01-01T01:05:00.000Z because of another.",
-    ])
   })
 
   it("that a run is missing, or stands for something else, or is unknown to the ledger", () => {

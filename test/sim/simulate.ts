@@ -33,6 +33,7 @@ export interface Simulation extends Verdict {
 }
 
 const SECOND_US = 1_000_000
+const NEVER_US = Number.NEGATIVE_INFINITY
 /** How often it is looked whether everything is over. */
 const LOOK_EVERY_US = 500_000
 /** A call that is never answered has its deadline of 30 s; then leases expire, and doubts are resolved. */
@@ -118,7 +119,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const pen = recorder.penOf(0, () => true)
   const { schema } = ground
   const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
-  let [silentUs, unheardUs] = [0, 0]
+  let [silentUs, unheardUs] = [NEVER_US, NEVER_US]
   /** What was thought lost and may still be done. */
   let strays = 0
   const count = (fault: string) => {
@@ -352,10 +353,9 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   async function haveItPeaceful(): Promise<void> {
-    const deafUs = unheardUs > 0 ? unheardUs + DEAFNESS_US : 0
-    const silenceUs = silentUs > 0 ? silentUs + SILENCE_US : 0
     const awakeUs = processes.map((process) => process.pausedUntilUs())
-    await passUntil(Math.max(silenceUs, deafUs, plan.faultyUs + REDIAL_US, ...awakeUs))
+    const heardUs = [silentUs + SILENCE_US, unheardUs + DEAFNESS_US, plan.faultyUs + REDIAL_US]
+    await passUntil(Math.max(...heardUs, ...awakeUs))
     const life = await anyoneAtWork(RECOVER_US)
     const process = worker()
     if (process && life) await livePeacefully(peace, process, life)

@@ -1,10 +1,11 @@
 /** Slots: none is lost, none is given away past those who wait for one, none is filled that cannot be kept. */
 import { describe, expect, it, onTestFinished } from "vitest"
 import { Bury, defineJob } from "../../src/index.ts"
-import { createTestKit } from "../../src/testing/index.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
+import { PLACES } from "../support/places.ts"
+import { createWatchedKit } from "../support/watched-app.ts"
 
 const { signal } = new AbortController()
 
@@ -21,7 +22,7 @@ describe("a slot", () => {
       },
     })
     const good = defineJob({ name: "good", run: async () => "done" })
-    await using kit = await createTestKit()
+    const kit = await createWatchedKit(PLACES.postgres18)
     await using app = await kit.app({ jobs: [hasty, good], pools: { default: 2 } })
     await app.enqueueMany(hasty, [{}, {}, {}])
     await app.drain()
@@ -32,11 +33,11 @@ describe("a slot", () => {
 
   it("is found for runs of more priorities than anyone remembers", async () => {
     const job = defineJob({ name: "ranked", run: async (n: number) => n })
-    await using kit = await createTestKit()
-    await using app = await kit.app({ jobs: [job] })
+    const kit = await createWatchedKit(PLACES.postgres18)
+    await using app = await kit.app({ jobs: [job], pools: { default: 40 } })
     const runs = await app.enqueueMany(
       job,
-      Array.from({ length: 150 }, (_, n) => ({ input: n, priority: n - 75 })),
+      Array.from({ length: 80 }, (_, n) => ({ input: n, priority: n - 40 })),
     )
     await app.drain()
     expect(await Promise.all(runs.map((run) => run.result()))).toEqual(runs.map((_, n) => n))
