@@ -1,8 +1,8 @@
 /**
  * Ways in which a queue could hand out runs and take their ends, each as a claim and an end of a whole batch.
  *
- * All of them write a durable history with the same columns and are fenced by the lease and the claim. What else they keep
- * or give up is said. None but the first is the product's.
+ * All of them are fenced by the lease and the claim, and write down durably what became of each run. What else they keep or
+ * give up is said. None but the first is the product's.
  */
 import { claimRuns } from "../../dist/store/runs/claim.js"
 import { completeRuns } from "../../dist/store/runs/complete.js"
@@ -81,11 +81,14 @@ export const DESIGNS = {
     }),
   },
   "no lock before": {
-    title: "as it is, but the claim does not lock the rows before it marks them, so that others would wait for it",
+    title:
+      "as it is, but the claim does not lock the rows before it marks them, so that others would wait for it",
     setUp: [],
     claim: (asked) => {
       const { name, text, ...rest } = DESIGNS["as it is"].claim(asked)
-      return { ...rest, name: `${name}, unlocked`, text: text.replace("for no key update skip locked", "") }
+      const unlocked = text.replace("for no key update skip locked", "")
+      if (unlocked === text) throw new Error("the claim does not lock any more")
+      return { ...rest, name: `${name}, unlocked`, text: unlocked }
     },
     end: (asked) => DESIGNS["as it is"].end(asked),
   },
@@ -162,7 +165,8 @@ export const DESIGNS = {
       ...HELD,
       `create table batches (
         finished_at timestamptz not null, lease uuid not null, claim bigint not null, first uuid not null, last uuid not null,
-        runs ${SCHEMA}.runs[] not null, results json[] not null
+        outcome text not null, worker text not null, runs ${SCHEMA}.runs[] not null, started_at timestamptz[] not null,
+        results json[] not null
       )`,
       "alter table batches alter column runs set storage external, alter column results set storage external",
       "create index on batches (first, last)",
@@ -181,7 +185,9 @@ export const DESIGNS = {
         ),
         recorded as (
           insert into batches
-          select now(), $1, $2, ($3::uuid[])[1], ($3::uuid[])[cardinality($3::uuid[])], runs, $4::json[] from done
+          select now(), $1, $2, ($3::uuid[])[1], ($3::uuid[])[cardinality($3::uuid[])], 'succeeded', 'here', runs,
+            array(select now() from unnest($3::uuid[])), $4::json[]
+          from done
         )
         select count(*) from done`,
       values: [lease, claim, ids, ids.map(() => '{"ok":true}')],

@@ -59,6 +59,7 @@ async function measure(url, design, { batch, batches, warmUp }) {
   await database.close()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
+  const sessions = { claim: await openSession(url, "index"), end: await openSession(url, "hashed") }
   try {
     for (const sql of design.setUp) await client.query(sql)
     const lease = host.newId()
@@ -68,7 +69,6 @@ async function measure(url, design, { batch, batches, warmUp }) {
       [lease],
     )
     await fill(client, host, batch * (batches + warmUp))
-    const sessions = { claim: await openSession(url, "index"), end: await openSession(url, "hashed") }
     const totals = { claimUs: 0, endUs: 0, claimBytes: 0, endBytes: 0 }
     const count = async (step, ask) => {
       const { session, pid } = sessions[step]
@@ -85,11 +85,11 @@ async function measure(url, design, { batch, batches, warmUp }) {
       if (found.length !== batch) throw new Error(`claimed ${found.length}`)
       await count("end", design.end({ lease, claim, ids: found.map(({ id }) => id) }))
     }
-    for (const { session } of Object.values(sessions)) await session.end()
     const { rows: left } = await client.query("select count(*)::int as count from carillon.runs")
     if (left[0].count !== 0) throw new Error(`${left[0].count} runs are left`)
     return Object.fromEntries(Object.entries(totals).map(([key, sum]) => [key, sum / (batch * batches)]))
   } finally {
+    for (const { session } of Object.values(sessions)) await session.end()
     await client.end()
   }
 }

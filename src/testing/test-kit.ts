@@ -40,8 +40,8 @@ export interface TestKit {
 }
 
 /**
- * Opens a database for tests. Opening takes a second or two, an `app` a few milliseconds: make one kit per test
- * file and one app per test.
+ * Opens a database for tests. Opening takes a few seconds, an `app` a fraction of one: make one kit per test file and
+ * one app per test.
  *
  * @example
  * const kit = await createTestKit()

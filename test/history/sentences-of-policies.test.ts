@@ -50,15 +50,15 @@ describe("of policies it says", () => {
       "makes up for 1 at the most, and has made 3 runs at once from",
       "01:00.000Z on",
     ],
-    [{ mode: "all", max: 2 }, [1, 2, 3], 3.1, undefined, ""],
+    [{ mode: "all", max: 2 }, [1, 2, 3, 4], 4.1, undefined, ""],
     [
       { mode: "all", within: "90s" },
-      [1, 2, 3, 4],
-      4.1,
-      "has made a run of",
-      "01:00.000Z, which was too late for that by what it made with it",
+      [1, 2, 3, 4, 5],
+      5.1,
+      "has made 5 runs at once from",
+      "01:00.000Z on, some of which were too late for that by the others",
     ],
-    [{ mode: "all", within: "90s" }, [1, 2, 3], 3.1, undefined, ""],
+    [{ mode: "all", within: "90s" }, [1, 2, 3, 4], 4.1, undefined, ""],
   ] as const)(
     "of one with misfire %j that has decided about %j at %d: %s",
     (misfire, minutes, at, says, end) => {

@@ -258,6 +258,9 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   }
 
   const left = () => askNumber(`select count(*) from "${ground.schema}".runs`)
+  const longestLine = () =>
+    askNumber(`select coalesce(max(many), 0) from (
+      select count(*) as many from "${ground.schema}".run_limits group by key) as lines`)
 
   /** Lets time pass until it is so, but not for ever. */
   async function until(isSo: () => boolean, withinUs: number, otherwise: () => string): Promise<void> {
@@ -299,11 +302,11 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     resumeAll()
     pen("healed", {})
     await settleSchedules(withinUs)
-    // Those of one schedule may have to go one by one, with their retries.
+    // In the longest line they may have to go one by one, with their retries.
     const turnUs = plan.attempts * (plan.handlerMs + LONGEST_WAIT_MS) * 1_000
     await until(
       () => left() === 0,
-      withinUs + left() * turnUs,
+      withinUs + longestLine() * turnUs,
       () => `not everything ended: ${leftover()}`,
     )
     if (plan.peace) await haveItPeaceful()

@@ -9,8 +9,9 @@ import { migrate } from "../../src/store/migrate.ts"
 /** What most files need, on one engine. */
 const NAMES = Array.from({ length: 20 }, (_, index) => `ready_${index + 1}`)
 
-/** By database: those that no test has had yet. */
-const supplies = new Map<unknown, string[]>()
+/** By URL or instance: those that no test has had yet. Test files share this, and what they have closed may go. */
+const ofServers = new Map<string, string[]>()
+const ofInstances = new WeakMap<object, string[]>()
 
 /** Makes them in a database that others are to be copies of. */
 export async function makeReady(
@@ -25,11 +26,12 @@ export async function makeReady(
 }
 
 /** Says that this is such a copy. */
-export function hasReady(place: unknown): void {
-  supplies.set(place, [...NAMES])
+export function hasReady(place: string | object): void {
+  if (typeof place === "string") ofServers.set(place, [...NAMES])
+  else ofInstances.set(place, [...NAMES])
 }
 
 /** The name of one that no test has had, if this database has some left. */
-export function takeReady(place: unknown): string | undefined {
-  return supplies.get(place)?.shift()
+export function takeReady(place: string | object): string | undefined {
+  return (typeof place === "string" ? ofServers.get(place) : ofInstances.get(place))?.shift()
 }

@@ -5,6 +5,7 @@ import { breach } from "../../support/history/breach.ts"
 import { readHistory } from "../../support/history/read-history.ts"
 import { type Cgroup, lacksCgroup, makeCgroup } from "../cgroup.ts"
 import type { Fault } from "../fault.ts"
+import { RECOVER_MS } from "../recovery.ts"
 import type { Member, World } from "../world.ts"
 
 const EXTRA = { extra: fileURLToPath(new URL("handlers.mjs", import.meta.url)) }
@@ -45,8 +46,6 @@ const blocked: Fault = {
     ...(world.heard("worker.blocked") > 0 ? [] : ["No process said that it had been blocked."]),
   ],
 }
-
-const RECOVER_MS = 20_000
 
 /** One who was blocked for long loses its run once, and is refused; what is short costs nothing. Each succeeds once. */
 async function complaintsAboutBlocked(world: World): Promise<string[]> {

@@ -162,11 +162,13 @@ const WINDOW_MS = 250
 /** By how much the fullest moment may exceed an even spread; without chance all of them are in one. */
 const UNEVENNESS = 2.5
 
+const WAITED = "runs that waited for a pause to end"
+
 const herd: Fault = {
   id: "F52",
   title: "what handlers depend on is away for seconds, then back",
   stage: { worker: EXTRA, producer: EXTRA, seconds: (asked) => Math.max(asked, 7) },
-  strikes: ["runs that failed together", "attempts against an outage", "pauses of the job"],
+  strikes: ["runs that failed together", "attempts against an outage", WAITED],
   inject: async (world, chance, signal) => {
     const outage = join(world.folder, "outage")
     const [producer] = world.producers()
@@ -212,13 +214,12 @@ async function pauseFor(world: World, ms: number, mend: () => void): Promise<voi
   const fromMs = await now()
   await world.rest(ms)
   const toMs = await now()
+  world.struck(WAITED, await count(world, "runs", "job = 'dependent' and parked_for = 'pause'"))
   mend()
   await producer?.call("resume", { target: DEPENDENTS })
   spans.set(world, { fromMs, toMs })
-  world.struck("pauses of the job")
 }
 
-/** Hundreds of them were due meanwhile. */
 async function complaintsAboutPause(world: World): Promise<string[]> {
   const { fromMs, toMs } = spans.get(world) ?? { fromMs: 0, toMs: 0 }
   const started = "(extract(epoch from started_at) * 1000)::float8"

@@ -31,6 +31,7 @@ export async function followHistory(life: Life, { isOver, isCalm, onTrouble }: F
     try {
       await readPages(life, { record, limit: chance.pick([2, 3, PAGE]), pause })
     } catch (error) {
+      record("reader_gone", {})
       if (error instanceof CarillonError && error.code === "CLOSED") return
       if (isUnexpected(error)) onTrouble(`a reader was told ${describe(error)}`)
     }

@@ -14,7 +14,7 @@ import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 import { complaintsAboutMisfires } from "./misfires.ts"
 import { runOfOccurrence } from "./occurrence-run.ts"
-import { auditOf, type Chapter, chaptersOf } from "./schedule-life.ts"
+import { auditOf, type Chapter, chaptersOf, pausesOf } from "./schedule-life.ts"
 import { durationOf, misfireOf, overlapOf, timesOf } from "./schedule-times.ts"
 
 /** Between the clock that an edit went by and the moment that the audit tells. */
@@ -32,7 +32,7 @@ export function exactOccurrences(facts: Facts): Judgement {
     const said = [
       ...complaintsAboutCover(schedule, done, ledger, isClockSet),
       ...complaintsAboutPolicy(schedule, done, ledger),
-      ...(isClockSet ? [] : complaintsAboutMissed(schedule, done, ledger)),
+      ...complaintsAboutMissed(schedule, done, ledger),
     ]
     return said.map((says) => complaint(schedule.name, says))
   })
@@ -262,11 +262,18 @@ function neverFor(schedule: ScheduleRow): ReadonlySet<string> {
   return new Set(["limit", ...(isBounded ? [] : ["misfire"])])
 }
 
-/** Whoever resumes a schedule may say that the newest shall stand for the whole pause. */
+/**
+ * Whoever resumes a schedule may say that the newest, or all, shall be made up for of the whole pause. That is decided
+ * before the audit tells of it, and nothing else is while it is paused.
+ */
 function isOfResumption({ decidedAtUs }: FireRow, audit: readonly AuditRow[]): boolean {
   const slackUs = EDIT_SLACK_MS * 1_000
-  return audit.some(
-    ({ action, atUs }) => action === "schedule.resume" && Math.abs(atUs - decidedAtUs) <= slackUs,
+  const isPaused = pausesOf(audit, Number.POSITIVE_INFINITY).some(
+    ({ fromUs, toUs }) => decidedAtUs >= fromUs && decidedAtUs <= toUs,
+  )
+  return (
+    isPaused ||
+    audit.some(({ action, atUs }) => action === "schedule.resume" && Math.abs(atUs - decidedAtUs) <= slackUs)
   )
 }
 

@@ -2,8 +2,9 @@
  * What a schedule makes up for, and no more: a part of I9.
  *
  * A decision goes by a clock that was read after the decision before it was written. So whatever was due, or too late,
- * when the one before was written was so when this one was made; and of what was decided together, everything was due. How
- * long it takes from a decision to its writing is not known, and nothing here depends on it.
+ * when the one before was written was so when this one was made, unless the clock was set back. How long it takes from a
+ * decision to its writing is not known: one that was held up and the next may be written in the same moment. So of what
+ * was written at once, all but what two decisions can have made is too much.
  */
 import type { FireRow } from "./final-read.ts"
 import { sayIf } from "./judgement.ts"
@@ -11,8 +12,10 @@ import { durationOf, type Misfire } from "./schedule-times.ts"
 
 /** One statement writes them all, and reads the clock for each. */
 const STATEMENT_US = 5_000
-/** Starts that a schedule was told of in milliseconds. */
+/** Instants of schedules are milliseconds. */
 const GRAIN_US = 1_000
+/** So many can have been written in one moment: one that was held up, and the one that came after it. */
+const DECISIONS = 2
 
 /** `ledger`: of one schedule that was never edited, without what was left out by request or made up for by a resumption. */
 export function complaintsAboutMisfires(misfire: Misfire, ledger: readonly FireRow[]): string[] {
@@ -32,7 +35,7 @@ function beyondTheLatest(fired: readonly Fired[]): string[] {
   return fired.flatMap((second, index) => {
     const [before, after] = [fired[index - 1], fired[index + 1]]
     return sayIf(
-      before !== undefined && after !== undefined && before.decidedAtUs >= after.dueAtUs + GRAIN_US,
+      isAfter(second, before) && after !== undefined && before.decidedAtUs >= after.dueAtUs + GRAIN_US,
       () => `makes up for the newest alone, and has made a run of ${iso(second)} when ${iso(after)} was due.`,
     )
   })
@@ -44,13 +47,18 @@ function tooLate(fired: readonly Fired[], ledger: readonly FireRow[], withinUs: 
       ({ occurrenceUs, intoUs }) => occurrenceUs < row.occurrenceUs && intoUs !== row.occurrenceUs,
     )
     return sayIf(
-      before !== undefined && before.decidedAtUs > row.dueAtUs + withinUs + GRAIN_US,
+      isAfter(row, before) && before.decidedAtUs > row.dueAtUs + withinUs + GRAIN_US,
       () => `has made a run of ${iso(row)}, which was too late for that since before ${iso(before)}.`,
     )
   })
 }
 
-/** What was decided at once, or so shortly after each other that nobody can tell. */
+/** Decided later, by a clock that was not set back meanwhile. */
+function isAfter(row: FireRow, before: FireRow | undefined): before is FireRow {
+  return before !== undefined && row.decidedAtUs >= before.decidedAtUs
+}
+
+/** What was written at once, or so shortly after each other that nobody can tell. */
 function batchesOf(fired: readonly Fired[]): Fired[][] {
   const batches: Fired[][] = []
   for (const row of fired) {
@@ -62,22 +70,29 @@ function batchesOf(fired: readonly Fired[]): Fired[][] {
   return batches
 }
 
-/** One more may have become due between two decisions. */
 function tooMany(batch: readonly Fired[], max = Number.POSITIVE_INFINITY): string[] {
   const [head] = batch
   return sayIf(
-    batch.length > max + 1,
+    batch.length > DECISIONS * max,
     () => `makes up for ${max} at the most, and has made ${batch.length} runs at once from ${iso(head)} on.`,
   )
 }
 
+/** What one decision makes was all due within the time that is made up for. */
 function tooLateOf(batch: readonly Fired[], withinUs: number): string[] {
-  // The last may have been decided a moment after the others.
-  const due = batch.map(({ dueAtUs }) => dueAtUs).sort((a, b) => a - b)
-  const knownUs = due.at(-2) ?? Number.NEGATIVE_INFINITY
-  return batch
-    .filter(({ dueAtUs }) => dueAtUs + withinUs < knownUs)
-    .map((row) => `has made a run of ${iso(row)}, which was too late for that by what it made with it.`)
+  const [head] = batch
+  let decisions = 0
+  let untilUs = Number.NEGATIVE_INFINITY
+  for (const dueAtUs of batch.map((row) => row.dueAtUs).sort((a, b) => a - b)) {
+    if (dueAtUs <= untilUs) continue
+    decisions += 1
+    untilUs = dueAtUs + withinUs
+  }
+  return sayIf(
+    decisions > DECISIONS,
+    () =>
+      `has made ${batch.length} runs at once from ${iso(head)} on, some of which were too late for that by the others.`,
+  )
 }
 
 function iso(row: Pick<FireRow, "occurrenceUs"> | undefined): string {

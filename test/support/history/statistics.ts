@@ -53,9 +53,9 @@ export function countFacts({ history, runs }: Facts): Statistics {
 function countFollowed(history: History): number {
   const begun = new Set<number>()
   let times = 0
-  for (const { op, pid } of entriesOf(history, "reader_from", "reader_done")) {
+  for (const { op, pid } of entriesOf(history, "reader_from", "reader_done", "reader_gone")) {
     if (op === "reader_from") begun.add(pid)
-    else if (begun.delete(pid)) times += 1
+    else if (begun.delete(pid) && op === "reader_done") times += 1
   }
   return times
 }
