@@ -89,7 +89,8 @@ export const OF_SCHEDULES: readonly Mutant[] = [
         replace: "const cursor = Math.max(settled.cursor, beginOf(row, settled.cursor))",
       },
     ],
-    shownBy: sim(),
+    // An edit has to come soon after something was left out.
+    shownBy: sim(1_200),
   },
   {
     name: "counts a run for what was left out before an edit",

@@ -2,7 +2,6 @@
 import type { ScheduleOptions } from "../../../src/api/schedule-options.ts"
 import { CarillonError, DatabaseError, OptionsError } from "../../../src/errors.ts"
 import type { Job } from "../../../src/job/define.ts"
-import type { MisfireOption } from "../../../src/job/schedule-policy.ts"
 import type { ScheduleSpec } from "../../../src/schedule/spec.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Life } from "../world/process.ts"
@@ -142,14 +141,9 @@ function drawSchedule(
   const task = drawTask(plan, chance)
   const isAfter = "afterCompletion" in when
   const overlap = chance.pick(["skip", "queue", "collapse", "replace", "allow"] as const)
-  const misfire = chance.pick<MisfireOption>([
-    ...(["latest", "latest", "skip", "all", "all"] as const),
-    { mode: "latest", within: "2s" },
-    { mode: "all", within: "4s", max: 2 },
-  ])
+  const misfire = chance.pick(["latest", "skip", "all"] as const)
   // What never drops an occurrence cannot leave one out because another still runs.
-  const isAll = misfire === "all" || (typeof misfire === "object" && misfire.mode === "all")
-  const isCrossed = isAll && overlap !== "queue" && overlap !== "allow"
+  const isCrossed = misfire === "all" && overlap !== "queue" && overlap !== "allow"
   return {
     ...when,
     name,
