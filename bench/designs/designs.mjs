@@ -9,6 +9,8 @@ import { completeRuns } from "../../dist/store/runs/complete.js"
 
 const SCHEMA = "carillon"
 
+const resultsOf = (ids) => ids.map(() => '{"ok":true}')
+
 /** The first runs of the pool, locked. */
 const FIRST = `
   select ctid
@@ -43,6 +45,14 @@ const CLAIM_AWAY = `
     date_part('epoch', (run).due_at) * 1000 as due_ms, (run).input, null as extra
   from taken`
 
+const claimAway = ({ lease, claim, batch }) => ({
+  name: "claim away",
+  text: CLAIM_AWAY,
+  values: [lease, claim, batch],
+})
+
+const END_OF_HELD = `delete from held where lease = $1 and claim = $2 and ${IS_LIVE} returning runs`
+
 const HELD = [
   `create table held (lease uuid not null, claim bigint not null, runs ${SCHEMA}.runs[] not null, primary key (lease, claim))`,
   "alter table held alter column runs set storage external",
@@ -74,7 +84,7 @@ export const DESIGNS = {
         ...{ lease, worker: "here", version: null, ids, claims: ids.map(() => claim) },
         ...{
           startedAgoMs: ids.map(() => 1),
-          results: ids.map(() => '{"ok":true}'),
+          results: resultsOf(ids),
           logs: ids.map(() => null),
         },
       }),
@@ -132,22 +142,18 @@ export const DESIGNS = {
           from gone as run join unnest($3::uuid[], $4::json[]) as ended (id, result) using (id)
         )
         select count(*) from gone`,
-      values: [lease, claim, ids, ids.map(() => '{"ok":true}')],
+      values: [lease, claim, ids, resultsOf(ids)],
     }),
   },
   "batch taken away": {
     title: "the claim deletes the runs and keeps them in one row; the end writes each to history",
     setUp: HELD,
-    claim: ({ lease, claim, batch }) => ({
-      name: "claim away",
-      text: CLAIM_AWAY,
-      values: [lease, claim, batch],
-    }),
+    claim: claimAway,
     end: ({ lease, claim, ids }) => ({
       name: "end of a batch",
       text: `
         with done as (
-          delete from held where lease = $1 and claim = $2 and ${IS_LIVE} returning runs
+          ${END_OF_HELD}
         ),
         recorded as (
           ${RECORD}
@@ -156,7 +162,7 @@ export const DESIGNS = {
           join unnest($3::uuid[], $4::json[]) as ended (id, result) on ended.id = run.id
         )
         select count(*) from done`,
-      values: [lease, claim, ids, ids.map(() => '{"ok":true}')],
+      values: [lease, claim, ids, resultsOf(ids)],
     }),
   },
   "history in batches": {
@@ -172,16 +178,12 @@ export const DESIGNS = {
       "create index on batches (first, last)",
       "create index on batches (finished_at)",
     ],
-    claim: ({ lease, claim, batch }) => ({
-      name: "claim away",
-      text: CLAIM_AWAY,
-      values: [lease, claim, batch],
-    }),
+    claim: claimAway,
     end: ({ lease, claim, ids }) => ({
       name: "end in a batch",
       text: `
         with done as (
-          delete from held where lease = $1 and claim = $2 and ${IS_LIVE} returning runs
+          ${END_OF_HELD}
         ),
         recorded as (
           insert into batches
@@ -190,7 +192,7 @@ export const DESIGNS = {
           from done
         )
         select count(*) from done`,
-      values: [lease, claim, ids, ids.map(() => '{"ok":true}')],
+      values: [lease, claim, ids, resultsOf(ids)],
     }),
   },
 }

@@ -10,6 +10,7 @@
  */
 import { writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { wholeNumber } from "../support/whole-number.ts"
 import { ROWS } from "./faults/index.ts"
 import { type RowResult, runRow } from "./run-row.ts"
 import { removeTemplate } from "./server.ts"
@@ -34,9 +35,10 @@ async function main(): Promise<number> {
     }
     return 0
   }
-  const [seed, seconds] = [wholeOf("seed", values.seed), wholeOf("seconds", values.seconds ?? SECONDS)]
+  const seed = wholeNumber("seed", values.seed)
+  const seconds = wholeNumber("seconds", values.seconds ?? SECONDS)
   const wanted = wantedRows()
-  if (seed === undefined || seconds === undefined || wanted === undefined) return 1
+  if (wanted === undefined) return 1
   if (wanted.length === 0) {
     console.error("Say which: --fault F13, several of them, or all. --list lists them.")
     return 2
@@ -78,14 +80,6 @@ function readArguments() {
     console.error(error instanceof Error ? error.message : error)
     process.exit(1)
   }
-}
-
-/** A positive whole number; says so where it is none. */
-function wholeOf(option: string, text: string): number | undefined {
-  const value = Number(text)
-  if (/^\d+$/.test(text) && Number.isSafeInteger(value) && value > 0) return value
-  console.error(`--${option} has to be a positive whole number, not "${text}".`)
-  return undefined
 }
 
 function wantedRows() {

@@ -1,4 +1,5 @@
 // Readers of history: page by page from the newest, keeping nothing but the cursor.
+import { seenOf } from "../support/history/record-events.mjs"
 
 const PAGE = 200
 /** Whoever follows does not wait for the end of a history that is longer. */
@@ -18,7 +19,7 @@ export function createReader({ carillon, record }) {
     return { seen, isComplete: cursor === undefined }
   }
 
-  const note = ({ id, runId }) => record("seen", { run: runId, claim: claimOf(id) })
+  const note = (attempt) => record("seen", seenOf(attempt))
 
   return {
     read: async (how) => (await read(how)).seen,
@@ -40,10 +41,4 @@ export function createReader({ carillon, record }) {
       }
     },
   }
-}
-
-/** As PostgreSQL prints it; nothing where nobody had claimed the run. */
-function claimOf(attemptId) {
-  const bits = attemptId.slice(attemptId.lastIndexOf(".") + 1)
-  return /^[0-9a-f]{16}$/.test(bits) ? BigInt.asIntN(64, BigInt(`0x${bits}`)).toString() : ""
 }

@@ -18,6 +18,7 @@ import { readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { createInterface } from "node:readline"
 import { parseArgs } from "node:util"
+import { wholeNumber } from "../support/whole-number.ts"
 import { mergeParts } from "./merge.ts"
 import { runSeeds } from "./run-seeds.ts"
 import { add, createTotals, describeTotals, type Result, type Totals } from "./statistics.ts"
@@ -55,12 +56,7 @@ async function main(): Promise<number> {
 }
 
 /** None at all would prove nothing, and say so in green. */
-function whole(name: "seed" | "seeds" | "from" | "jobs" | "every"): number {
-  const number = Number(values[name])
-  if (Number.isSafeInteger(number) && number > 0) return number
-  process.stderr.write(`--${name} is to be a whole number from 1 on, and not ${values[name]}\n`)
-  process.exit(1)
-}
+const whole = (name: "seed" | "seeds" | "from" | "jobs" | "every") => wholeNumber(name, values[name])
 
 function* range(from: number, to: number, step: number): Generator<number> {
   for (let seed = from; seed < to; seed += step) yield seed

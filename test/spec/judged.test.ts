@@ -10,7 +10,7 @@ import { newSchema } from "../support/engines.ts"
 import { describeExamination, examine } from "../support/history/check.ts"
 import type { Asked, Entry } from "../support/history/operations.ts"
 import type { Recorder } from "../support/history/record.mjs"
-import { claimOf, recordEvents, recordHandler } from "../support/history/record-events.mjs"
+import { claimOf, recordEvents, recordHandler, seenOf } from "../support/history/record-events.mjs"
 import { PLACES } from "../support/places.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import { execute, rowsOf, untilRows } from "../support/sql.ts"
@@ -189,8 +189,7 @@ it("keep every promise that can be judged in a minute, and the judge sees each o
   note("reader_from", {})
   for (let cursor: string | undefined, isLast = false; !isLast; ) {
     const page = await two.carillon.history({ limit: 5, ...(cursor !== undefined && { cursor }) })
-    for (const { id, runId: run } of page.attempts)
-      note("seen", { run, claim: /[.][0-9a-f]{16}$/.test(id) ? claimOf(id) : "" })
+    for (const attempt of page.attempts) note("seen", seenOf(attempt))
     cursor = page.cursor
     isLast = cursor === undefined
   }

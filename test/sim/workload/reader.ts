@@ -1,7 +1,7 @@
 /** Readers of history: page by page, again and again while runs end, and once more when everything has ended. */
 import { DEFAULTS } from "../../../src/defaults.ts"
 import { CarillonError, DatabaseError } from "../../../src/errors.ts"
-import { claimOf } from "../../support/history/record-events.mjs"
+import { seenOf } from "../../support/history/record-events.mjs"
 import type { Life } from "../world/process.ts"
 import type { Pen } from "../world/recorder.ts"
 import { describe, isUnexpected } from "../world/trouble.ts"
@@ -16,8 +16,6 @@ export interface Following {
 
 const PAGE = 7
 const CALM_REST_MS = 5_000
-/** The end of a run that nobody had claimed has no claim. */
-const CLAIMED = /\.[0-9a-f]{16}$/
 
 /** Begins anew whenever it has come to the end, for as long as the process lives. What it cannot read it gives up. */
 export async function followHistory(life: Life, { isOver, isCalm, onTrouble }: Following): Promise<void> {
@@ -55,8 +53,7 @@ async function readPages({ carillon }: Life, { record, limit, pause }: Reading):
   do {
     const place = cursor === undefined ? {} : { cursor }
     const page = await persist(() => carillon.history({ limit, ...place }))
-    for (const { runId: run, id } of page.attempts)
-      record("seen", { run, claim: CLAIMED.test(id) ? claimOf(id) : "" })
+    for (const attempt of page.attempts) record("seen", seenOf(attempt))
     cursor = page.cursor
     if (cursor !== undefined) await pause()
   } while (cursor !== undefined)
