@@ -2,6 +2,7 @@
 import type { ScheduleOptions } from "../../../src/api/schedule-options.ts"
 import { CarillonError, DatabaseError, OptionsError } from "../../../src/errors.ts"
 import type { Job } from "../../../src/job/define.ts"
+import type { MisfireOption } from "../../../src/job/schedule-policy.ts"
 import type { ScheduleSpec } from "../../../src/schedule/spec.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Life } from "../world/process.ts"
@@ -11,6 +12,16 @@ import type { Plan } from "./plan.ts"
 const AGAIN_MS = 200
 /** No schedule has more times than this one. */
 const DENSE: ScheduleSpec = { every: "1s" }
+const LATEST_WITHIN: MisfireOption = { mode: "latest", within: "2s" }
+const ALL_WITHIN: MisfireOption = { mode: "all", within: "4s", max: 2 }
+/** Each mode as often as the others, and one in six of those that make up for anything within bounds. */
+const MISFIRES: readonly MisfireOption[] = [
+  ...Array<MisfireOption>(5).fill("latest"),
+  LATEST_WITHIN,
+  ...Array<MisfireOption>(6).fill("skip"),
+  ...Array<MisfireOption>(5).fill("all"),
+  ALL_WITHIN,
+]
 const BY = { actor: "client", reason: "as the seed says" }
 
 export const SCHEDULE_REQUESTS = [
@@ -141,9 +152,10 @@ function drawSchedule(
   const task = drawTask(plan, chance)
   const isAfter = "afterCompletion" in when
   const overlap = chance.pick(["skip", "queue", "collapse", "replace", "allow"] as const)
-  const misfire = chance.pick(["latest", "skip", "all"] as const)
+  const misfire = chance.pick(MISFIRES)
   // What never drops an occurrence cannot leave one out because another still runs.
-  const isCrossed = misfire === "all" && overlap !== "queue" && overlap !== "allow"
+  const isCrossed =
+    (misfire === "all" || misfire === ALL_WITHIN) && overlap !== "queue" && overlap !== "allow"
   return {
     ...when,
     name,
