@@ -31,6 +31,8 @@ export interface Claimer {
   readonly wake: (lane: ReadyLane | undefined) => void
   /** Whether there may be runs that must not be claimed ahead of free slots. */
   readonly hasSolos: () => boolean
+  /** Asks for nothing more, not even by what waits for a connection. */
+  readonly close: () => void
 }
 
 export interface Wanted {
@@ -82,11 +84,13 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   let bottomAtLastMs = 0
   /** How often something may have been missed. */
   let alarms = 0
+  const closed = new AbortController()
+  const call = { unless: closed.signal }
 
   /** Learns what has changed beside the wake-ups. */
   async function look(): Promise<void> {
     for (;;) {
-      const rows = await database.run(lookAround, { pool, ...lanes.gaps() })
+      const rows = await database.run(lookAround, { pool, ...lanes.gaps() }, call)
       const [first] = rows
       if (first) lanes.look(parseSnapshot(first.snapshot, first.rank))
       lookAtMs = monotonicMs() + LOOK_EVERY_MS
@@ -108,7 +112,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     const mine = { lease: lease.id(), claim: runtime.randomBits() }
     const ended = ledger.takeEnded(mine.lease)
     const rows = await database
-      .run(claimRuns, { ...mine, pool, jobs: names, except, ...order, limit, ended })
+      .run(claimRuns, { ...mine, pool, jobs: names, except, ...order, limit, ended }, call)
       .catch((error: unknown) => {
         ledger.putBack(mine.lease, ended)
         if (isUncertain(error)) doubts.add(mine)
@@ -170,6 +174,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       }
     },
     hasSolos: lanes.hasSolos,
+    close: () => closed.abort(),
   }
 
   function runsOf(rows: Row[], fence: Fence): ClaimedRun[] {

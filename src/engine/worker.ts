@@ -130,6 +130,7 @@ export function createWorker(parts: WorkerParts): Worker {
 
   /** Claims and starts; says how many there were. `solos` slots are kept for what must not be claimed ahead. */
   async function claim(take: Claimer["claim"], limit: number, solos: number): Promise<number> {
+    if (closed) return 0
     promised = solos
     try {
       const { runs, isEmpty } = await take({ limit, free: solos, except: executor.lingering() })
@@ -142,6 +143,7 @@ export function createWorker(parts: WorkerParts): Worker {
     } catch (error) {
       promised = 0
       isSwept = false
+      if (closed) return 0
       throw error
     }
   }
@@ -281,6 +283,7 @@ export function createWorker(parts: WorkerParts): Worker {
     },
     close: () => {
       closed = true
+      claimer.close()
       executor.close()
       giveBackWhere(() => true)
     },

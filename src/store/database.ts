@@ -69,6 +69,8 @@ export interface CallOptions {
    * Carillon itself. @default "work"
    */
   readonly lane?: Lane
+  /** Aborted before the statement is sent, it is not sent any more, and the call fails. */
+  readonly unless?: AbortSignal
 }
 
 export type Lane = "work" | "vital" | "handler"

@@ -98,11 +98,13 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     abilities: { connections: false, processes: false },
     run: async (statement, params, call = {}) => {
       refuseNesting(statement.name)
+      if (call.unless?.aborted) throw closedError()
       const { plan } = statement
       const work =
         plan === "free"
           ? query(pglite, statement, params)
           : pglite.transaction(async (tx) => {
+              if (call.unless?.aborted) throw closedError()
               await tx.exec(PLANNED[plan])
               return query(tx, statement, params)
             })

@@ -1,6 +1,7 @@
 /** Looks at the database all the while, as a monitor would, and writes down what it sees. */
 import { join } from "node:path"
 import { DEFAULTS } from "../../src/defaults.ts"
+import { countRuns, countsOf, standingOf, standingRuns } from "../support/history/observed.ts"
 import { openRecorder, type Recorder } from "../support/history/record.mjs"
 import type { World } from "./world.ts"
 
@@ -19,7 +20,7 @@ export interface Observer {
 
 const EVERY_MS = 250
 const REST_MS = 10_000
-/** Between two counts of everything. */
+/** Between two looks at all runs. */
 const COUNT_EVERY = 4
 /** What a machine that is busy with other things may make of a wake-up: less than the slowest poll. */
 const QUIET_WITHIN_MS = 4_000
@@ -78,26 +79,25 @@ export function createObserver(world: World): Observer {
     return dead
   }
 
-  /** In one snapshot: by their states, and by their ids. One that was replayed is what it is now. */
   async function count(): Promise<void> {
-    const rows = await world.talk.ask(
-      `with ended as (
-         select run, run_state as state from (
-           select run, run_state, generation, max(generation) over (partition by run) as latest
-           from ${s}.attempts where run_state is not null) as ends
-         where generation = latest
-           and not exists (select from ${s}.runs where id = ends.run and runs.generation > ends.generation)),
-       known as (select id as run, state from ${s}.runs union all select run, state from ended)
-       select state, count(*)::int as many, (select count(distinct run)::int from known) as made from known group by state`,
+    const rows = await world.talk.ask(countRuns(world.schema))
+    record(
+      "count",
+      countsOf(rows.map(({ state, many }) => [state === null ? null : String(state), Number(many)])),
     )
-    const states = Object.fromEntries(rows.map(({ state, many }) => [String(state), Number(many)]))
-    record("count", { states, enqueued: Number(rows[0]?.["made"] ?? 0) })
+  }
+
+  async function lookAtTried(): Promise<void> {
+    const rows = await world.talk.ask(standingRuns(world.schema))
+    for (const { standing } of rows) record("standing", standingOf(JSON.stringify(standing)))
   }
 
   async function look(time: number): Promise<void> {
     await lookAtSchedules()
     record("sessions", await sampleSessions())
-    if (time % COUNT_EVERY === 0) await count()
+    if (time % COUNT_EVERY !== 0) return
+    await count()
+    await lookAtTried()
   }
 
   const now = async () => {

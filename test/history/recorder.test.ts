@@ -24,12 +24,12 @@ describe("what is recorded", () => {
   it("is read as it was written, with who wrote it and when", () => {
     const { record, close } = openRecorder(folder, "client")
     record("enq_invoke", { run: "a", attempts: 3 })
-    record("start", { run: "a", claim: -9_223_372_036_854_775_808n, attempt: 1, lease: "L", fence: 7 })
+    record("start", { run: "a", claim: -9_223_372_036_854_775_808n, attempt: 1, lease: "L" })
     close()
     const history = readHistory(folder)
     expect(history).toMatchObject([
       { op: "enq_invoke", run: "a", attempts: 3, pid: process.pid, seq: 0 },
-      { op: "start", run: "a", claim: "-9223372036854775808", attempt: 1, lease: "L", fence: 7, seq: 1 },
+      { op: "start", run: "a", claim: "-9223372036854775808", attempt: 1, lease: "L", seq: 1 },
     ])
     expect(history.map(({ ns }) => typeof ns)).toEqual(["bigint", "bigint"])
   })

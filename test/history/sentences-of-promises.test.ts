@@ -243,6 +243,18 @@ describe("of processes it says", () => {
     expect(sentences({}, ...stop, { op: "lease_open", lease: "N" }, claim)).toEqual([])
   })
 
+  it("that one asked for more a moment after it was told to stop", () => {
+    const [open, told, done] = stop
+    const asked = { op: "claim_sent" } as const
+    expect(sentences({}, open, asked, told, asked, done)).toEqual([])
+    const [opened, heard] = later(2, [open, told])
+    const late = later(2, [asked]).map((entry) => ({ ...entry, ns: entry.ns + 200_000_000n }))
+    const entries = [opened, heard].flatMap((entry) => entry ?? [])
+    expect(saidOf([...HISTORY, ...entries, ...late])).toEqual([
+      "Process 2 was told to stop, and asked for more runs after that.",
+    ])
+  })
+
   it("what had to be taken back from it, but not before faults were healed", () => {
     const lost: AttemptRow = { ...FIRST, outcome: "lost", charged: false, startedAtUs: null, lease: "M" }
     const finishedAtUs = HOUR_US + 1_500_000
@@ -335,7 +347,25 @@ describe("of counts and readers it says", () => {
     expect(saidOf(open, { attempts, runs: [{ ...live, dueAtUs }] })).toEqual([])
     expect(saidOf(open, { attempts, runs: [{ ...live, dueAtUs, attempt: 0, cause: null }] })).toEqual([
       "Run a is live with attempt 0; by its history that is 1.",
-      "Run a is live with cause null; by its history that is failed.",
+      "Run a is live with cause none; by its history that is failed.",
     ])
+  })
+
+  it("what a run should have been by its history when somebody looked", () => {
+    const { generation, claim, outcome, charged, runState } = FIRST
+    const rows = [{ generation, claim, outcome, charged, runState }]
+    const standing = {
+      op: "standing",
+      run: "a",
+      state: "ready",
+      generation: 1,
+      attempt: 1,
+      claims: 1,
+      rows,
+    } as const
+    const rightly = { ...standing, cause: "failed" } as const
+    expect(sentences({}, rightly, { ...rightly, state: "running", claims: 2 })).toEqual([])
+    const wrong = { ...rightly, claims: 2 } as const
+    expect(sentences({}, wrong, wrong)).toEqual(["Run a is live with claims 2; by its history that is 1."])
   })
 })

@@ -129,6 +129,16 @@ describe("of a late word that was taken it says", () => {
     ])
   })
 
+  it("that others cannot tell its claims apart", () => {
+    const shown = (claim: string, fence: number) => ({ op: "effect", run: "a", claim, fence }) as const
+    const told = (first: number) => sentences({}, shown("1", first), shown("2", 2)).filter(isAboutFences)
+    const isAboutFences = (says: string) => says.includes("fence")
+    expect(told(1)).toEqual([])
+    expect(told(2)).toEqual([
+      "Run a gave its handlers fence 2 and, by the next claim (2), 2: it has to grow.",
+    ])
+  })
+
   it("which lease was robbed or revived", () => {
     expect(sentences({}, { op: "lease_lost", lease: "L", because: "dead" })).toEqual([
       "Lease L was taken for dead and is alive: it was robbed while it lived, or revived.",
@@ -210,8 +220,8 @@ describe("in print", () => {
     const lines = describeExamination(examine(HISTORY, finalRead)).split("\n")
     expect(lines).toEqual([
       expect.stringContaining("starts 2, duplicates 1"),
-      "judged: I1 1, I2 1, I3 1, I4 1, I5 4, I6 1, I7 1, I8 1, I10 2, I27 1",
-      "not judged: I9, I11, I12, I13, I14, I16, I18, I19, I20, I21, I23, I24, I25, I26, I28, I31, I33",
+      "judged: I1 1, I2 1, I4 1, I5 4, I6 1, I7 1, I8 1, I10 2, I27 1",
+      "not judged: I3, I9, I11, I12, I13, I14, I16, I18, I19, I20, I21, I23, I24, I25, I26, I28, I31, I33",
       "I7 (every attempt is written down once, under its number): Run a has the attempts 1, 3 in " +
         "generation 1; they count from 1 without gaps.",
     ])

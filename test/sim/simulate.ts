@@ -18,6 +18,7 @@ import { drawPlan, type Plan } from "./workload/plan.ts"
 import { followHistory, readHistory } from "./workload/reader.ts"
 import { endSchedules, makeSchedules } from "./workload/schedules.ts"
 import { guardAmbient } from "./world/ambient.ts"
+import { createBacklog, standingStill } from "./world/backlog.ts"
 import { createObserver } from "./world/observer.ts"
 import { createProcess, type Life, type SimProcess } from "./world/process.ts"
 import { createRecorder } from "./world/recorder.ts"
@@ -44,8 +45,6 @@ const SILENCE_US = 35 * SECOND_US
 const DEAFNESS_US = 45 * SECOND_US
 /** Everybody else listens again by then: it is tried more and more rarely, but every ten seconds. */
 const REDIAL_US = 12 * SECOND_US
-/** Time for schedules to make up for what they have missed. */
-const CATCH_UP_US = 3 * SECOND_US
 const STOP_US = 60 * SECOND_US
 /** Between two attempts. */
 const LONGEST_WAIT_MS = 1_000
@@ -119,6 +118,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   const pen = recorder.penOf(0, () => true)
   const { schema } = ground
   const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
+  const { left, leftover, longestLine, standings } = createBacklog(server, schema)
   let [silentUs, unheardUs] = [NEVER_US, NEVER_US]
   /** What was thought lost and may still be done. */
   let strays = 0
@@ -159,7 +159,11 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
         stray: (change) => {
           strays += change
         },
-        onSend: calls.onSend,
+        onSend: (commands) => {
+          calls.onSend(commands)
+          if (process.isStopping() && commands.some(({ label }) => label === "runs/claim"))
+            process.life()?.record("claim_sent", {})
+        },
       },
       skew: {
         wallMs: plan.skewed ? chance.between(-3_600_000, 3_600_000) : 0,
@@ -196,7 +200,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     history: recorder.history,
     record: pen,
     clockUs: server.clockUs,
-    left: () => left(),
+    left,
     leftover,
     lives: () => processes.filter(isAtWork).flatMap((process) => process.life() ?? []),
     setHeard: (isHeard) => {
@@ -252,15 +256,6 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     kernel.note(`loop failed: ${String(error)}`)
     if (isUnexpected(error)) onTrouble(`a loop failed: ${describe(error)}`)
   }
-
-  function askNumber(text: string): number {
-    return Number(server.ask({ text }).rows[0]?.[0])
-  }
-
-  const left = () => askNumber(`select count(*) from "${ground.schema}".runs`)
-  const longestLine = () =>
-    askNumber(`select coalesce(max(many), 0) from (
-      select count(*) as many from "${ground.schema}".run_limits group by key) as lines`)
 
   /** Lets time pass until it is so, but not for ever. */
   async function until(isSo: () => boolean, withinUs: number, otherwise: () => string): Promise<void> {
@@ -323,10 +318,17 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     for (const process of processes) process.crash("the end")
   }
 
-  /** Lets those that are due catch up for a while, and then makes an end of them. */
+  /** All of them have to move on by themselves. Then an end is made of them. */
   async function settleSchedules(withinUs: number): Promise<void> {
     if (plan.schedules === 0) return
-    await passUntil(kernel.nowUs() + CATCH_UP_US)
+    await kernel.run(server.isIdle)
+    const before = standings()
+    const still = () => standingStill(before, standings())
+    await until(
+      () => still().length === 0,
+      withinUs,
+      () => `schedules stand still: ${still().join(", ")}`,
+    )
     const life = await anyoneAtWork(withinUs)
     if (!life) return
     let isEnded = false
@@ -385,14 +387,6 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   /** A client that died between a pause and its resume has left it paused, and so has a pause that came in late. */
   function resumeAll(): void {
     ground.wire.send({ text: `delete from "${ground.schema}".pauses` })
-  }
-
-  function leftover(): string {
-    const text = `select job, state, parked_for, count(*) from "${ground.schema}".runs group by 1, 2, 3 order by 1, 2, 3`
-    return server
-      .ask({ text })
-      .rows.map((row) => row.join(" "))
-      .join("; ")
   }
 
   return { run, history: recorder.history, faults, overdue }

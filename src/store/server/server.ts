@@ -3,7 +3,7 @@ import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
-import { deadlineError, isPassing } from "../database-error.ts"
+import { closedError, deadlineError, isPassing } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
 import { PLANNED, resolveNames, type Statement } from "../statement.ts"
 import { type Answer, type Command, type Connection, connect } from "./connection.ts"
@@ -69,18 +69,19 @@ export function openServer(host: Host, options: ServerOptions): Database {
     let losses = 0
     for (let failures = 0; ; failures += 1) {
       try {
-        const answer = await lend(call, deadlineAtMs, (connection) =>
-          statement.plan === "free" || statement.plan === connection.plan
+        const answer = await lend(call, deadlineAtMs, (connection) => {
+          if (call.unless?.aborted) throw closedError()
+          return statement.plan === "free" || statement.plan === connection.plan
             ? sendAlone(connection, command, deadlineAtMs)
-            : sendPlanned(connection, command, PLANNED[statement.plan], deadlineAtMs),
-        )
+            : sendPlanned(connection, command, PLANNED[statement.plan], deadlineAtMs)
+        })
         return statement.read(answer.columns, answer.rows)
       } catch (error) {
         const restMs = host.random() * Math.min(REPEAT_CAP_MS, REPEAT_BASE_MS * 2 ** failures)
         if (isLost(error)) losses += 1
         const isRepeatable = isPassing(error) || (statement.reads && isLost(error) && losses <= MOST_LOSSES)
-        if (!isRepeatable || host.monotonicMs() + restMs >= deadlineAtMs) throw error
-        await host.sleep(restMs)
+        if (!isRepeatable || host.monotonicMs() + restMs >= deadlineAtMs || call.unless?.aborted) throw error
+        await host.sleep(restMs, call.unless)
       }
     }
   }

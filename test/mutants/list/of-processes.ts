@@ -132,6 +132,18 @@ export const OF_PROCESSES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "asks for more when the database is back, although it was told to stop",
+    breaks: "I31",
+    edits: [
+      {
+        file: "src/store/server/server.ts",
+        find: "if (call.unless?.aborted) throw closedError()\n          return",
+        replace: "if (call.unless?.aborted && deadlineAtMs < 0) throw closedError()\n          return",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "keeps what it has not finished when it stops",
     breaks: "I31",
     edits: [

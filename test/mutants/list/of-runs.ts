@@ -136,6 +136,18 @@ export const OF_RUNS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "tells every handler the same fence",
+    breaks: "I5",
+    edits: [
+      {
+        file: "src/engine/claimed-run.ts",
+        find: "    fence: extra?.fence ?? 1,\n",
+        replace: "    fence: 1,\n",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "settles by the lease alone",
     breaks: "I5",
     edits: [

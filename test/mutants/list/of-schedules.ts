@@ -15,6 +15,18 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "looks after schedules no more when it has failed once",
+    breaks: "I24",
+    edits: [
+      {
+        file: "src/engine/loop.ts",
+        find: "      onFailure(error, failures)\n",
+        replace: '      onFailure(error, failures)\n      if (loop.name === "scheduler") return\n',
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "advances a schedule before its occurrences are written",
     breaks: "I9",
     edits: [

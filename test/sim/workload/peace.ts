@@ -1,4 +1,5 @@
 /** What is asked for when nothing is broken any more and nobody has anything else to do: all of it is judged by the clock. */
+import { DEFAULTS } from "../../../src/defaults.ts"
 import type { History } from "../../support/history/operations.ts"
 import type { Life, SimProcess } from "../world/process.ts"
 import type { Pen } from "../world/recorder.ts"
@@ -37,17 +38,20 @@ const PEACE_US = 60_000_000
 const LONG_MS = 30_000
 /** A message that is heard takes no longer than its way. */
 const HEARD_MS = 100
+/** Without wake-ups: what comes due is looked for once a second, and then by workers as rarely as they ever look. */
+const UNHEARD_MS = DEFAULTS.pollMs + DEFAULTS.idlePollMs + 50
 
 /** Through one process: what comes due starts in time, what is cancelled is told so, and a stop gives back what it has. */
 export async function livePeacefully(parts: PeaceParts, process: SimProcess, life: Life): Promise<void> {
   const { record, clockUs, left, leftover, until, setHeard } = parts
   const nothingIsLeft = () => left() === 0
-  record("quiet_from", { nowUs: clockUs() })
+  const { wakeups, leaseMs } = parts.plan
+  record("quiet_from", { nowUs: clockUs(), ...(!wakeups && { withinMs: UNHEARD_MS }) })
   await grant(parts, () => askInPeace(parts, life, { runs: 4, ms: 0, delayMs: 400 }), nothingIsLeft)
   record("quiet_to", { nowUs: clockUs() })
-  await grant(parts, () => cancelInPeace(parts, life, HEARD_MS), nothingIsLeft)
   // Whoever does not hear of it looks once per renewal of its lease, which is four times while that lasts.
-  const lookedUpMs = parts.plan.leaseMs / 4 + 1_000
+  const lookedUpMs = leaseMs / 4 + 1_000
+  await grant(parts, () => cancelInPeace(parts, life, wakeups ? HEARD_MS : lookedUpMs), nothingIsLeft)
   await grant(parts, () => cancelInPeace(parts, life, lookedUpMs, () => setHeard(false)), nothingIsLeft)
   setHeard(true)
   // One that is told to stop in the middle of its work gives back what it cannot finish, however long it waits for that.

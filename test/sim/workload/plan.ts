@@ -115,9 +115,8 @@ export function drawPlan(chance: Chance): Plan {
   // Chance of its own: all other seeds are as they would be without this.
   const own = chance.fork("latecomer")
   const plan = own.happens(0.05) ? withLatecomer(swarm, own) : swarm
-  // Stubborn handlers may still be in the slots, and without wake-ups it takes as long as it takes. A worker that is to be
-  // alone under one lease is not stopped.
-  const isPrompt = plan.wakeups && !plan.traits.has("stubborn") && plan.latecomerUs === undefined
+  // Stubborn handlers may still be in the slots. A worker that is to be alone under one lease is not stopped.
+  const isPrompt = !plan.traits.has("stubborn") && plan.latecomerUs === undefined
   return {
     ...plan,
     retry: drawRetry(plan.retry, chance.fork("retry")),

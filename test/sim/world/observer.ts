@@ -1,4 +1,5 @@
-/** Looks on from outside, beside every fault: counts runs, and follows schedules. */
+/** Looks on from outside, beside every fault: counts runs, follows those that were tried before, and schedules. */
+import { countRuns, countsOf, standingOf, standingRuns } from "../../support/history/observed.ts"
 import type { Server } from "../database/server.ts"
 import type { Kernel } from "../kernel/kernel.ts"
 import type { Pen } from "./recorder.ts"
@@ -23,27 +24,14 @@ export function createObserver({ kernel, server, schema, record, hasSchedules }:
   const s = `"${schema}"`
   let isOver = false
 
-  /** One snapshot: live runs by their state, the others by how they ended last. */
   function count(): void {
-    const { rows } = server.ask({
-      name: "observer/count",
-      text: `with ended as (
-          select distinct on (run) run, run_state from ${s}.attempts order by run, generation desc, run_state nulls last
-        ),
-        gone as (select * from ended where not exists (select from ${s}.runs where id = run))
-        select state, count(*) from ${s}.runs group by state
-        union all select coalesce(run_state, 'nowhere'), count(*) from gone group by run_state
-        union all select null, count(*) from (select id from ${s}.runs union select run from ended) as known`,
-      values: [],
-    })
-    const states: Record<string, number> = {}
-    let enqueued = 0
-    for (const [state, times] of rows) {
-      if (state === null || state === undefined) enqueued = Number(times)
-      // What has left the live ones without an end is in no state.
-      else if (state !== "nowhere") states[state] = Number(times)
-    }
-    record("count", { states, enqueued })
+    const { rows } = server.ask({ name: "observer/count", text: countRuns(schema), values: [] })
+    record("count", countsOf(rows.map(([state, many]) => [state ?? null, Number(many)])))
+  }
+
+  function lookAtTried(): void {
+    const { rows } = server.ask({ name: "observer/standing", text: standingRuns(schema), values: [] })
+    for (const [json] of rows) record("standing", standingOf(json ?? ""))
   }
 
   function followSchedules(): void {
@@ -65,6 +53,7 @@ export function createObserver({ kernel, server, schema, record, hasSchedules }:
     if (isOver) return
     if (server.isIdle()) {
       count()
+      lookAtTried()
       if (hasSchedules) followSchedules()
     }
     kernel.after(EVERY_US, look)

@@ -1,18 +1,19 @@
 /**
  * I27: what is written down about a run, read from the first row to the last, tells what the run is now.
  *
- * Its live row, or its dead letter, has the generation, the number of tries that count and of claims, and the cause that
+ * Its live row, at the end and whenever somebody looked, or its dead letter, has the generation, the number of tries that count and of claims, and the cause that
  * follow from its attempts. From one attempt to the next within a generation, the time of its enqueue stays, and it is due
  * as before if it was given back or lost, and not before its end otherwise.
  */
-import { type Facts, hasAudit, type RunFacts } from "./facts.ts"
-import type { AttemptRow, LiveRun, Outcome } from "./final-read.ts"
+import { entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
+import type { AttemptRow, Outcome } from "./final-read.ts"
 import { type Judgement, judgeRuns, sayIf } from "./judgement.ts"
+import type { Standing } from "./operations.ts"
 
 /** The statement that writes an attempt down reads the clock more than once. */
 const GRAIN_US = 100_000
 const UNCHANGED: ReadonlySet<Outcome> = new Set<Outcome>(["released", "lost"])
-const CAUSES: Readonly<Partial<Record<Outcome, string>>> = {
+const CAUSES: Readonly<Record<string, string>> = {
   failed: "failed",
   timed_out: "failed",
   lost: "lost",
@@ -23,8 +24,13 @@ const CAUSES: Readonly<Partial<Record<Outcome, string>>> = {
 export function replayable(facts: Facts): Judgement {
   return judgeRuns(facts, "I27", {
     concerns: ({ rows, live }) => rows.length + live.length > 0,
+    isEvidence: ({ entries, rows, live, deadLetters }) =>
+      rows.length > 1 || deadLetters.length + live.length + entriesOf(entries, "standing").length > 0,
     complain: (run) => [
-      ...run.live.flatMap((live) => complaintsAboutLive(run, live)),
+      ...run.live.flatMap(({ cause, ...live }) =>
+        complaintsAboutLive({ ...live, rows: run.rows, ...(cause !== null && { cause }) }),
+      ),
+      ...new Set(entriesOf(run.entries, "standing").flatMap(complaintsAboutLive)),
       ...complaintsAboutDeadLetters(run),
       ...complaintsAboutSteps(run),
     ],
@@ -32,24 +38,28 @@ export function replayable(facts: Facts): Judgement {
 }
 
 /** What the rows say a run would be if it lived on. */
-function folded(rows: readonly AttemptRow[]): Pick<LiveRun, "generation" | "attempt" | "claims" | "cause"> {
+function folded(rows: Standing["rows"]): Omit<Standing, "state" | "rows"> {
   const last = rows.at(-1)
-  if (!last) return { generation: 1, attempt: 0, claims: 0, cause: null }
+  if (!last) return { generation: 1, attempt: 0, claims: 0 }
   const claims = rows.filter(({ claim }) => claim !== null).length
   if (last.runState !== null)
     return { generation: last.generation + 1, attempt: 0, claims, cause: "replayed" }
   const own = rows.filter(({ generation }) => generation === last.generation)
   const attempt = own.filter(({ charged }) => charged).length
-  return { generation: last.generation, attempt, claims, cause: CAUSES[last.outcome] ?? null }
+  const cause = CAUSES[last.outcome]
+  return { generation: last.generation, attempt, claims, ...(cause !== undefined && { cause }) }
 }
 
-function complaintsAboutLive({ rows }: RunFacts, live: LiveRun): string[] {
+function complaintsAboutLive({ rows, ...live }: Standing): string[] {
   const told = folded(rows)
   const now = { ...told, claims: told.claims + (live.state === "running" ? 1 : 0) }
   const wrong = (["generation", "attempt", "claims", "cause"] as const).filter(
     (field) => live[field] !== now[field],
   )
-  return wrong.map((field) => `is live with ${field} ${live[field]}; by its history that is ${now[field]}.`)
+  return wrong.map(
+    (field) =>
+      `is live with ${field} ${live[field] ?? "none"}; by its history that is ${now[field] ?? "none"}.`,
+  )
 }
 
 function complaintsAboutDeadLetters({ rows, deadLetters }: RunFacts): string[] {

@@ -10,6 +10,7 @@ import { type Judgement, judgeRuns } from "./judgement.ts"
 export function askingTwice(facts: Facts): Judgement {
   return judgeRuns(facts, "I3", {
     concerns: ({ entries }) => entriesOf(entries, "enq_invoke").length > 0,
+    isEvidence: ({ entries }) => entriesOf(entries, "enq_invoke").length > 1,
     complain: complaints,
   })
 }

@@ -1,5 +1,5 @@
 /**
- * I31: a process that was told to stop starts nothing more, ends in time, and leaves nothing that others have to take back.
+ * I31: a process that was told to stop asks for nothing more and starts nothing more, ends in time, and leaves nothing that others have to take back.
  *
  * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of one
  * whose database did not answer: where faults were healed, it is judged for those that were told to stop after that. And
@@ -64,7 +64,13 @@ function complaintsAboutStarts({ invoke, ok, after }: Stop): string[] {
   const late = entriesOf(after, "claim", "start").find(
     ({ ns }) => ns > invoke.ns + HEARD_NS || (ok !== undefined && ns > ok.ns),
   )
-  return sayIf(late !== undefined, () => `took run ${late?.run} after that (claim ${late?.claim}).`)
+  return [
+    ...sayIf(late !== undefined, () => `took run ${late?.run} after that (claim ${late?.claim}).`),
+    ...sayIf(
+      entriesOf(after, "claim_sent").some(({ ns }) => ns > invoke.ns + HEARD_NS),
+      () => "asked for more runs after that.",
+    ),
+  ]
 }
 
 function complaintsAboutTime({ invoke, ok }: Stop): string[] {

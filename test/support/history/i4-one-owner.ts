@@ -21,7 +21,11 @@ const GRAIN_US = 1_000
 const HANDLER_ENDED: ReadonlySet<Outcome> = new Set<Outcome>(["succeeded", "failed", "snoozed"])
 
 export function oneOwner(facts: Facts): Judgement {
-  return judgeRuns(facts, "I4", { concerns: ({ rows }) => rows.length > 0, complain: complaints })
+  return judgeRuns(facts, "I4", {
+    concerns: ({ rows }) => rows.length > 0,
+    isEvidence: ({ rows, entries }) => rows.length > 1 || entriesOf(entries, "start").length > 1,
+    complain: complaints,
+  })
 }
 
 function complaints(facts: RunFacts): string[] {

@@ -3,7 +3,7 @@
  *
  * What was told as settled stands in history as it was told, under the lease it was claimed with. What was
  * told as refused is not there. A lease that was taken for dead stays dead: a heartbeat that came too late
- * has not revived it.
+ * has not revived it. And the number by which others can do the same grows from one claim of a run to the next.
  */
 import {
   aboutEachRun,
@@ -28,6 +28,7 @@ function complaintsAboutRun(facts: RunFacts): string[] {
     ...complaintsAboutRepeats(facts),
     ...complaintsAboutRefused(facts),
     ...complaintsAboutFence(facts),
+    ...complaintsAboutNumbers(facts),
   ]
 }
 
@@ -74,6 +75,23 @@ function complaintsAboutFence(facts: RunFacts): string[] {
       ),
   )
   return [...new Set(wrong)]
+}
+
+/** What each handler was told to show to outside systems, in the order in which its claims ended. */
+function complaintsAboutNumbers({ entries, rows }: RunFacts): string[] {
+  const told = new Map(entriesOf(entries, "effect").map(({ claim, fence }) => [claim, fence]))
+  const shown = rows.flatMap(({ claim }) => {
+    const fence = claim === null ? undefined : told.get(claim)
+    return fence === undefined ? [] : [{ claim, fence }]
+  })
+  return shown.flatMap(({ claim, fence }, index) => {
+    const before = shown[index - 1]
+    return before && before.claim !== claim && before.fence >= fence
+      ? [
+          `gave its handlers fence ${before.fence} and, by the next claim (${claim}), ${fence}: it has to grow.`,
+        ]
+      : []
+  })
 }
 
 function complaintsAboutLeases({ history, runs, workers }: Facts): { subject: string; says: string }[] {

@@ -22,13 +22,16 @@ export function judgement(
 }
 
 /** Of a promise about runs: which of them give evidence, and what each has to complain about. */
-export function judgeRuns(facts: Facts, invariant: Invariant, { concerns, complain }: RunPromise): Judgement {
+export function judgeRuns(facts: Facts, invariant: Invariant, promise: RunPromise): Judgement {
+  const { concerns, isEvidence = () => true, complain } = promise
   const runs = facts.runs.filter(concerns)
-  return judgement(invariant, runs.length, aboutEachRun({ runs }, complain))
+  return judgement(invariant, runs.filter(isEvidence).length, aboutEachRun({ runs }, complain))
 }
 
 interface RunPromise {
   readonly concerns: (run: RunFacts) => boolean
+  /** Of those, which could have said the contrary. @default all */
+  readonly isEvidence?: (run: RunFacts) => boolean
   readonly complain: (run: RunFacts) => readonly string[]
 }
 

@@ -15,12 +15,21 @@ export type Operation =
   | { readonly op: "enq_fail"; readonly run: string; readonly code: string }
   /** Nobody knows whether it was written. */
   | { readonly op: "enq_info"; readonly run: string }
+  /** Before it is asked which runs there are to take. */
+  | { readonly op: "claim_sent" }
   /** The answer to a claim named this run. */
   | ({ readonly op: "claim" } & ClaimFacts)
   /** Before the handler is called. */
   | ({ readonly op: "start" } & ClaimFacts)
   /** In the handler: something was done that the database does not know of. */
-  | { readonly op: "effect"; readonly run: string; readonly claim?: string; readonly key?: string }
+  | {
+      readonly op: "effect"
+      readonly run: string
+      readonly claim?: string
+      readonly key?: string
+      /** The number that outside systems fence by. */
+      readonly fence?: number
+    }
   /** The handler has returned or thrown, before anything of that is written. */
   | ({ readonly op: "end"; readonly outcome: string } & Fence)
   /** The database has committed this end of the attempt. */
@@ -79,6 +88,8 @@ export type Operation =
   | { readonly op: "reader_done" }
   /** It has given up before that. */
   | { readonly op: "reader_gone" }
+  /** One snapshot: what a live run is, and its attempts so far. */
+  | ({ readonly op: "standing"; readonly run: string } & Standing)
   /** One snapshot: how many runs are in each state, live and final, and how many were ever made. */
   | {
       readonly op: "count"
@@ -127,6 +138,24 @@ export type RetryAsked =
   | { readonly delaysMs: readonly number[] }
   | { readonly baseMs: number; readonly factor: number; readonly capMs: number }
 
+/** What is written down about a run that lives, and what its history tells. */
+export interface Standing {
+  readonly state: string
+  readonly generation: number
+  readonly attempt: number
+  readonly claims: number
+  /** None if it is not there. */
+  readonly cause?: string
+  /** The first to end first. */
+  readonly rows: readonly {
+    readonly generation: number
+    readonly claim: string | null
+    readonly outcome: string
+    readonly charged: boolean
+    readonly runState: string | null
+  }[]
+}
+
 export interface Marked {
   readonly run: string
   readonly mark: string
@@ -145,8 +174,6 @@ export interface ClaimFacts extends Fence {
   /** The number of the attempt, as its handler is told. */
   readonly attempt: number
   readonly lease: string
-  /** The number that outside systems fence by. */
-  readonly fence?: number
 }
 
 export type OperationName = Operation["op"]
@@ -184,6 +211,7 @@ export const REQUIRED_FIELDS = {
   enq_ok: { run: "string", created: "boolean" },
   enq_fail: { run: "string", code: "string" },
   enq_info: { run: "string" },
+  claim_sent: {},
   claim: CLAIM_FACTS,
   start: CLAIM_FACTS,
   effect: { run: "string" },
@@ -215,6 +243,14 @@ export const REQUIRED_FIELDS = {
   reader_from: {},
   reader_done: {},
   reader_gone: {},
+  standing: {
+    run: "string",
+    state: "string",
+    generation: "number",
+    attempt: "number",
+    claims: "number",
+    rows: "object",
+  },
   count: { states: "object", enqueued: "number" },
   sessions: { open: "number", idleInTransaction: "number", advisoryLocks: "number", most: "number" },
   vacuumed: { table: "string", dead: "number" },
