@@ -1,15 +1,18 @@
-/** Memory of processes, shared pages divided among those who share them. Only Linux tells. */
+/**
+ * Memory of processes. Only Linux tells. Without what is shared: PostgreSQL's buffers stay mapped from one contender to the
+ * next, and would be counted for whoever comes last.
+ */
 import { readFileSync } from "node:fs"
 
 /** Megabytes of all these processes together; undefined elsewhere. */
 export function memoryMb(pids) {
-  const each = pids.map(proportionalKb)
+  const each = pids.map(ownKb)
   return each.includes(undefined) ? undefined : Math.round(each.reduce((sum, kb) => sum + kb, 0) / 1_024)
 }
 
-function proportionalKb(pid) {
+function ownKb(pid) {
   try {
-    return Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))[1])
+    return Number(/^Pss_Anon:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))[1])
   } catch {
     return undefined
   }

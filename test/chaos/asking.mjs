@@ -23,8 +23,13 @@ export function codeOf(error) {
   return error.sqlState ?? error.code ?? error.name
 }
 
+const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const MOST_REMEMBERED = 50_000
+
 export function createAsking({ record, say }) {
   const calls = new AsyncLocalStorage()
+  /** Runs whose insert has been sent. */
+  const sent = new Set()
 
   /** Writes down the answers of `call`, which enqueues; `undefined` if there were none. */
   async function ask(facts, call) {
@@ -65,6 +70,15 @@ export function createAsking({ record, say }) {
         record("enq_invoke", { run, ...asked.facts })
       }
       return run
+    },
+    /** An insert of runs goes out. Whoever asks for one of them again does so under the same id. */
+    inserting: (values = []) => {
+      const ids =
+        values.find((value) => typeof value === "string" && value.search(UUID) === 1)?.match(UUID) ?? []
+      for (const run of ids) {
+        if (sent.has(run)) record("enq_invoke", { run })
+        else if (sent.size < MOST_REMEMBERED) sent.add(run)
+      }
     },
     /** The same for calls whose answer is known only when a transaction around them has ended. */
     within: async (facts, call) => {

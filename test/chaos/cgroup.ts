@@ -5,6 +5,8 @@ import { join } from "node:path"
 export interface Cgroup {
   readonly add: (pid: number) => void
   readonly read: (file: string) => string
+  /** How many of them were killed because there was no memory left. */
+  readonly kills: () => number
   /** Gives those of them that are in it back what they had. */
   readonly remove: (pids: readonly number[]) => void
 }
@@ -70,6 +72,10 @@ export function makeCgroup(share: Share): Cgroup {
       writeFileSync(join(folder, "cgroup.procs"), String(pid))
     },
     read: (file) => readFileSync(join(folder, file), "utf8"),
+    kills: () => {
+      const file = place.version === 1 ? "memory.oom_control" : "memory.events"
+      return Number(/^oom_kill (\d+)/m.exec(readFileSync(join(folder, file), "utf8"))?.[1] ?? 0)
+    },
     remove: (pids) => {
       for (const pid of pids) {
         const origin = origins.get(pid)

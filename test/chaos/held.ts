@@ -8,6 +8,8 @@ export interface Held {
   readonly by: Member
   readonly run: string
   readonly claim: string
+  /** When nobody could reach him any more, and how long after that he may have taken to tell his handler. */
+  readonly cut?: { readonly atNs: bigint; readonly withinMs: number }
 }
 
 const PATIENCE_MS = 20_000
@@ -50,12 +52,21 @@ export async function complaintsAboutHeld(world: World, all: readonly Held[]): P
   const history = readHistory(join(world.folder, "history"))
   const isSaid = (op: "abort" | "fenced", { run, claim }: Held) =>
     history.some((entry) => entry.op === op && entry.run === run && entry.claim === claim)
+  const complaintsAboutTime = ({ by, run, claim, cut }: Held): string[] => {
+    if (!cut) return []
+    const told = history.find((entry) => entry.op === "abort" && entry.run === run && entry.claim === claim)
+    const ms = told && Number((told.ns - cut.atNs) / 1_000_000n)
+    return ms === undefined || ms <= cut.withinMs
+      ? []
+      : [breach("I5", `${by.name} was cut off, and told the handler of run ${run} only after ${ms} ms.`)]
+  }
   return [
     ...(lost.length > 0 ? [] : ["Nobody lost the run that he was at work on."]),
     ...lost.flatMap((held) => [
       ...(isSaid("abort", held)
         ? []
         : [breach("I5", `${held.by.name} lost run ${held.run}, and never told its handler.`)]),
+      ...complaintsAboutTime(held),
       ...(isSaid("fenced", held)
         ? []
         : [breach("I5", `${held.by.name} lost run ${held.run}, and was never refused.`)]),

@@ -12,7 +12,7 @@ const FOLLOW_EVERY_MS = 3_000
 const PATIENCE_MS = 8_000
 const CHANGED_HIS_MIND = new Error("the user has changed his mind")
 
-export function createLoad({ carillon, reader, jobs, record, say, asking, url, schema, load }) {
+export function createLoad({ carillon, steering, reader, jobs, record, say, asking, url, schema, load }) {
   const pool = new pg.Pool({
     connectionString: url,
     max: 3,
@@ -141,6 +141,15 @@ export function createLoad({ carillon, reader, jobs, record, say, asking, url, s
     if (handles) await cancel(handles[0].id)
   }
 
+  /** Before the first of them is made there is nothing to pause. */
+  async function steer() {
+    try {
+      await steering.steer(random)
+    } catch (error) {
+      if (error.code !== "SCHEDULE_NOT_FOUND") asking.explain("a change of a schedule", error)
+    }
+  }
+
   /** What is done how often. */
   const kinds = [
     [40, () => enqueue("work", { ms: between(0, 30), failUntil: random() < 0.15 ? 2 : 0 })],
@@ -158,6 +167,7 @@ export function createLoad({ carillon, reader, jobs, record, say, asking, url, s
     [1, () => enqueue("doomed", { bury: random() < 0.5 })],
     [1, () => enqueue("work", {}, { startWithin: "300ms" }, { mayExpire: true })],
     [2, changeMind],
+    [2, steer],
     [4, () => (recent.length > 0 ? cancel(recent[between(0, recent.length - 1)]) : undefined)],
   ]
   const total = kinds.reduce((sum, [weight]) => sum + weight, 0)

@@ -1,6 +1,7 @@
 // One process of a row: a worker, a producer, or both. It writes down everything it does, and does as it is told.
 import { Socket } from "node:net"
 import { createInterface } from "node:readline"
+import pg from "pg"
 import { openRecorder } from "../support/history/record.mjs"
 import { recordEvents } from "../support/history/record-events.mjs"
 
@@ -25,6 +26,7 @@ const { createJobs, factsOf } = await import("./jobs.mjs")
 const { createLoad } = await import("./load.mjs")
 const { createAsking } = await import("./asking.mjs")
 const { createReader } = await import("./reader.mjs")
+const { createSteering } = await import("./steering.mjs")
 
 let dials = 0
 const { connect } = Socket.prototype
@@ -35,8 +37,16 @@ Socket.prototype.connect = function (...args) {
 
 const { record } = openRecorder(folder, name)
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
-const system = createSystemHost()
 const asking = createAsking({ record, say })
+let isStopped = false
+const { query } = pg.Client.prototype
+pg.Client.prototype.query = function (...args) {
+  const [{ name: statement, values }] = args
+  if (isStopped && statement === "runs/claim") record("claim_sent", {})
+  if (statement?.startsWith("runs/insert")) asking.inserting(values)
+  return query.apply(this, args)
+}
+const system = createSystemHost()
 
 let crossings = 0
 const host = {
@@ -71,9 +81,12 @@ carillon.subscribe((event) => {
   say({ ...event, ...error })
 })
 
+const by = { actor: "chaos", reason: "a test" }
 const reader = createReader({ carillon, record })
+const steering = createSteering({ carillon, jobs, record, by })
 const working = createLoad({
   carillon,
+  steering,
   reader,
   jobs,
   record,
@@ -83,7 +96,6 @@ const working = createLoad({
   schema: options.schema,
   load,
 })
-let isStopped = false
 
 async function stop(graceMs) {
   isStopped = true
@@ -104,7 +116,6 @@ process.on("SIGTERM", () => {
   )
 })
 
-const by = { actor: "chaos", reason: "a test" }
 const commands = {
   ping: async () => counts,
   /** How many connections it has tried to open. */
@@ -139,21 +150,9 @@ const commands = {
   discard: ({ run }) => carillon.discard(run, by),
   pause: ({ target }) => carillon.pause(target, by),
   resume: ({ target }) => carillon.resume(target, by),
-  putSchedule: async ({ job = "tick", ...spec }) => {
-    const { schedule } = await carillon.schedules.put({ job: jobs[job], ...spec }, by)
-    record("sched_put", { schedule: schedule.name, version: schedule.version })
-    return schedule.version
-  },
-  pauseSchedule: async ({ schedule }) => {
-    const changed = await carillon.schedules.pause(schedule, by)
-    record("sched_pause", { schedule })
-    return changed
-  },
-  resumeSchedule: async ({ schedule, ...rest }) => {
-    const changed = await carillon.schedules.resume(schedule, { ...by, ...rest })
-    record("sched_resume", { schedule })
-    return changed
-  },
+  putSchedule: steering.put,
+  pauseSchedule: steering.pause,
+  resumeSchedule: steering.resume,
   /** Of so many minutes up to now. */
   backfill: ({ schedule, minutes }) => {
     const [from, to] = [new Date(trueNow() - minutes * 60_000), new Date(trueNow() - 5_000)]

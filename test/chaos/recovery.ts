@@ -38,7 +38,10 @@ export async function recover(world: World, withinMs: number): Promise<number> {
         )
     }),
   )
-  await Promise.all(world.workers().map((worker) => requireWork(world, worker, left())))
+  await Promise.all([
+    ...world.workers().map((worker) => requireWork(world, worker, left())),
+    requireSchedules(world, left()),
+  ])
   return performance.now() - beganMs
 }
 
@@ -65,6 +68,33 @@ async function requireWork(world: World, worker: Member, withinMs: number): Prom
       breach("I24", `${worker.name} lives and has finished nothing within ${withinMs} ms after the fault.`),
     )
   }
+}
+
+/** Overdue by more than a scheduler ever sleeps, or waiting for the end of a run that there is not. */
+const SCHEDULES = `select name, next_at::text as "nextAt", next_at < {s}.now() + interval '3 seconds' as "isSoon", case
+    when next_at is null then not exists (select from {s}.runs where schedule = schedules.id::text)
+    else next_at < {s}.now() - interval '3 seconds'
+  end as "isBehind"
+  from {s}.schedules where state = 'active'`
+
+/** Every schedule that is due by now or soon is moved on, by whoever does that, and none stays behind. */
+async function requireSchedules(world: World, withinMs: number): Promise<void> {
+  const look = () => world.talk.ask(SCHEDULES.replaceAll("{s}", `"${world.schema}"`))
+  const soon = new Map(
+    (await look()).flatMap(({ name, nextAt, isSoon }) => (isSoon === true ? [[name, nextAt]] : [])),
+  )
+  let still: unknown[] = []
+  const isFine = await world.until(async () => {
+    const now = await look()
+    still = now
+      .filter(
+        ({ name, nextAt, isBehind }) => isBehind === true || (soon.has(name) && soon.get(name) === nextAt),
+      )
+      .map(({ name }) => name)
+    return still.length === 0
+  }, withinMs)
+  if (!isFine)
+    world.complain(breach("I24", `${still.join(", ")} stood still for ${withinMs} ms after the fault.`))
 }
 
 function servesDefault({ options }: Member): boolean {

@@ -135,8 +135,8 @@ const outOfMemory: Fault = {
     const [producer] = world.producers()
     try {
       await producer?.call("enqueue", { job: "glutton" })
-      const deaths = await dieUntilBuried(world, "glutton", ({ pid }) => group.add(pid))
-      world.struck("deaths of hunger", deaths)
+      await dieUntilBuried(world, "glutton", ({ pid }) => group.add(pid))
+      world.struck("deaths of hunger", group.kills())
     } finally {
       group.remove([])
     }

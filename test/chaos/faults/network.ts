@@ -58,13 +58,17 @@ const halfOpen: Fault = {
 /** Far longer than any lease, and shorter than it takes until a silent connection is given up. */
 const NOTICE_MS = 20_000
 
-/** Cuts one worker off for a while, in one of the ways in which that happens. */
-async function partition(world: World, member: Member, chance: Chance, ms: number): Promise<void> {
+/** By its own clock a lease is over when it has not been renewed for so long; a busy machine may add something. */
+const TOLD_WITHIN_MS = LEASE_MS + 1_000
+
+/** Cuts one worker off for a while, in one of the ways in which that happens. Says since when. */
+async function partition(world: World, member: Member, chance: Chance, ms: number): Promise<bigint> {
   const { network } = member
   if (!network) throw new Error("there is no network to cut")
   const way = chance.pick(["held back", "turned away"] as const)
   if (way === "turned away") network.refuse()
   else network.hold("to server", "to client")
+  const sinceNs = process.hrtime.bigint()
   const before = member.heard("lease.lost")
   await world.rest(ms)
   // By its own clock: nobody can tell it.
@@ -75,6 +79,7 @@ async function partition(world: World, member: Member, chance: Chance, ms: numbe
   if (way === "held back" && chance.whether(0.5)) network.reset()
   network.pass()
   world.struck("partitions")
+  return sinceNs
 }
 
 /** What each of them was at work on. */
@@ -90,8 +95,8 @@ const partitioned: Fault = {
     cutOff.set(world, held)
     do {
       const mine = await takeHold(world, [chance.pick(world.workers())])
-      held.push(mine)
-      await partition(world, mine.by, chance, 2 * LEASE_MS + chance.between(0, 1_000))
+      const atNs = await partition(world, mine.by, chance, 2 * LEASE_MS + chance.between(0, 1_000))
+      held.push({ ...mine, cut: { atNs, withinMs: TOLD_WITHIN_MS } })
       await world.rest(500, signal)
     } while (!signal.aborted)
   },
@@ -138,6 +143,7 @@ const lostCommits: Fault = {
   id: "F18",
   title: "it is committed, and the answer is lost",
   stage: { proxied: true },
+  mustJudge: ["I3"],
   strikes: ["commits whose answer was lost"],
   inject: async (world, chance, signal) => {
     const everybody = [...world.workers(), ...world.producers()]

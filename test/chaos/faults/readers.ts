@@ -105,8 +105,8 @@ const SETTINGS = [
 
 const planners: Fault = {
   id: "F27",
-  title: "the planner changes its mind",
-  strikes: ["plans flipped", "looks at runs under a limit"],
+  title: "the planner is told to plan otherwise, and learns anew what is in the tables",
+  strikes: ["changes of what the planner is told", "looks at runs under a limit"],
   inject: async (world, chance, signal) => {
     await Promise.all([flipPlans(world, chance, signal), watchLimited(world, signal)])
   },
@@ -131,7 +131,7 @@ async function flipPlans(world: World, chance: Chance, signal: AbortSignal): Pro
     await world.talk.ask(
       "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'carillon' and state = 'idle'",
     )
-    world.struck("plans flipped")
+    world.struck("changes of what the planner is told")
     await world.rest(chance.between(400, 1_200), signal)
   }
 }

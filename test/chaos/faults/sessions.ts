@@ -198,11 +198,12 @@ const lockedTables: Fault = {
   id: "F25",
   title: "somebody locks whole tables for longer than a lease",
   stage: { seconds: (asked) => Math.max(asked, 8) },
-  strikes: ["tables locked"],
+  strikes: ["tables locked", "locks of runs"],
   expect: (world) => complaintsAboutExpiry(world, world.strikes.get("tables locked") ?? 0),
   inject: async (world, chance, signal) => {
+    // First what everybody needs.
+    let table = "runs"
     do {
-      const table = chance.pick(["runs", "runs", "attempts", "schedules", "fires", "workers", "keys"])
       await world.talk.session(async (ask) => {
         await ask("begin")
         await ask(`lock table "${world.schema}".${table} in access exclusive mode`)
@@ -210,6 +211,8 @@ const lockedTables: Fault = {
         await ask("rollback")
       })
       world.struck("tables locked")
+      world.struck(`locks of ${table}`)
+      table = chance.pick(["runs", "attempts", "schedules", "fires", "workers", "keys"])
       await world.rest(500, signal)
     } while (!signal.aborted)
   },
