@@ -3,6 +3,7 @@
  *
  *     npm run mutants                       all of them, two at a time
  *     npm run mutants -- fence reap         those with one of these words in their names
+ *     npm run mutants -- --quick            of each invariant the one that the simulator found soonest
  *     npm run mutants -- --list
  *     npm run mutants -- --json test/mutants/results.json
  *
@@ -13,15 +14,21 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { MUTANTS } from "./list.ts"
-import { mistakeOf, type Result } from "./mutant.ts"
+import { mistakeOf, type Result, soonest } from "./mutant.ts"
 import { type Controls, tryMutant, type Verdict } from "./try.ts"
 import { createWorkspace } from "./workspace.ts"
 
 const { values, positionals: words } = parseArgs({
   allowPositionals: true,
-  options: { list: { type: "boolean", default: false }, json: { type: "string" } },
+  options: {
+    quick: { type: "boolean", default: false },
+    list: { type: "boolean", default: false },
+    json: { type: "string" },
+  },
 })
-const chosen = MUTANTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+const RESULTS = "test/mutants/results.json"
+const named = MUTANTS.filter(({ name }) => words.length === 0 || words.some((word) => name.includes(word)))
+const chosen = values.quick ? soonest(named, readResults(RESULTS)) : named
 
 if (values.list) {
   for (const { name, breaks } of chosen) console.log(`${breaks.padEnd(4)} ${name}`)
@@ -56,8 +63,12 @@ function secondsSince(fromMs: number): number {
   return Math.round((performance.now() - fromMs) / 1_000)
 }
 
+function readResults(file: string): readonly Result[] {
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
+}
+
 function keep(file: string): void {
-  const before: readonly Result[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
+  const before = readResults(file)
   const results = MUTANTS.flatMap((mutant): Result[] => {
     const { name, breaks } = mutant
     const verdict = verdicts.get(name)

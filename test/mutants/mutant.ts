@@ -41,6 +41,24 @@ export function mistakeOf({ edits, shownBy }: Mutant): string {
   return createHash("sha256").update(JSON.stringify({ edits, shownBy })).digest("hex").slice(0, 16)
 }
 
+/** Of each invariant the mutant that the simulator found with the fewest seeds, if it has found any. */
+export function soonest(mutants: readonly Mutant[], results: readonly Result[]): Mutant[] {
+  const seedOf = ({ name }: Mutant) => {
+    const { by } = results.find((result) => result.name === name && result.found) ?? {}
+    return Number(/^seed (\d+)$/.exec(by ?? "")?.[1] ?? Number.POSITIVE_INFINITY)
+  }
+  const found = mutants.filter((mutant) => seedOf(mutant) < Number.POSITIVE_INFINITY)
+  return found.filter((mutant) =>
+    found.every(
+      (other) =>
+        other === mutant ||
+        other.breaks !== mutant.breaks ||
+        seedOf(mutant) < seedOf(other) ||
+        (seedOf(mutant) === seedOf(other) && found.indexOf(mutant) < found.indexOf(other)),
+    ),
+  )
+}
+
 export const sim = (seeds = 300): Workload => ({ kind: "sim", seeds })
 
 export const chaos = (fault: string, seconds = 8): Workload => ({ kind: "chaos", fault, seconds })

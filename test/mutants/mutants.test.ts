@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import { INVARIANTS } from "../support/history/violation.ts"
 import { MUTANTS } from "./list.ts"
-import { mistakeOf, type Result } from "./mutant.ts"
+import { type Mutant, mistakeOf, type Result, soonest } from "./mutant.ts"
 import { applyEdit } from "./workspace.ts"
 
 /** Of `npm run mutants -- --json test/mutants/results.json`. */
@@ -30,6 +30,24 @@ describe("every mutant", () => {
 
   it("has a name of its own", () => {
     expect(new Set(MUTANTS.map(({ name }) => name)).size).toBe(MUTANTS.length)
+  })
+})
+
+describe("the quick choice", () => {
+  it("has one mutant of each invariant that the simulator can show, the one that it found soonest", () => {
+    const chosen = soonest(MUTANTS, RESULTS)
+    const shown = MUTANTS.filter(({ shownBy }) => shownBy.kind === "sim").map(({ breaks }) => breaks)
+    expect(chosen.map(({ breaks }) => breaks).sort()).toEqual([...new Set(shown)].sort())
+    const [first, second] = [MUTANTS[0], MUTANTS[1]].map((mutant) => ({ ...mutant, breaks: "I1" }) as Mutant)
+    const result = (mutant: Mutant | undefined, by: string) =>
+      ({ name: mutant?.name, found: true, by }) as Result
+    const results = [result(first, "seed 10"), result(second, "seed 9")]
+    expect(
+      soonest(
+        [first, second].flatMap((mutant) => mutant ?? []),
+        results,
+      ),
+    ).toEqual([second])
   })
 })
 

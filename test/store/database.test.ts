@@ -80,6 +80,14 @@ describeEngines("a database", (engine) => {
       })
     })
 
+    it("sends nothing that is not wanted any more", async () => {
+      const database = await given.notes()
+      const call = database.run(addNote, { note: "unwanted" }, { unless: AbortSignal.abort() })
+      await expect(call).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" })
+      await database.run(addNote, { note: "wanted" }, { unless: new AbortController().signal })
+      expect(await notesIn(database)).toEqual(["wanted"])
+    })
+
     it("tells a missing table from other trouble", async () => {
       const database = await engine.open()
       await expect(database.run(addNote, { note: "" })).rejects.toMatchObject({ code: "SCHEMA_MISMATCH" })

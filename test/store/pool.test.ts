@@ -53,6 +53,19 @@ describeEngines(
         expect(await patient).toEqual([{ one: 1 }])
       })
 
+      it("sends nothing for a caller who does not want it any more when there is one", async () => {
+        const database = openDatabase(engine.url(), { workConnections: 1 })
+        await makeCounters(database)
+        const held = await hold(database, "select 1")
+        const unwanted = new AbortController()
+        const call = database.run(count, { name: "a" }, { unless: unwanted.signal })
+        const refused = expect(call).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" })
+        unwanted.abort()
+        await held.release()
+        await refused
+        expect(await totals(database)).toEqual([0, 0])
+      })
+
       it("still has connections for what is vital", async () => {
         const database = openDatabase(engine.url(), { workConnections: 2, vitalConnections: 1 })
         const held = await Promise.all([hold(database, "select 1"), hold(database, "select 1")])
