@@ -167,9 +167,9 @@ export function createLoad({ carillon, steering, reader, jobs, record, say, aski
     [1, () => enqueue("doomed", { bury: random() < 0.5 })],
     [1, () => enqueue("work", {}, { startWithin: "300ms" }, { mayExpire: true })],
     [2, changeMind],
-    [2, steer],
     [4, () => (recent.length > 0 ? cancel(recent[between(0, recent.length - 1)]) : undefined)],
   ]
+  if (load?.steers) kinds.push([2, steer])
   const total = kinds.reduce((sum, [weight]) => sum + weight, 0)
 
   function choose() {

@@ -2,13 +2,14 @@
  * Breaks things under real processes on a real server and judges what is left.
  *
  *     npm run chaos -- --fault F13 --seed 7 --seconds 20
- *     npm run chaos -- all --json results.json
+ *     npm run chaos -- all --json test/chaos/results.json
  *     npm run chaos -- --list
  *
  * The seed decides about victims, moments and parameters. Processes, servers and disks have a will of their own, so the
- * same seed does not give the same history, only the same attack. CARILLON_KEEP=1 keeps every history.
+ * same seed does not give the same history, only the same attack. CARILLON_KEEP=1 keeps every history. Results of rows that
+ * were not run stay as they are in the file.
  */
-import { writeFileSync } from "node:fs"
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { wholeNumber } from "../support/whole-number.ts"
 import { ROWS } from "./faults/index.ts"
@@ -55,13 +56,22 @@ async function main(): Promise<number> {
     if (row.ownLength && values.seconds !== undefined) console.log(`     ${row.id} ${OWN_LENGTH}`)
   }
   await removeTemplate()
-  if (values.json) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`)
+  if (values.json) keep(values.json, results)
   if (results.length > 1) console.log(`\n${table(results)}`)
   const [broken, held] = (["violated", "held"] as const).map((result) => count(results, result))
   console.log(
     `\n${held} held, ${broken} violated, ${count(results, "not yet")} not yet; seed ${values.seed}.`,
   )
   return broken === 0 ? 0 : 1
+}
+
+function keep(file: string, results: readonly RowResult[]): void {
+  const before: readonly RowResult[] = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : []
+  const all = ROWS.flatMap(({ id }) => {
+    const isRow = (each: RowResult) => each.id === id
+    return results.find(isRow) ?? before.find(isRow) ?? []
+  })
+  writeFileSync(file, `${JSON.stringify(all, undefined, 2)}\n`)
 }
 
 function readArguments() {
