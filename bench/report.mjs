@@ -6,6 +6,9 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { contestSection, costsSection, settingsSection } from "./report/contests.mjs"
 import * as ours from "./report/ours.mjs"
+import { profileSection } from "./report/profile.mjs"
+import { snapshotSection } from "./report/snapshot.mjs"
+import { targetsSection } from "./report/targets.mjs"
 
 const PAGE = new URL("../docs/benchmarks.md", import.meta.url)
 const CHARTS = new URL("../docs/charts/", import.meta.url)
@@ -21,10 +24,13 @@ const DELAY = {
 const SECTIONS = {
   bulk: contestSection("bulk", { chart: { ...RATE, variant: "call", title: "Enqueue in bulk" } }),
   single: contestSection("single", { chart: { ...RATE, variant: "8", title: "Enqueue one by one" } }),
-  drain: contestSection("drain", { chart: { ...RATE, variant: "1", title: "Execute from a full queue" } }),
+  drain: contestSection("drain", {
+    chart: { ...RATE, variant: "1", title: "Execute from a full queue" },
+    scaling: "Execute from a full queue, by processes",
+  }),
   "drain.costs": costsSection("drain", "1"),
   "drain.settings": settingsSection(),
-  sleep: contestSection("sleep", { chart: { ...RATE, variant: "4", title: "Execute handlers that sleep" } }),
+  sleep: contestSection("sleep", { scaling: "Execute handlers that sleep, by processes" }),
   both: contestSection("both", {
     chart: { ...RATE, variant: "plain", title: "Enqueue and execute at once" },
   }),
@@ -34,12 +40,19 @@ const SECTIONS = {
     keys: ["medianMs", "p99Ms"],
     chart: [
       { ...DELAY, variant: "sameIdle", title: "From enqueue to start" },
+      { ...DELAY, variant: "sameBusy", title: "From enqueue to start" },
       { ...DELAY, variant: "otherIdle", title: "From enqueue to start" },
+      { ...DELAY, variant: "otherBusy", title: "From enqueue to start" },
     ],
   }),
   "latency.settings": settingsSection(),
   "bulk.settings": settingsSection(),
-  snapshot: ours.snapshotSection,
+  "single.settings": settingsSection(),
+  "sleep.settings": settingsSection(),
+  "profile.bulk": profileSection("bulk"),
+  "profile.drain": profileSection("drain"),
+  "profile.both": profileSection("both"),
+  snapshot: snapshotSection,
   millions: ours.millionsSection,
   embedded: ours.embeddedSection,
   harness: ours.harnessSection,
@@ -57,18 +70,28 @@ export function writeReport() {
   const page = readFileSync(PAGE, "utf8")
   const unmeasured = []
   const written = page.replace(MARKED, (asItIs, name) => {
-    if (!Object.hasOwn(SECTIONS, name))
-      throw new Error(`docs/benchmarks.md asks for figures "${name}", which nobody makes`)
-    const file = new URL(`results/${name.split(".")[0]}.json`, import.meta.url)
-    if (!existsSync(file)) {
+    const text = name === "targets" ? targetsSection(readResults) : sectionOf(name)
+    if (text === undefined) {
       unmeasured.push(name)
       return asItIs
     }
-    const text = SECTIONS[name](JSON.parse(readFileSync(file, "utf8")), { writeChart })
     return `<!-- figures: ${name} -->\n\n${text}\n\n<!-- end of figures -->`
   })
   if (written !== page) writeFileSync(PAGE, written)
   return { unmeasured }
+}
+
+/** Undefined if its part has not been measured. */
+function sectionOf(name) {
+  if (!Object.hasOwn(SECTIONS, name))
+    throw new Error(`docs/benchmarks.md asks for figures "${name}", which nobody makes`)
+  const results = readResults(name.split(".")[0])
+  return results && SECTIONS[name](results, { writeChart })
+}
+
+function readResults(part) {
+  const file = new URL(`results/${part}.json`, import.meta.url)
+  return existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : undefined
 }
 
 function writeChart(name, svg) {

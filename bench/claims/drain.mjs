@@ -28,7 +28,6 @@ export async function drainBehind({ url, obstacle, count, ready }) {
     database: url,
     jobs: [noop, limited, paused],
     pools: { default: SLOTS },
-    logger: { debug() {}, info() {}, warn() {}, error() {} },
   })
   await carillon.migrate()
   await OBSTACLES[obstacle].put(carillon, { noop, limited, paused, stranger }, count)

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url"
 import { median, round, table, thousands } from "../tools/measure.mjs"
 import { startProcess } from "../tools/processes.mjs"
 import { startServer } from "../tools/server.mjs"
+import { atMost } from "../tools/verdict.mjs"
 import { OBSTACLES } from "./obstacles.mjs"
 
 const CHILD = fileURLToPath(new URL("child.mjs", import.meta.url))
@@ -47,8 +48,8 @@ async function measureObstacles(withDatabase, { rounds, count, ready }) {
   const figures = Object.entries(OBSTACLES)
     .filter(([name]) => name !== "nothing")
     .map(([name, { title, floor }]) => {
-      const times = round(free / median(rates[name]))
-      return { name, title, times, floor, verdict: times < floor ? "holds" : "MISSED" }
+      const times = free / median(rates[name])
+      return { name, title, times: round(times), floor, verdict: atMost(times, { limit: floor }) }
     })
   const rows = figures.map(({ title, times, floor, verdict }) => [title, times, floor, verdict])
   console.log(
@@ -66,7 +67,7 @@ async function measureLate(withDatabase, { heldMs }) {
         inChild("lateCommit", { way, notices, heldMs, url }),
       )
       const limitMs = LIMITS_MS[notices]
-      figures.push({ way, notices, mostMs, times, limitMs, verdict: mostMs < limitMs ? "holds" : "MISSED" })
+      figures.push({ way, notices, mostMs, times, limitMs, verdict: atMost(mostMs, { limit: limitMs }) })
     }
   }
   const rows = figures.map(({ way, notices, mostMs, limitMs, verdict }) => [

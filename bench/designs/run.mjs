@@ -29,10 +29,16 @@ export async function run({ quick = false } = {}) {
     await server.stop()
   }
   const figures = Object.entries(DESIGNS).map(([name, { title }]) => {
-    const of = (key) => median(costs[name].map((cost) => cost[key]))
+    const all = (key) => costs[name].map((cost) => cost[key])
+    const spread = (key) => ({
+      median: round(median(all(key))),
+      least: round(Math.min(...all(key))),
+      most: round(Math.max(...all(key))),
+    })
+    const bytes = (key) => Math.round(median(all(key)))
     return {
-      ...{ name, title, claimUs: round(of("claimUs")), endUs: round(of("endUs")) },
-      ...{ claimBytes: Math.round(of("claimBytes")), endBytes: Math.round(of("endBytes")) },
+      ...{ name, title, claimUs: spread("claimUs"), endUs: spread("endUs") },
+      ...{ claimBytes: bytes("claimBytes"), endBytes: bytes("endBytes") },
     }
   })
   console.log(
@@ -40,8 +46,8 @@ export async function run({ quick = false } = {}) {
       ["", "claim, us", "end, us", "claim, bytes of WAL", "end, bytes of WAL"],
       figures.map(({ name, claimUs, endUs, claimBytes, endBytes }) => [
         name,
-        claimUs,
-        endUs,
+        claimUs.median,
+        endUs.median,
         claimBytes,
         endBytes,
       ]),

@@ -5,7 +5,7 @@
  *
  * `SYSTEM` chooses the contender; Carillon unless it says something else.
  */
-import { readFileSync } from "node:fs"
+import { appendFileSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { contenderOf } from "../queue/contenders.mjs"
 import { pg } from "../tools/driver.mjs"
@@ -31,8 +31,14 @@ const DEPTH_MS = 250
 /** After an error: whoever is gone may come back. */
 const PAUSE_MS = 200
 const END_MS = 4_500
+/** A rate over less than this says nothing. */
+const LEAST_SAMPLE_MS = 200
+/** A process that is started again numbers its jobs from the beginning. */
+const BY = `${INSTANCE}/${process.pid}`
 
 const contender = await contenderOf(SYSTEM)
+if (contender.harness === undefined)
+  throw new Error(`${SYSTEM} cannot be run by the harness: it is not on PostgreSQL`)
 const session = await contender.open(DATABASE_URL, contender.harness(WORKERS))
 const latencies = {
   producer: createRollingHistogram(WINDOW_S / SAMPLE_S),
@@ -44,17 +50,9 @@ let completed = 0
 let depth = 0
 let targetRate = RATE
 let isEnding = false
+/** At the last sample. */
+let before = { enqueued, completed, atMs: Date.now() }
 
-emit({
-  kind: "descriptor",
-  system: SYSTEM,
-  event_tables: contender.tables,
-  extensions: [],
-  version: contender.package ? peerVersion(contender.package) : versionOf("../../package.json"),
-  schema_version: "",
-  db_name: DATABASE_URL.split("/").pop().split("?")[0],
-  started_at: new Date().toISOString(),
-})
 process.once("SIGTERM", end)
 process.once("SIGINT", end)
 
@@ -64,7 +62,29 @@ await session.start(async ({ enqueuedMs }) => {
   latencies.end_to_end.add(nowMs() - enqueuedMs)
   completed += 1
 })
+emit({
+  kind: "descriptor",
+  system: SYSTEM,
+  event_tables: await tablesOf(contender.tables),
+  extensions: [],
+  version: contender.package ? peerVersion(contender.package) : versionOf("../../package.json"),
+  schema_version: "",
+  db_name: DATABASE_URL.split("/").pop().split("?")[0],
+  started_at: new Date().toISOString(),
+})
 await Promise.all([produce(), watchDepth(), sample()])
+
+/** A table in parts holds nothing itself: its parts are named, as they are now. */
+async function tablesOf(names) {
+  const client = await connected()
+  const { rows } = await client.query(
+    `select relid::regclass::text as name
+    from unnest($1::text[]) as name cross join lateral pg_partition_tree(name::regclass) where isleaf`,
+    [names],
+  )
+  await client.end()
+  return rows.map(({ name }) => name)
+}
 
 /** Load is credited by the clock, never by rounds of a loop: a slow round must not lower what is offered. */
 async function produce() {
@@ -85,12 +105,14 @@ async function produce() {
     }
     const inputs = Array.from({ length: count }, () => {
       seq += 1
-      return { n: seq, instance: INSTANCE, enqueuedMs: nowMs(), padding: PADDING }
+      return { n: seq, by: BY, enqueuedMs: nowMs(), padding: PADDING }
     })
     try {
       const startMs = performance.now()
       await session.enqueueMany(inputs)
-      latencies.producer.add((performance.now() - startMs) / count)
+      const eachMs = (performance.now() - startMs) / count
+      for (let number = 0; number < count; number += 1) latencies.producer.add(eachMs)
+      acknowledge(inputs)
       enqueued += count
       if (MODE === "depth-target") depth += count
       credit -= count
@@ -101,9 +123,15 @@ async function produce() {
   }
 }
 
-/** Only the first process looks: it is one depth for all of them. */
+/** Not a line of the protocol: what was acknowledged, for whoever wants to know afterwards whether all of it is there. */
+function acknowledge(inputs) {
+  const file = process.env.ACKNOWLEDGED_FILE
+  if (file) appendFileSync(file, `${BY} ${inputs[0].n} ${inputs.at(-1).n}\n`)
+}
+
+/** It is one depth for all of them: the first tells it, and whoever fills up to one has to know it. */
 async function watchDepth() {
-  if (INSTANCE !== 0) return
+  if (INSTANCE !== 0 && MODE !== "depth-target") return
   let client
   while (!isEnding) {
     try {
@@ -128,35 +156,31 @@ async function connected() {
 /** On full multiples of the interval by the wall clock, so that samples of several systems line up. */
 async function sample() {
   const intervalMs = SAMPLE_S * 1_000
-  let before = { enqueued, completed, atMs: Date.now() }
+  let atMs = Math.ceil(Date.now() / intervalMs + 0.5) * intervalMs
   while (!isEnding) {
-    await sleep(intervalMs - (Date.now() % intervalMs))
-    const t = new Date().toISOString()
-    const seconds = (Date.now() - before.atMs) / 1_000
-    const metrics = Object.entries(latencies).flatMap(([name, histogram]) =>
-      [50, 95, 99].map((percent) => [`${name}_p${percent}_ms`, histogram.percentile(percent), WINDOW_S]),
-    )
-    metrics.push(["enqueue_rate", (enqueued - before.enqueued) / seconds, SAMPLE_S])
-    metrics.push(["enqueued_total", enqueued, 0])
-    metrics.push(["completion_rate", (completed - before.completed) / seconds, SAMPLE_S])
-    if (INSTANCE === 0) {
-      metrics.push(["queue_depth", depth, 0], ["producer_target_rate", targetRate, 0])
-    }
-    for (const [metric, value, window_s] of metrics) {
-      emit({
-        t,
-        system: SYSTEM,
-        kind: "adapter",
-        subject_kind: "adapter",
-        subject: "",
-        metric,
-        value,
-        window_s,
-      })
-    }
-    for (const histogram of Object.values(latencies)) histogram.turn()
-    before = { enqueued, completed, atMs: Date.now() }
+    // Timers come early now and then.
+    while (Date.now() < atMs) await sleep(atMs - Date.now())
+    if (isEnding) return
+    tellSample(atMs)
+    atMs = Math.max(atMs + intervalMs, Math.floor(Date.now() / intervalMs) * intervalMs)
   }
+}
+
+function tellSample(atMs) {
+  const t = new Date(atMs).toISOString()
+  const seconds = (Date.now() - before.atMs) / 1_000
+  const metrics = Object.entries(latencies).flatMap(([name, histogram]) =>
+    [50, 95, 99].map((percent) => [`${name}_p${percent}_ms`, histogram.percentile(percent), WINDOW_S]),
+  )
+  metrics.push(["enqueue_rate", (enqueued - before.enqueued) / seconds, SAMPLE_S])
+  metrics.push(["completion_rate", (completed - before.completed) / seconds, SAMPLE_S])
+  if (INSTANCE === 0) {
+    metrics.push(["queue_depth", depth, 0], ["producer_target_rate", targetRate, 0])
+  }
+  const about = { t, system: SYSTEM, kind: "adapter", subject_kind: "adapter", subject: "" }
+  for (const [metric, value, window_s] of metrics) emit({ ...about, metric, value, window_s })
+  for (const histogram of Object.values(latencies)) histogram.turn()
+  before = { enqueued, completed, atMs: Date.now() }
 }
 
 /** The harness changes the rate during a run by writing it into a file. */
@@ -174,6 +198,8 @@ function controlledRate() {
 async function end() {
   isEnding = true
   setTimeout(() => process.exit(0), END_MS).unref()
+  // What has happened since the last one.
+  if (Date.now() - before.atMs >= LEAST_SAMPLE_MS) tellSample(Date.now())
   await session.close().catch((error) => complain("close", error))
   process.exit(0)
 }

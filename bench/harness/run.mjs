@@ -2,7 +2,7 @@
  * Part "harness": the scenarios of the public cross-system harness, run here without Docker or Python, by the same adapter
  * that it would start. `--scenario NAME` runs one of them, `--only NAME,NAME` other systems than Carillon.
  */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
@@ -10,6 +10,7 @@ import { contenderOf } from "../queue/contenders.mjs"
 import { median, round, table, thousands } from "../tools/measure.mjs"
 import { nodeVersion } from "../tools/peers.mjs"
 import { startServer } from "../tools/server.mjs"
+import { MISSED } from "../tools/verdict.mjs"
 import { createReplicas } from "./replicas.mjs"
 import { ENVIRONMENT, SCENARIOS, SERVER_SETTINGS, shortened } from "./scenarios.mjs"
 import { STRESS } from "./stress.mjs"
@@ -28,11 +29,11 @@ export async function run({ quick = false, scenario: asked, only = ["carillon"] 
       const scenario = quick ? shortened(SCENARIOS[name]) : SCENARIOS[name]
       console.log(`\n${name}, ${system}`)
       const result = await runScenario(system, scenario)
-      results[name] = { ...results[name], [system]: result }
-      print(result)
+      results[name] = { ...results[name], [system]: { ...result, ...judged(result) } }
+      print(results[name][system])
     }
   }
-  return { contenderNode: nodeVersion(), environment: environment({}), server: SERVER_SETTINGS, results }
+  return { contenderNode: nodeVersion(), environment: environment({}), settings: SERVER_SETTINGS, results }
 }
 
 /** What the environment says wins over the scenario, and that over the rest. */
@@ -49,6 +50,8 @@ async function runScenario(system, { phases, env, replicas: count = 1 }) {
   const rateFile = join(folder, "rate")
   const rate = Number(settings.PRODUCER_RATE)
   writeFileSync(rateFile, String(rate))
+  const acknowledgedFile = join(folder, "acknowledged")
+  writeFileSync(acknowledgedFile, "")
   try {
     return await server.withDatabase(async (url) => {
       const replicas = createReplicas({
@@ -56,6 +59,7 @@ async function runScenario(system, { phases, env, replicas: count = 1 }) {
         SYSTEM: system,
         DATABASE_URL: url,
         PRODUCER_RATE_CONTROL_FILE: rateFile,
+        ACKNOWLEDGED_FILE: acknowledgedFile,
       })
       const database = new URL(url).pathname.slice(1)
       const on = { server, url, database, tables: contender.tables, replicas, rateFile, rate }
@@ -68,11 +72,10 @@ async function runScenario(system, { phases, env, replicas: count = 1 }) {
         const spans = []
         for (const phase of phases) spans.push(await pass(on, phase))
         writeFileSync(rateFile, "0")
-        const end = await drained(on, contender)
-        // For the last totals to be told.
-        await sleep(Number(settings.SAMPLE_EVERY_S) * 2_000)
+        const end = await drained(on, contender, acknowledgedIn(acknowledgedFile))
         const summaries = spans.map((span) => summarise(span, replicas.records))
-        return { phases: summaries, replicas: count, ...end, ...survivors(replicas, end) }
+        const survived = { alive: replicas.alive().length, complaints: replicas.unwanted.slice(-20) }
+        return { version: server.version, phases: summaries, replicas: count, ...end, ...survived }
       } finally {
         await replicas.stop()
       }
@@ -101,14 +104,19 @@ async function pass(on, phase) {
   return { ...phase, fromMs, toMs: performance.now(), deadTuples: dead.rows[0].dead }
 }
 
-/** Medians of the samples of a phase; the processes' rates are added up, and the slowest of them counts for latency. */
+/**
+ * Medians of the samples of a phase; the processes' rates are added up, and the slowest of them counts for latency.
+ * Percentiles are of the last 30 seconds each, so those count that hold nothing of the phase before, or the last one.
+ */
 function summarise({ name, kind, fromMs, toMs, deadTuples }, records) {
   const here = records.filter(({ atMs, kind: of }) => of === "adapter" && atMs > fromMs && atMs <= toMs)
   const at = (metric, combine) => {
     const byTick = new Map()
-    for (const { metric: of, t, value } of here) {
-      if (of === metric) byTick.set(t.slice(0, 19), [...(byTick.get(t.slice(0, 19)) ?? []), value])
-    }
+    const ofPhase = here.filter(
+      ({ metric: of, window_s, atMs }) => of === metric && atMs > fromMs + window_s * 1_000,
+    )
+    const chosen = ofPhase.length > 0 ? ofPhase : here.filter(({ metric: of }) => of === metric).slice(-1)
+    for (const { t, value } of chosen) byTick.set(t, [...(byTick.get(t) ?? []), value])
     return [...byTick.values()].map((values) => combine(values))
   }
   const sum = (values) => values.reduce((total, value) => total + value, 0)
@@ -127,8 +135,22 @@ function summarise({ name, kind, fromMs, toMs, deadTuples }, records) {
   }
 }
 
-/** How long the rest takes, what is left, and whether all that was acknowledged is in the history. */
-async function drained({ url, server }, contender) {
+/** The names of all jobs whose enqueue was answered. */
+function acknowledgedIn(file) {
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .filter((line) => line !== "")
+    .flatMap((line) => {
+      const [by, first, last] = line.split(" ")
+      return Array.from(
+        { length: Number(last) - Number(first) + 1 },
+        (_, index) => `${by} ${Number(first) + index}`,
+      )
+    })
+}
+
+/** How long the rest takes, what is left, and whether all that was acknowledged is in the history or left. */
+async function drained({ url, server }, contender, acknowledged) {
   const fromMs = performance.now()
   return server.inDatabase(url, async (client) => {
     const count = async (from) => (await client.query(`select count(*)::int as count ${from}`)).rows[0].count
@@ -137,31 +159,34 @@ async function drained({ url, server }, contender) {
       await sleep(250)
       left = await count(contender.left)
     }
-    const kept = contender.kept === undefined ? undefined : await count(contender.kept)
-    return { drainMs: Math.round(performance.now() - fromMs), left, kept }
+    const drainMs = Math.round(performance.now() - fromMs)
+    const there = new Set()
+    const { kept, input } = contender
+    for (const from of input === undefined ? [] : [kept, contender.left]) {
+      const { rows } = await client.query(`select ${input}->>'by' as by, ${input}->>'n' as n ${from}`)
+      for (const { by, n } of rows) there.add(`${by} ${n}`)
+    }
+    const lost = input === undefined ? undefined : acknowledged.filter((name) => !there.has(name)).length
+    return { drainMs, left, acknowledged: acknowledged.length, lost }
   })
 }
 
-/**
- * What was acknowledged and has neither succeeded nor is left. Of a process that was killed, the acknowledgements of its
- * last second are not known: it is at least this.
- */
-function survivors({ records, unwanted, alive }, { kept, left }) {
-  const totals = new Map()
-  for (const { metric, value, instance_id, pid } of records) {
-    if (metric === "enqueued_total") totals.set(`${instance_id} ${pid}`, value)
-  }
-  const acknowledged = [...totals.values()].reduce((sum, value) => sum + value, 0)
-  return {
-    alive: alive().length,
-    acknowledged,
-    lost: kept === undefined ? undefined : Math.max(0, acknowledged - kept - left),
-    complaints: unwanted.slice(-20),
-  }
+/** How much of the speed before is there after the stress. */
+const BACK = 0.95
+
+/** Whether it came through: nothing is lost or left, everybody lives, and it is as fast as before. */
+function judged({ phases, replicas, alive, left, lost }) {
+  const rateOf = (wanted) => phases.find(({ name }) => name === wanted)?.completionRate
+  const [before, after] = [rateOf("baseline"), rateOf("recovery")]
+  const recovered = before === undefined ? undefined : round(after / before)
+  const isFine = (lost ?? 0) === 0 && left === 0 && alive === replicas && (recovered ?? 1) >= BACK
+  if (!isFine) process.exitCode = 1
+  return { recovered, verdict: isFine ? "holds" : MISSED }
 }
 
 function print(result) {
-  const { phases, drainMs, left, kept, acknowledged, lost, alive, replicas, complaints } = result
+  const { phases, drainMs, left, acknowledged, lost, alive, replicas, complaints, recovered, verdict } =
+    result
   const head = ["", "enqueued/s", "completed/s", "claim p50 ms", "p95", "p99", "depth", "dead tuples"]
   const rows = phases.map((each) => [
     each.name,
@@ -174,12 +199,10 @@ function print(result) {
     thousands(each.deadTuples),
   ])
   console.log(table(head, rows))
-  const history =
-    kept === undefined
-      ? ""
-      : `; ${thousands(kept)} in the history, ${lost === 0 ? "none missing" : `${lost} neither succeeded nor left`}`
+  const history = lost === undefined ? "" : `, of which ${lost === 0 ? "none is" : `${lost} are`} missing`
+  const speed = recovered === undefined ? "" : `; ${round(recovered * 100)} % of the speed before`
   console.log(
-    `${alive} of ${replicas} processes alive; ${thousands(acknowledged)} acknowledged${history}; ${thousands(left)} left after ${drainMs} ms`,
+    `${alive} of ${replicas} processes alive; ${thousands(acknowledged)} acknowledged${history}; ${thousands(left)} left after ${drainMs} ms${speed}: ${verdict}`,
   )
   if (complaints.length > 0) console.log(`last words: ${complaints.slice(-3).join(" | ").slice(0, 400)}`)
 }

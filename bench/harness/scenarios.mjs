@@ -7,8 +7,8 @@
 const phase = (name, kind, seconds, more = {}) => ({ name, kind, seconds, ...more })
 
 const WARM_UP = phase("warmup", "clean", 15)
-const BASELINE = phase("baseline", "clean", 30)
-const RECOVERY = phase("recovery", "clean", 45)
+const BASELINE = phase("baseline", "clean", 60)
+const RECOVERY = phase("recovery", "clean", 60)
 const around = (...stress) => [WARM_UP, BASELINE, ...stress, RECOVERY]
 
 export const SCENARIOS = {

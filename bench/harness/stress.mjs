@@ -63,7 +63,7 @@ export const STRESS = {
     }
   },
 
-  /** Holds connections that do nothing; as many as there are. */
+  /** Holds connections that do nothing: three quarters of all, as the harness does. */
   "pool-exhaustion": async ({ url }, { connections }) => {
     const held = []
     try {

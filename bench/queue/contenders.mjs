@@ -4,6 +4,7 @@ import { redisVersion } from "../tools/redis.mjs"
 
 const LOAD = {
   carillon: () => import("./contenders/carillon.mjs"),
+  "carillon-default": () => import("./contenders/carillon-default.mjs"),
   "graphile-worker": () => import("./contenders/graphile-worker.mjs"),
   "pg-boss": () => import("./contenders/pg-boss.mjs"),
   "bullmq-redis": () => import("./contenders/bullmq-redis.mjs"),
@@ -43,5 +44,7 @@ export async function gather(only = NAMES) {
 export function versionsOf(contenders) {
   const peers = contenders.filter(({ package: name }) => name !== undefined)
   const versions = Object.fromEntries(peers.map(({ package: name }) => [name, peerVersion(name)]))
-  return contenders.some(({ on }) => on !== "postgres") ? { ...versions, redis: redisVersion() } : versions
+  return contenders.some(({ on }) => on !== "postgres")
+    ? { ...versions, ioredis: peerVersion("ioredis"), redis: redisVersion() }
+    : versions
 }

@@ -2,7 +2,7 @@
  * Runs a part: every variant of it with every contender, in turns and repeatedly, so that a slow moment of the machine hits
  * all of them. A contender that fails is named and the others go on.
  */
-import { median } from "../tools/measure.mjs"
+import { median, percentile } from "../tools/measure.mjs"
 import { nodeVersion } from "../tools/peers.mjs"
 import { SHARE } from "../tools/quiet.mjs"
 import { gather, versionsOf } from "./contenders.mjs"
@@ -14,7 +14,9 @@ import { FULL, QUICK, SMALL } from "./sizes.mjs"
 export async function contest(part, { quick = false, only, among = () => true, untilMs } = {}) {
   const sizes = !quick ? FULL : untilMs === undefined ? SMALL : QUICK
   const { present, missing } = await gather(only)
-  const contenders = present.filter(among)
+  // Within two minutes there is no time for settings.
+  const isShort = untilMs !== undefined
+  const contenders = present.filter(among).filter(({ name }) => !(isShort && name === "carillon-default"))
   const places = await openPlaces(contenders.map(({ on }) => on))
   try {
     const variants = variantsOf(part, sizes)
@@ -23,7 +25,8 @@ export async function contest(part, { quick = false, only, among = () => true, u
       versions: versionsOf(contenders),
       missing,
       servers: places.settings,
-      rounds: roundsOf(part, sizes),
+      rounds: sizes.rounds,
+      peerRounds: sizes[part.name]?.peerRounds ?? sizes.rounds,
       sizes: sizes[part.name],
       contenders: Object.fromEntries(
         contenders.map((contender) => [contender.name, describe(part, contender, variants)]),
@@ -35,7 +38,14 @@ export async function contest(part, { quick = false, only, among = () => true, u
     const figures = summarise(part, variants, measured)
     const verdicts = judge(part, figures, about.contenders)
     const isDisturbed = measured.some(({ result }) => result?.others > SHARE)
-    const results = { isDisturbed, ...about, variants, figures, verdicts, measured }
+    const results = {
+      isDisturbed,
+      ...about,
+      variants,
+      figures,
+      verdicts,
+      measured: measured.map(withoutSamples),
+    }
     printContest(part, results)
     if (isDisturbed) console.warn("\nDISTURBED: others used the machine meanwhile. Not to be published.")
     return results
@@ -46,11 +56,11 @@ export async function contest(part, { quick = false, only, among = () => true, u
 
 async function measureAll({ part, places, contenders, variants, sizes, quick, untilMs }) {
   const measured = []
-  for (let round = 0; round < roundsOf(part, sizes); round += 1) {
-    for (const [variant, facts] of Object.entries(variants)) {
-      for (const contender of inTurn(contenders, round)) {
+  for (let round = 0; round < sizes.rounds; round += 1) {
+    for (const [index, [variant, facts]] of Object.entries(variants).entries()) {
+      for (const contender of inTurn(contenders, round + index)) {
         const settings = part.settingsOf(contender, facts)
-        if (settings === undefined) continue
+        if (settings === undefined || round >= roundsOf(part, sizes, contender)) continue
         if (untilMs !== undefined && performance.now() > untilMs) {
           console.warn(`LEFT OUT for lack of time: ${facts.title}, ${contender.title}`)
           continue
@@ -58,7 +68,7 @@ async function measureAll({ part, places, contenders, variants, sizes, quick, un
         const outcome = await attempt(() =>
           // To see whether it works nobody has to wait for an idle machine.
           (quick ? places.withPlace : places.withQuietPlace)(contender, (place) =>
-            part.measure({ contender, settings, place }, facts, sizes),
+            part.measure({ contender, settings, place, mostMs: sizes.childMs }, facts, sizes),
           ),
         )
         measured.push({ round: round + 1, variant, contender: contender.name, ...outcome })
@@ -76,14 +86,14 @@ function variantsOf({ name, variants }, sizes) {
   return Object.fromEntries(chosen.map((variant) => [variant, all[variant]]))
 }
 
-/** Of what takes long there are fewer. */
-function roundsOf({ name }, sizes) {
-  return sizes[name]?.rounds ?? sizes.rounds
+/** Of what takes long, those that no target is about have fewer. */
+function roundsOf({ name }, sizes, contender) {
+  return contender.name === "carillon" ? sizes.rounds : (sizes[name]?.peerRounds ?? sizes.rounds)
 }
 
-/** Who goes first changes from round to round. */
-function inTurn(contenders, round) {
-  const first = round % contenders.length
+/** Who goes first changes from turn to turn. */
+function inTurn(contenders, turn) {
+  const first = turn % contenders.length
   return [...contenders.slice(first), ...contenders.slice(0, first)]
 }
 
@@ -114,12 +124,24 @@ function figuresOf(part, here, name) {
   const costs = Object.fromEntries(
     Object.keys(results[0].costs ?? {}).map((key) => [key, middle(results.map((each) => each.costs[key]))]),
   )
-  const figures = part.figures.map(({ key }) => [key, spread(results.map((result) => result[key]))])
+  const figures = part.figures
+    .filter(({ key }) => results[0][key] !== undefined)
+    .map(({ key, share }) => {
+      const each = spread(results.map((result) => result[key]))
+      if (share === undefined) return [key, each]
+      const all = results.flatMap(({ samples }) => samples)
+      return [key, { ...each, median: round4(percentile(all, share)) }]
+    })
   return {
     ...Object.fromEntries(figures),
     costs,
     ...(failures.length > 0 && { failures: failures.length, failure: failures[0] }),
   }
+}
+
+/** There are thousands of them, and their summary is kept. */
+function withoutSamples({ result: { samples: _, ...result } = {}, ...measured }) {
+  return measured.failure === undefined ? { ...measured, result } : measured
 }
 
 function spread(values) {
@@ -143,18 +165,21 @@ function describe(part, contender, variants) {
   return {
     title: contender.title,
     on: contender.on,
+    isOurs: contender.isOurs ?? false,
     share: contender.share ?? 1,
     keepsHistory: settings.length === 0 ? undefined : contender.keepsHistory(settings[0][1]),
     settings: Object.fromEntries(settings),
   }
 }
 
-function describeAll({ contenderNode, versions, servers, rounds, contenders }) {
+function describeAll({ contenderNode, versions, servers, rounds, peerRounds, contenders }) {
   const inWords = (facts) =>
     Object.entries(facts)
       .map(([name, value]) => `${name} ${value}`)
       .join(", ")
-  console.log(`Node ${contenderNode} for everybody; ${inWords(versions)}; ${rounds} interleaved rounds`)
+  console.log(
+    `Node ${contenderNode} for everybody; ${inWords(versions)}; ${rounds} interleaved rounds, ${peerRounds} of the peers`,
+  )
   for (const [kind, { version = "", settings }] of Object.entries(servers)) {
     console.log(`${kind} ${version}: ${inWords(settings)}`)
   }
@@ -168,7 +193,9 @@ function say(part, { round, variant, contender, outcome: { result, failure } }) 
   const words = failure
     ? `FAILED: ${failure}`
     : [
-        ...part.figures.map(({ key, title }) => `${round4(result[key])} ${title}`),
+        ...part.figures.flatMap(({ key, title }) =>
+          result[key] === undefined ? [] : [`${round4(result[key])} ${title}`],
+        ),
         JSON.stringify(compact(result.costs)),
       ].join(", ")
   console.log(`round ${round + 1}, ${variant}, ${contender.title}: ${words}`)

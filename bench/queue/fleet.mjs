@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
 import { NODE } from "../tools/peers.mjs"
 import { nowMs, startProcess, unlessEnded } from "../tools/processes.mjs"
-import { CHILD_MS, countFor } from "./sizes.mjs"
+import { FULL } from "./sizes.mjs"
 import { verifyOnce } from "./tally.mjs"
 
 /** What was executed is written down by then. */
@@ -23,7 +23,7 @@ export async function withFleet(subject, { processes = 1 }, use) {
       node: NODE,
       // graphile-worker reads the first when it is loaded: no line in the log for each job.
       env: { NO_LOG_SUCCESS: "1", NODE_NO_WARNINGS: "1" },
-      mostMs: CHILD_MS,
+      mostMs: subject.mostMs ?? FULL.childMs,
       onEvent: ({ ran, firstMs }) => {
         state.ran[index] = ran
         state.firstMs = Math.min(state.firstMs ?? firstMs, firstMs)
@@ -35,14 +35,20 @@ export async function withFleet(subject, { processes = 1 }, use) {
   const client = start("client")
   const open = (each, settings = subject.settings) =>
     each.ask("open", { contender: contender.name, url: place.url, settings })
+  /** Those that do what all are told. */
+  let active = workers
   /** One after the other: the first of them makes the tables. */
   const openAll = async (settings) => {
-    for (const worker of workers) await open(worker, settings)
+    for (const worker of active) await open(worker, settings)
   }
-  const all = (question, task) => Promise.all(workers.map((worker) => worker.ask(question, task)))
+  const all = (question, task) => Promise.all(active.map((worker) => worker.ask(question, task)))
   const fleet = {
     workers,
     client,
+    /** From now on only the first so many are at work. */
+    use: (count) => {
+      active = workers.slice(0, count)
+    },
     state,
     open,
     openAll,
@@ -56,11 +62,11 @@ export async function withFleet(subject, { processes = 1 }, use) {
       await all("start", task)
     },
     /** Enqueues in a session of its own, by the fastest way that there is. */
-    fill: async (count) => {
+    fill: async (count, from = 0) => {
       const { bulk, bulkSql = bulk } = contender.settings
       // With BullMQ the one who enqueues decides whether a job is kept.
       await open(client, { ...bulkSql, keep: subject.settings.keep })
-      await client.ask("enqueueMany", { ...bulkSql, count })
+      await client.ask("enqueueMany", { ...bulkSql, count, from })
       await client.ask("close")
     },
     /** Resolves when so many have run; not when a process ends before. */
@@ -84,20 +90,21 @@ export async function withFleet(subject, { processes = 1 }, use) {
     },
     /** Every job ran exactly once, and where successes are kept, all of them are there. */
     verify: async (count, warmedUp = 0) => {
-      const keptBefore = warmUpOf(contender, warmedUp)
+      await fleet.verifyRan(count)
+      if (!contender.keepsHistory(subject.settings)) return
+      const kept = await place.kept()
+      if (kept !== count + warmedUp)
+        throw new Error(`void: history holds ${kept - warmedUp} of ${count} jobs`)
+    },
+    verifyRan: async (count) => {
       const each = await all("ran")
       verifyOnce(
         each.map(({ times }) => times),
         count,
       )
-      if (!contender.keepsHistory(subject.settings)) return
-      const kept = await place.kept()
-      if (kept !== count + keptBefore)
-        throw new Error(`void: history holds ${kept - keptBefore} of ${count} jobs`)
     },
     /** Enqueues and executes some jobs in sessions of their own, so that nobody is measured while still being compiled. */
-    warmUp: async (all) => {
-      const count = warmUpOf(contender, all)
+    warmUp: async (count) => {
       // The settings for enqueueing alone say nothing about executing.
       await openAll({ ...contender.settings.drain, ...subject.settings })
       await fleet.fill(count)
@@ -147,11 +154,6 @@ async function costsOf(fleet, { place, begin, end }, work) {
       serverMb,
     },
   }
-}
-
-/** Slow ones are compiled after fewer. */
-function warmUpOf(contender, count) {
-  return Math.max(Math.min(count, 100), countFor(contender, count))
 }
 
 function sum(values) {

@@ -3,7 +3,7 @@
  * else to do (20 a second) and at 300 a second, in the process that enqueued and in another.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { median } from "../tools/measure.mjs"
+import { median, percentile } from "../tools/measure.mjs"
 import { withFleet } from "./fleet.mjs"
 import { PACE_MS } from "./sizes.mjs"
 
@@ -26,13 +26,16 @@ export const part = {
     measureLatency(subject, { isSame, paceMs: PACE_MS[pace], count: sizes.latency[pace] }, sizes),
   figures: [
     { key: "medianMs", title: "median ms", better: "less" },
-    { key: "p99Ms", title: "99 %, ms", better: "less" },
+    // Of all rounds together: of one alone it is hardly more than its slowest few.
+    { key: "p99Ms", title: "99 %, ms", better: "less", share: 0.99 },
   ],
   targets: [
-    { variant: "sameIdle", key: "medianMs", floor: 1, beside: ["bullmq-redis"] },
-    { variant: "sameBusy", key: "medianMs", floor: 1, beside: ["bullmq-redis"] },
-    { variant: "otherIdle", key: "medianMs", floor: 1, aim: 2, beside: "postgres" },
-    { variant: "otherBusy", key: "medianMs", floor: 1, aim: 2, beside: "postgres" },
+    { variant: "sameIdle", key: "medianMs", floor: 1, isMore: true, beside: ["bullmq-redis"] },
+    { variant: "sameIdle", key: "p99Ms", floor: 0, aim: 1, beside: ["bullmq-redis"] },
+    { variant: "sameBusy", key: "medianMs", floor: 1, isMore: true, beside: ["bullmq-redis"] },
+    { variant: "sameBusy", key: "p99Ms", floor: 0, aim: 1, beside: ["bullmq-redis"] },
+    { variant: "otherIdle", key: "medianMs", floor: 1, isMore: true, aim: 2, beside: "postgres" },
+    { variant: "otherBusy", key: "medianMs", floor: 1, isMore: true, aim: 2, beside: "postgres" },
   ],
 }
 
@@ -66,11 +69,11 @@ export async function measureLatency(subject, load, sizes) {
   })
 }
 
-function spreadOf(latencies) {
-  const sorted = [...latencies].sort((a, b) => a - b)
+function spreadOf(samples) {
   return {
-    medianMs: median(sorted),
-    p99Ms: sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * 0.99))],
-    mostMs: sorted.at(-1),
+    samples,
+    medianMs: median(samples),
+    p99Ms: percentile(samples, 0.99),
+    mostMs: Math.max(...samples),
   }
 }

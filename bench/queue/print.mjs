@@ -1,5 +1,6 @@
 /** Figures to ratios, ratios to verdicts, and all of it to tables for the terminal. */
 import { round, table, thousands } from "../tools/measure.mjs"
+import { atLeast } from "../tools/verdict.mjs"
 
 /**
  * How many times better Carillon is than the best of those it is compared with: more per second, or fewer milliseconds.
@@ -7,43 +8,44 @@ import { round, table, thousands } from "../tools/measure.mjs"
  */
 export function judge(part, figures, contenders) {
   const targets = part.targets ?? (part.target ? [part.target] : [])
-  const verdicts = targets.flatMap((target) => verdictOf(part, figures, contenders, target) ?? [])
+  const verdicts = targets
+    .filter(({ variant }) => figures[variant] !== undefined)
+    .map((target) => verdictOf(part, figures, contenders, target))
   return part.scaling === undefined ? verdicts : [...verdicts, ...scalingOf(part, figures)]
 }
 
-function verdictOf(part, figures, contenders, { variant, key, floor, aim, beside }) {
-  const of = figures[variant]
-  const ours = of?.carillon?.[key]?.median
-  if (ours === undefined) return undefined
-  const isMore = part.figures.find((figure) => figure.key === key).better === "more"
-  const peers = Object.keys(of).filter(
-    (name) => name !== "carillon" && of[name][key] !== undefined && isBeside(contenders[name], name, beside),
+/** Peers are taken at their best, in whichever of the variants `among` that is. */
+function verdictOf(part, figures, contenders, target) {
+  const { variant, key, floor, aim, isMore, beside, among = [variant] } = target
+  const about = { variant, key, floor, aim }
+  const ours = figures[variant]?.carillon?.[key]?.median
+  if (ours === undefined) return { ...about, verdict: "FAILED" }
+  const isMany = part.figures.find((figure) => figure.key === key).better === "more"
+  const timesOf = (theirs) => (isMany ? ours / theirs : theirs / ours)
+  const peers = among.flatMap((each) =>
+    Object.entries(figures[each] ?? {}).flatMap(([name, { [key]: found }]) =>
+      found && isBeside(contenders[name], name, beside) ? [{ name, times: timesOf(found.median) }] : [],
+    ),
   )
-  if (peers.length === 0) return undefined
-  const best = peers.reduce((a, b) => (isMore === of[a][key].median > of[b][key].median ? a : b))
-  const theirs = of[best][key].median
-  const times = round(isMore ? ours / theirs : theirs / ours)
-  return { variant, key, bestPeer: best, times, floor, aim, verdict: wordFor(times, floor, aim) }
+  if (peers.length === 0) return { ...about, verdict: "there is nobody to compare with" }
+  const { name: bestPeer, times } = peers.reduce((a, b) => (b.times < a.times ? b : a))
+  return { ...about, bestPeer, times: round(times), verdict: atLeast(times, { floor, aim, isMore }) }
 }
 
-function isBeside({ on }, name, beside) {
+function isBeside({ on, isOurs }, name, beside) {
+  if (isOurs) return false
   if (beside === undefined) return true
   return beside === "postgres" ? on === "postgres" : beside.includes(name)
 }
 
 function scalingOf({ scaling: { key, floor } }, figures) {
   const counts = Object.keys(figures)
-  return counts.slice(1).flatMap((variant, index) => {
+  return counts.slice(1).map((variant, index) => {
+    const about = { variant, key, from: counts[index], floor }
     const [less, more] = [counts[index], variant].map((each) => figures[each].carillon?.[key]?.median)
-    if (less === undefined || more === undefined) return []
-    const times = round(more / less)
-    return [{ variant, key, from: counts[index], times, floor, verdict: wordFor(times, floor) }]
+    if (less === undefined || more === undefined) return { ...about, verdict: "FAILED" }
+    return { ...about, times: round(more / less), verdict: atLeast(more / less, { floor }) }
   })
-}
-
-function wordFor(times, floor, aim) {
-  if (times < floor) return "MISSED"
-  return aim !== undefined && times < aim ? "holds, short of the aim" : "holds"
 }
 
 export function printContest(part, { variants, figures, verdicts, contenders }) {
@@ -59,13 +61,19 @@ export function printContest(part, { variants, figures, verdicts, contenders }) 
   const [first] = Object.keys(variants)
   console.log(`\nWhat each job costs, ${variants[first].title}`)
   console.log(table(["", ...Object.values(COSTS)], costRows(figures[first], contenders)))
-  for (const { variant, key, bestPeer, from, times, floor, aim, verdict } of verdicts) {
-    const beside = bestPeer ? `the best peer (${contenders[bestPeer].title})` : variants[from].title
-    const wanted = aim ? `${floor}, aim ${aim}` : floor
+  for (const { variant, key, bestPeer, from, times = "?", floor, aim, verdict } of verdicts) {
+    const best = bestPeer && `the best peer (${contenders[bestPeer].title})`
+    const beside = best ?? variants[from]?.title ?? "the best peer"
     console.log(
-      `${variants[variant].title}, ${key}: ${times} times ${beside}; at least ${wanted}: ${verdict}`,
+      `${variants[variant].title}, ${key}: ${times} times ${beside}; ${wanted(floor, aim)}: ${verdict}`,
     )
   }
+}
+
+/** "at least 2, aim 3". */
+export function wanted(floor, aim) {
+  const least = floor > 0 ? [`at least ${floor}`] : []
+  return [...least, ...(aim === undefined ? [] : [`aim ${aim}`])].join(", ")
 }
 
 export const COSTS = {

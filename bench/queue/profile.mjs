@@ -1,9 +1,12 @@
 /**
  * `node bench/queue/profile.mjs [CONTENDER] [PART] [VARIANT] [--quick]`: where the time goes, in Node and in PostgreSQL, while a part is
  * measured, warming up and filling left out. Looking costs time itself: the rate is no figure to publish. Needs a build.
+ * What Carillon does in the first variant of a part is kept in bench/results/profile.json.
  */
+import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { part as snapshot } from "../snapshot/loads.mjs"
+import { describeMachine } from "../tools/machine.mjs"
 import { round, table, thousands } from "../tools/measure.mjs"
 import { contenderOf } from "./contenders.mjs"
 import { CONTESTS } from "./contests.mjs"
@@ -66,10 +69,21 @@ try {
     for (const [index, functions] of profiles.entries()) printFunctions(functions, index)
     if (!place.query) return
     printStatements(statements)
-    printLog((await place.query(LOG, [fromLsn, result.count])).rows)
+    const log = (await place.query(LOG, [fromLsn, result.count])).rows
+    printLog(log)
+    const isKept = name === "carillon" && variantName === undefined && !values.quick
+    if (isKept) keep({ settings, result, functions: profiles[0].slice(0, MOST), statements, log })
   })
 } finally {
   await places.stop()
+}
+
+/** What is known of other parts stays. */
+function keep(found) {
+  const file = new URL("../results/profile.json", import.meta.url)
+  const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}
+  const parts = { ...known.parts, [partName]: found }
+  writeFileSync(file, `${JSON.stringify({ ...describeMachine().facts, parts }, null, 2)}\n`)
 }
 
 function printFunctions(functions, index) {

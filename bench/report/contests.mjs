@@ -1,12 +1,12 @@
 /** Sections of the parts in which contenders take turns. */
-import { COSTS } from "../queue/print.mjs"
-import { barChart } from "./chart.mjs"
+import { COSTS, wanted } from "../queue/print.mjs"
+import { barChart, lineChart } from "./chart.mjs"
 import { figure, origin, spread, table, verdictCell } from "./markdown.mjs"
 
 const UNITS = { perSecond: "jobs a second", medianMs: "median ms", p99Ms: "99 %, ms", atTheEnd: "at the end" }
 
 /** Each contender's figures by variant, a table per figure, and what that is beside the best peer. */
-export function contestSection(part, { keys = ["perSecond"], chart } = {}) {
+export function contestSection(part, { keys = ["perSecond"], chart, scaling } = {}) {
   return (results, { writeChart }) => {
     const { variants, figures, contenders, verdicts, rounds } = results
     const pieces = [
@@ -24,6 +24,10 @@ export function contestSection(part, { keys = ["perSecond"], chart } = {}) {
         barChart({ title, unit: each.unit, rows: barsOf(figures[each.variant], contenders, each.key) }),
       )
       pieces.push(`![${title}: the figures of the table above](charts/${file}.svg)`)
+    }
+    if (scaling !== undefined) {
+      writeChart(`${part}-scaling`, scalingChart(scaling, figures, contenders))
+      pieces.push(`![${scaling}: the figures of the table above](charts/${part}-scaling.svg)`)
     }
     if (verdicts.length > 0) pieces.push(verdictsTable(verdicts, variants, contenders))
     return pieces.join("\n\n")
@@ -82,12 +86,12 @@ function figuresTable({ variants, figures, contenders, key, unit }) {
 function verdictsTable(verdicts, variants, contenders) {
   const rows = verdicts.map(({ variant, key, bestPeer, from, times, floor, aim, verdict }) => [
     `${variants[variant].title}, ${UNITS[key]}`,
-    bestPeer ? contenders[bestPeer].title : variants[from].title,
-    times,
-    aim ? `${floor}, aim ${aim}` : floor,
+    bestPeer ? contenders[bestPeer].title : (variants[from]?.title ?? ""),
+    times ?? "",
+    wanted(floor, aim),
     verdictCell(verdict),
   ])
-  return table(["Carillon", "beside", "times better", "at least", ""], rows)
+  return table(["Carillon", "beside", "times better", "wanted", ""], rows)
 }
 
 function slowOnes(contenders) {
@@ -97,7 +101,7 @@ function slowOnes(contenders) {
   return [`With fewer jobs, for they would take minutes: ${words.join(", ")}.`]
 }
 
-function failures(figures, contenders) {
+export function failures(figures, contenders) {
   const all = Object.values(figures).flatMap((of) =>
     Object.entries(of).flatMap(([name, { failure }]) =>
       failure ? [`${contenders[name].title}: ${failure}`] : [],
@@ -107,9 +111,20 @@ function failures(figures, contenders) {
 }
 
 function barsOf(of, contenders, key) {
-  return Object.entries(contenders).flatMap(([name, { title }]) => {
+  return Object.entries(contenders).flatMap(([name, { title, isOurs }]) => {
     if (of[name] === undefined) return []
     const { median: value, least, most } = of[name][key] ?? {}
-    return [{ label: title, value, least, most, isOurs: name === "carillon", note: "failed" }]
+    return [{ label: title, value, least, most, isOurs, note: "failed" }]
   })
+}
+
+/** By how many processes: the variants are their numbers. */
+function scalingChart(title, figures, contenders) {
+  const series = Object.entries(contenders).flatMap(([name, { title: label }]) => {
+    const points = Object.entries(figures).flatMap(([processes, { [name]: found }]) =>
+      found?.perSecond ? [[Number(processes), found.perSecond.median]] : [],
+    )
+    return points.length > 1 ? [{ label, points }] : []
+  })
+  return lineChart({ title, unit: "jobs a second", xUnit: "processes", series })
 }

@@ -1,5 +1,6 @@
 /** Small pieces of Markdown that every section is made of. */
 import { round, thousands } from "../tools/measure.mjs"
+import { MISSED } from "../tools/verdict.mjs"
 
 /** Figures stand to the right; `isText` leaves words to the left. */
 export function table(head, rows, { isText = false } = {}) {
@@ -60,5 +61,5 @@ export function origin(part, results) {
 
 /** "holds" or "MISSED", in words that stand in a table. */
 export function verdictCell(verdict) {
-  return verdict === "MISSED" ? "**missed**" : (verdict ?? "")
+  return verdict === MISSED ? "**missed**" : (verdict ?? "")
 }

@@ -1,68 +1,42 @@
 /** Sections of the parts that measure Carillon alone, or beside itself. */
 import { thousands } from "../tools/measure.mjs"
-import { barChart } from "./chart.mjs"
-import { figure, origin, table, verdictCell } from "./markdown.mjs"
-
-const percent = (share) => `${Math.round(share * 100)} %`
-
-/** What is left of the speed while a snapshot is held. */
-export function snapshotSection(results, { writeChart }) {
-  const { left, contenders, floor, aim, rounds } = results
-  const names = Object.keys(contenders)
-  const rows = Object.entries(left).map(([load, of]) => [
-    load,
-    ...names.map((name) => (of[name] ? `${percent(of[name].median)}` : "")),
-    verdictCell(of.carillon?.verdict),
-  ])
-  const bars = names.flatMap((name) =>
-    left.plain?.[name]
-      ? [
-          {
-            label: contenders[name].title,
-            value: left.plain[name].median * 100,
-            least: left.plain[name].least * 100,
-            most: left.plain[name].most * 100,
-            isOurs: name === "carillon",
-          },
-        ]
-      : [],
-  )
-  const title = "What is left of the speed, plain load"
-  writeChart("snapshot", barChart({ title, unit: "% of the speed without a snapshot held", rows: bars }))
-  return [
-    `${origin("snapshot", results)} Medians of ${rounds} rounds; at least ${percent(floor)}, aim ${percent(aim)}.`,
-    table(["load", ...names.map((name) => contenders[name].title), "Carillon"], rows),
-    `![${title}: the first row of the table above](charts/snapshot.svg)`,
-  ].join("\n\n")
-}
+import { MISSED } from "../tools/verdict.mjs"
+import { figure, origin, spread, table, verdictCell } from "./markdown.mjs"
 
 export function millionsSection(results) {
   const titles = { finished: "finished", future: "in the future as well", ready: "ready as well" }
-  const rows = results.stages.map(({ stage, count, empty, full, times, verdict }) => [
-    `${thousands(count)} ${titles[stage]}`,
-    thousands(empty.perSecond),
-    thousands(full.perSecond),
-    figure(empty.serverUs),
-    figure(full.serverUs),
-    times,
-    verdictCell(verdict),
+  const pair = ({ empty, full }, key) =>
+    empty[key] === undefined ? ["", ""] : [empty[key], full[key]].map(figure)
+  const rows = results.stages.map((stage) => [
+    `${thousands(stage.count)} ${titles[stage.stage]}`,
+    ...pair(stage, "claimUs"),
+    stage.times,
+    verdictCell(stage.verdict),
+    ...["perSecond", "bulk", "single", "startMs"].flatMap((key) => pair(stage, key)),
   ])
-  const head = ["", "a second without", "with", "us of the server without", "with", "times slower", ""]
-  const most = `at the most ${results.limit} times slower, aim ${results.aim}`
+  const head = ["", "us of a claim for each run", "with", "times slower", ""]
+  const others = [
+    "executed a second",
+    "enqueued in bulk",
+    "one by one, 8 at once",
+    "ms to the start, 300 a second",
+  ]
+  const most = `at most ${results.limit} times slower, aim ${results.aim}`
   return [
     `${origin("millions", results)} Medians of ${results.sizes.rounds} rounds; ${most}.`,
-    table(head, rows),
+    table([...head, ...others.flatMap((title) => [title, "with"])], rows),
   ].join("\n\n")
 }
 
 export function embeddedSection(results) {
   const rows = Object.entries(results.figures).map(([engine, each]) => [
     each.title,
-    thousands(each.enqueuePerSecond),
-    thousands(each.executePerSecond),
-    figure(each.medianMs),
-    figure(each.p99Ms),
-    each.peakMb,
+    spread(each.enqueuePerSecond),
+    spread(each.executePerSecond),
+    spread(each.bothPerSecond),
+    spread(each.medianMs),
+    spread(each.p99Ms),
+    spread(each.peakMb),
     results.starts[engine]?.cold ?? "",
     results.starts[engine]?.warm ?? "",
     verdictCell(each.verdict),
@@ -71,6 +45,7 @@ export function embeddedSection(results) {
     "",
     "enqueued a second",
     "executed",
+    "one by one, executed at once",
     "to start, ms",
     "99 %",
     "peak MB",
@@ -87,7 +62,7 @@ export function embeddedSection(results) {
 
 export function harnessSection(results) {
   const rows = Object.entries(results.results).flatMap(([scenario, systems]) =>
-    Object.entries(systems).flatMap(([system, { phases, lost, left, alive, replicas }]) =>
+    Object.entries(systems).flatMap(([system, { phases, lost, left, alive, replicas, recovered, verdict }]) =>
       phases
         .filter(({ name }) => name !== "warmup")
         .map((phase, index) => [
@@ -100,6 +75,8 @@ export function harnessSection(results) {
           figure(phase.depthMost),
           figure(phase.deadTuples),
           index > 0 ? "" : `${lost ?? "?"} missing, ${left} left, ${alive} of ${replicas} alive`,
+          index > 0 ? "" : figure(recovered),
+          index > 0 ? "" : verdictCell(verdict),
         ]),
     ),
   )
@@ -113,6 +90,8 @@ export function harnessSection(results) {
     "depth",
     "dead tuples",
     "at the end",
+    "recovery beside baseline",
+    "",
   ]
   const environment = Object.entries(results.environment).map(([name, value]) => `${name}=${value}`)
   return [origin("harness", results), table(head, rows), `Environment: \`${environment.join(" ")}\`.`].join(
@@ -121,8 +100,16 @@ export function harnessSection(results) {
 }
 
 export function claimsBehindSection(results) {
-  const rows = results.behind.figures.map(({ title, times, floor }) => [title, times.toFixed(2), floor])
-  return table([`Behind ${thousands(results.count)} runs`, "times slower", "at the most"], rows)
+  const rows = results.behind.figures.map(({ title, times, floor, verdict }) => [
+    title,
+    times.toFixed(2),
+    floor,
+    verdictCell(verdict),
+  ])
+  return [
+    origin("claims", results),
+    table([`Behind ${thousands(results.count)} runs`, "times slower", "at the most", ""], rows),
+  ].join("\n\n")
 }
 
 export function claimsLateSection(results) {
@@ -146,8 +133,8 @@ export function designsSection(results) {
   const head = ["", "claim, us", "end, us", "bytes of WAL for the claim", "for the end"]
   const rows = results.figures.map(({ name, title, claimUs, endUs, claimBytes, endBytes }) => [
     `*${name}*: ${title}`,
-    claimUs,
-    endUs,
+    spread(claimUs),
+    spread(endUs),
     claimBytes,
     endBytes,
   ])
@@ -176,7 +163,19 @@ export function schedulesSection(results) {
     row(`nothing due, ${thousands(sizes.many)} schedules`, many.idle),
     row(`nothing due, ${thousands(sizes.few)} schedules`, few.idle),
   ]
-  return table(["", "median", "99 %", "latest", "commands", "Node", "server"], rows)
+  const { late, cost } = results.verdicts
+  return [
+    origin("schedules", results),
+    table(["", "median", "99 %", "latest", "commands", "Node", "server"], rows),
+    `Of the first line, 99 of 100 have to come within ${late.limitMs} ms, and ${late.aimMs} is the aim: ` +
+      `${figure(late.p99Ms)}, ${verdictWords(late.verdict)}. Beside ${thousands(sizes.many - sizes.few)} schedules that are not ` +
+      `due, the same load costs ${figure(cost.times)} times the processors (${figure(cost.commandTimes)} times the commands); ` +
+      `${cost.limit} is the most: ${verdictWords(cost.verdict)}.`,
+  ].join("\n\n")
+}
+
+function verdictWords(verdict) {
+  return verdict === MISSED ? "**missed**" : verdict
 }
 
 export function crowdSection({ many, sizes }) {

@@ -1,6 +1,7 @@
 /** The measurements, each on a table that holds what an earlier one left, put in order again. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { machineMs, serverMs } from "../tools/cpu.mjs"
+import { percentile } from "../tools/measure.mjs"
 import { withSchedulers } from "./children.mjs"
 import { clear, makeDue } from "./fill.mjs"
 import { nowMs } from "./meter.mjs"
@@ -13,11 +14,12 @@ let measured = 0
 
 /** Occurrences at an even pace, or in crowds on full seconds: how late they are, and what that costs. */
 export async function steady(on, task) {
-  const { perSecond, seconds, spec, overlap, slots = 0, meanwhile = (use) => use() } = task
-  const count = spec === "often" ? perSecond * 10 : perSecond * (WARM_UP_S + seconds)
+  const { perSecond, beforeS = 0, seconds, spec, overlap, slots = 0, meanwhile = (use) => use() } = task
+  const uncountedS = WARM_UP_S + beforeS
+  const count = spec === "often" ? perSecond * 10 : perSecond * (uncountedS + seconds)
   const due = { count, perSecond, spec, overlap }
   const { cost, said, fromMs, toMs } = await whenDue(on, due, { slots }, async (ask, firstMs) => {
-    const [countedFromMs, countedToMs] = [0, seconds].map((second) => firstMs + (WARM_UP_S + second) * 1_000)
+    const [countedFromMs, countedToMs] = [0, seconds].map((second) => firstMs + (uncountedS + second) * 1_000)
     const used = await meanwhile(() =>
       costBetween({ ask, pid: on.pid, fromMs: countedFromMs, toMs: countedToMs }),
     )
@@ -153,8 +155,7 @@ async function anyDue(client, fromMs) {
 }
 
 function spread(values) {
-  const sorted = [...values].sort((a, b) => a - b)
-  const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))]
+  const at = (share) => percentile(values, share)
   return { p50Ms: at(0.5), p99Ms: at(0.99), p999Ms: at(0.999), mostMs: at(1) }
 }
 

@@ -3,7 +3,8 @@
 import { round, table, thousands } from "../tools/measure.mjs"
 import { SHARE } from "../tools/quiet.mjs"
 import { startServer } from "../tools/server.mjs"
-import { holdSnapshot } from "../tools/snapshot.mjs"
+import { withSnapshot } from "../tools/snapshot.mjs"
+import { atMost } from "../tools/verdict.mjs"
 import { crowd, idle, steady } from "./measures.mjs"
 import { withSchedules } from "./on.mjs"
 import { FULL, PROCESSES, QUICK } from "./sizes.mjs"
@@ -32,6 +33,7 @@ export async function run({ quick = false } = {}) {
       few,
       many,
       verdicts,
+      isDisturbed: [...Object.values(few), ...Object.values(many)].some(({ others }) => others > SHARE),
     })
   } finally {
     await server.stop()
@@ -56,7 +58,7 @@ async function measureMany(on, { perSecond, longS, shortS, idleS, atOnce }) {
     executed: await said("executed", steady(on, { ...load, spec: "daily", slots: 100 })),
     oldSnapshot: await said(
       "oldSnapshot",
-      steady(on, { ...load, spec: "daily", meanwhile: (use) => withOldSnapshot(on.url, use) }),
+      steady(on, { ...load, spec: "daily", meanwhile: (use) => withSnapshot(on.url, use) }),
     ),
     crowd: {},
   }
@@ -64,16 +66,6 @@ async function measureMany(on, { perSecond, longS, shortS, idleS, atOnce }) {
     figures.crowd[processes] = await said("crowd", crowd(on, { count: atOnce, processes }))
   }
   return figures
-}
-
-/** Somebody's transaction holds a snapshot meanwhile. */
-async function withOldSnapshot(url, use) {
-  const release = await holdSnapshot(url)
-  try {
-    return await use()
-  } finally {
-    await release()
-  }
 }
 
 /** Tells what was measured as soon as it is. */
@@ -97,18 +89,19 @@ function judge(few, many) {
   const times = cost(many.same) / cost(few.same)
   const within = many.even.late.p99Ms
   return {
-    late: { p99Ms: within, limitMs: LIMIT_MS, aimMs: AIM_MS, verdict: verdictOf(within <= LIMIT_MS) },
+    late: {
+      p99Ms: within,
+      limitMs: LIMIT_MS,
+      aimMs: AIM_MS,
+      verdict: atMost(within, { limit: LIMIT_MS, aim: AIM_MS }),
+    },
     cost: {
       times,
       commandTimes: many.same.sentPerSecond / few.same.sentPerSecond,
       limit: LIMIT_TIMES,
-      verdict: verdictOf(times <= LIMIT_TIMES),
+      verdict: atMost(times, { limit: LIMIT_TIMES }),
     },
   }
-}
-
-function verdictOf(holds) {
-  return holds ? "holds" : "MISSED"
 }
 
 function print({ many: count, few: small, perSecond, atOnce }, few, many, verdicts) {

@@ -40,7 +40,9 @@ export const part = {
 }
 
 async function measure(subject, { load, isHeld }, sizes) {
-  const { heldFromS, judgedS, seconds } = sizes.snapshot
+  const { heldFromS, judgedS, heldS, freeS } = sizes.snapshot
+  // Without a snapshot nothing changes any more after a while.
+  const seconds = isHeld ? heldS : freeS
   let release = async () => {}
   /** Later: whoever looks at what happens while it is held has to be at full speed before. */
   const meanwhile = async () => {

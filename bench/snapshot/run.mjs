@@ -4,6 +4,8 @@
  */
 import { contest } from "../queue/contest.mjs"
 import { median, round, table } from "../tools/measure.mjs"
+import { atLeast } from "../tools/verdict.mjs"
+import { agedPart } from "./aged.mjs"
 import { part } from "./loads.mjs"
 import { measureScheduled } from "./scheduled.mjs"
 
@@ -12,62 +14,78 @@ const FLOOR = 0.9
 const AIM = 0.97
 
 export async function run(options) {
-  const results = await contest(part, { ...options, among: ({ on }) => on === "postgres" })
+  const among = ({ on, name }) => on === "postgres" && name !== "carillon-default"
+  const results = await contest(part, { ...options, among })
+  const aged = await contest(agedPart, { ...options, among })
   const wantsOurs = (options.only ?? ["carillon"]).includes("carillon")
   const scheduled = wantsOurs ? await measureScheduled(options) : undefined
-  const left = leftOf(results, scheduled)
+  const left = { ...leftOf(results), ...leftOfAged(aged) }
+  if (scheduled !== undefined) left.scheduled = { carillon: { ...scheduled.left, ...judged(scheduled.left) } }
   print(results, left)
-  return { ...results, scheduled, left, floor: FLOOR, aim: AIM }
+  const isDisturbed = [results, aged, scheduled].some((each) => each?.isDisturbed)
+  return { ...results, isDisturbed, aged, scheduled, left, floor: FLOOR, aim: AIM }
 }
 
-/**
- * What is left of the speed, by load and contender: medians of what is left in each round, as with and without follow
- * each other there. Less latency is more speed.
- */
-function leftOf({ measured, variants, contenders }, scheduled) {
-  const left = {}
-  for (const load of new Set(Object.values(variants).map((variant) => variant.load))) {
-    left[load] = {}
-    for (const name of Object.keys(contenders)) {
-      const of = (isHeld) =>
-        measured.flatMap(({ variant, contender, result }) =>
-          contender === name &&
-          variants[variant].load === load &&
-          variants[variant].isHeld === isHeld &&
-          result
-            ? [result.speed]
-            : [],
+/** What is left by load and contender, as with and without follow each other in each round. Less latency is more speed. */
+function leftOf({ measured, variants, contenders }) {
+  const loads = [...new Set(Object.values(variants).map(({ load }) => load))]
+  return Object.fromEntries(
+    loads.map((load) => {
+      const speeds = (name, isHeld) =>
+        byRound(
+          measured.filter(
+            ({ contender, variant }) =>
+              contender === name && variants[variant].load === load && variants[variant].isHeld === isHeld,
+          ),
+          ({ speed }) => speed,
         )
-      const [without, held] = [of(false), of(true)]
-      const ratios = held
-        .slice(0, without.length)
-        .map((speed, index) => speed / without[index])
-        .filter(Number.isFinite)
-      if (ratios.length === 0) continue
-      left[load][name] = {
-        median: round(median(ratios)),
-        least: round(Math.min(...ratios)),
-        most: round(Math.max(...ratios)),
-      }
-    }
-  }
-  if (scheduled !== undefined) left.scheduled = { carillon: scheduled.left }
-  for (const of of Object.values(left)) {
-    if (of.carillon) of.carillon.verdict = verdictOf(of.carillon.median)
-  }
-  return left
+      return [load, shares(contenders, (name) => [speeds(name, false), speeds(name, true)])]
+    }),
+  )
 }
 
-function verdictOf(share) {
-  if (share < FLOOR) return "MISSED"
-  return share < AIM ? "holds, short of the aim" : "holds"
+function leftOfAged({ measured, contenders }) {
+  return Object.fromEntries(
+    agedPart.figures.map(({ key, better }) => {
+      const speeds = (name, variant) =>
+        byRound(
+          measured.filter((each) => each.contender === name && each.variant === variant),
+          ({ [key]: figure }) => (better === "more" ? figure : 1 / figure),
+        )
+      return [key, shares(contenders, (name) => [speeds(name, "free"), speeds(name, "held")])]
+    }),
+  )
+}
+
+function byRound(measured, speedOf) {
+  return new Map(measured.flatMap(({ round: number, result }) => (result ? [[number, speedOf(result)]] : [])))
+}
+
+/** Of each contender the median of what is left in each round, with the least and the most. */
+function shares(contenders, speedsOf) {
+  return Object.fromEntries(
+    Object.keys(contenders).flatMap((name) => {
+      const [without, held] = speedsOf(name)
+      const ratios = [...held].flatMap(([number, speed]) => {
+        const ratio = speed / without.get(number)
+        return Number.isFinite(ratio) ? [ratio] : []
+      })
+      if (ratios.length === 0) return []
+      const left = { median: median(ratios), least: Math.min(...ratios), most: Math.max(...ratios) }
+      return [[name, { ...left, ...(name === "carillon" && judged(left)) }]]
+    }),
+  )
+}
+
+function judged({ median: share }) {
+  return { verdict: atLeast(share, { floor: FLOOR, aim: AIM }) }
 }
 
 function print({ contenders }, left) {
   const names = Object.keys(contenders)
   const rows = Object.entries(left).map(([load, of]) => [
     load,
-    ...names.map((name) => (of[name] ? `${Math.round(of[name].median * 100)} %` : "")),
+    ...names.map((name) => (of[name] ? `${round(of[name].median * 100)} %` : "")),
     of.carillon?.verdict ?? "",
   ])
   console.log(

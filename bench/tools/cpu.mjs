@@ -46,7 +46,9 @@ export function familyMs() {
 export function machineMs() {
   try {
     const [, ...fields] = readFileSync("/proc/stat", "latin1").split("\n", 1)[0].split(/ +/)
-    const [user, nice, system, idle, waiting, irq, softIrq, stolen] = fields.map((ticks) => Number(ticks) * TICK_MS)
+    const [user, nice, system, idle, waiting, irq, softIrq, stolen] = fields.map(
+      (ticks) => Number(ticks) * TICK_MS,
+    )
     const busy = user + nice + system + irq + softIrq + stolen
     return { busy, all: busy + idle + waiting }
   } catch {

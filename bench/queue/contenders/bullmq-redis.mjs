@@ -24,6 +24,8 @@ export const contender = {
       { ...BULK, batch: 10_000, inFlight: 1 },
       { ...BULK, batch: 10_000, inFlight: 2 },
     ],
+    // It has one connection for all calls.
+    single: [],
     drain: [
       { ...DRAIN, concurrency: 50 },
       { ...DRAIN, concurrency: 200 },

@@ -10,6 +10,7 @@ const BOTH = { slots: 1_000, batch: 1_000, inFlight: 2 }
 export const contender = {
   title: "Carillon",
   on: "postgres",
+  isOurs: true,
   settings: {
     bulk: BULK,
     single: {},
@@ -42,6 +43,7 @@ export const contender = {
   },
   left: "from carillon.runs",
   kept: "from carillon.attempts where run_state = 'succeeded'",
+  input: "input",
   tables: ["carillon.runs", "carillon.attempts"],
   depth: "from carillon.runs where stage = 'queued' and lease is null",
   harness: (workers) => ({ slots: workers }),

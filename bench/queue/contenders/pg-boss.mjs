@@ -52,6 +52,9 @@ export const contender = {
     ],
     both: [
       BOTH,
+      { ...BOTH, notify: false },
+      { ...BOTH, workers: 1 },
+      { ...BOTH, workers: 4 },
       { ...BOTH, inFlight: 2 },
       { ...BOTH, batchSize: 2_000 },
       { ...BOTH, batchSize: 5_000, inFlight: 2 },
@@ -65,6 +68,7 @@ export const contender = {
   },
   left: `from pgboss.job where name = '${QUEUE}' and state < 'completed'`,
   kept: `from pgboss.job where name = '${QUEUE}' and state = 'completed'`,
+  input: "data",
   tables: ["pgboss.job"],
   depth: `from pgboss.job where name = '${QUEUE}' and state < 'active'`,
   harness: (workers) => ({ ...BOTH, batchSize: Math.ceil(workers / 4), workers: 4 }),

@@ -60,13 +60,15 @@ export async function livePeacefully(parts: PeaceParts, process: SimProcess, lif
     () => askInPeace(parts, life, { runs: 2, ms: 9_000, delayMs: 0 }),
     () => true,
   )
+  const told = process.life()?.pid
   process.stop(100)
   await until(
-    () => !process.isAlive(),
+    // Whoever starts those anew that have stopped may have done so with this one.
+    () => !process.isAlive() || process.life()?.pid !== told,
     PEACE_US,
     () => "in peace, a process does not stop",
   )
-  process.start()
+  if (!process.isAlive()) process.start()
   await until(nothingIsLeft, PEACE_US, () => `after a stop, not everything ended: ${leftover()}`)
 }
 

@@ -1,0 +1,12 @@
+/** Carillon as it comes: no setting of its own, and calls of a thousand one after the other. */
+import { contender as tuned } from "./carillon.mjs"
+
+const CALLS = { batch: 1_000, inFlight: 1 }
+
+export const contender = {
+  ...tuned,
+  title: "Carillon as it comes",
+  isOurs: true,
+  settings: { bulk: CALLS, drain: {}, both: CALLS, latency: {} },
+  tried: {},
+}

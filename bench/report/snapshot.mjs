@@ -1,0 +1,83 @@
+/** The section about snapshots: what is left of every load, and how it comes to that second by second. */
+import { agedPart } from "../snapshot/aged.mjs"
+import { lineChart } from "./chart.mjs"
+import { failures } from "./contests.mjs"
+import { figure, origin, spread, table, verdictCell } from "./markdown.mjs"
+
+const percent = (share) => `${Number((share * 100).toPrecision(3))} %`
+const BEFORE_S = 10
+
+const TITLES = {
+  plain: "plain, enqueued and executed at once",
+  delayed: "the same, each delayed by a second",
+  capped: "the same with a limit of 100 at once",
+  latency: "to the start in another process, 300 a second",
+  scheduled: "scheduled, by what an occurrence costs",
+  bulk: "enqueued in bulk",
+  single: "enqueued one by one, 8 at once",
+  drain1: "executed from a full queue by 1 process",
+  drain4: "by 4 processes",
+  sameMs: "to the start in the same process, 300 a second",
+  otherMs: "in another process",
+}
+
+export function snapshotSection(results, { writeChart }) {
+  const { left, contenders, floor, aim, rounds, peerRounds, aged, scheduled, variants, figures } = results
+  const names = Object.keys(contenders)
+  const rows = Object.entries(left).map(([load, of]) => [
+    TITLES[load] ?? load,
+    ...names.map((name) => (of[name] ? percent(of[name].median) : "")),
+    verdictCell(of.carillon?.verdict),
+  ])
+  const title = "Enqueued and executed at once, while a snapshot is held"
+  writeChart("snapshot", timelineChart(results, title))
+  return [
+    `${origin("snapshot", results)} Medians of ${rounds} rounds, ${peerRounds} of the peers; at least ${percent(floor)}, aim ${percent(aim)}.`,
+    table(["what is left of the speed", ...names.map((name) => contenders[name].title), "Carillon"], rows),
+    ...failures(figures, contenders),
+    ...failures(aged.figures, aged.contenders),
+    `![${title}: second by second](charts/snapshot.svg)`,
+    "In figures, with the least and the most:",
+    table(
+      ["", ...names.map((name) => contenders[name].title)],
+      Object.entries(variants).map(([variant, { title: name }]) => [
+        name,
+        ...names.map((each) => spread(figures[variant][each]?.atTheEnd)),
+      ]),
+    ),
+    table(
+      ["after a while", ...names.map((name) => contenders[name].title)],
+      agedPart.figures.flatMap(({ key, title: name }) =>
+        ["free", "held"].map((variant) => [
+          `${name}${variant === "held" ? ", held" : ""}`,
+          ...names.map((each) => spread(aged.figures[variant][each]?.[key])),
+        ]),
+      ),
+    ),
+    ...(scheduled ? [scheduledWords(scheduled)] : []),
+  ].join("\n\n")
+}
+
+function scheduledWords({ late: { without, held } }) {
+  return (
+    `Occurrences of schedules were ${figure(without.p50Ms)} ms late (99 %: ${figure(without.p99Ms)}) without a snapshot, ` +
+    `and ${figure(held.p50Ms)} (${figure(held.p99Ms)}) with one, in the same twenty seconds.`
+  )
+}
+
+/** Of each contender the first round, in percent of its first seconds. */
+function timelineChart({ measured, contenders, sizes }, title) {
+  const series = Object.entries(contenders).flatMap(([name, { title: label }]) => {
+    const found = measured.find(
+      ({ contender, variant, result }) => contender === name && variant === "plainHeld" && result?.timeline,
+    )
+    if (!found) return []
+    const { timeline } = found.result
+    const before = timeline.slice(0, BEFORE_S).reduce((sum, ran) => sum + ran, 0) / BEFORE_S
+    return [
+      { label, points: timeline.slice(0, sizes.heldS).map((ran, at) => [at + 1, (ran / before) * 100]) },
+    ]
+  })
+  const mark = { x: sizes.heldFromS, word: "held from here on" }
+  return lineChart({ title, unit: `% of the first ${BEFORE_S} seconds`, xUnit: "seconds", series, mark })
+}

@@ -1,0 +1,119 @@
+/**
+ * What a snapshot does to everything else: it is held while one process enqueues and executes for a while, so that a
+ * million rows are dead and cannot go, and then each of the other loads is measured once, beside the same without it.
+ */
+
+import { withFleet } from "../queue/fleet.mjs"
+import { countFor, MOST_WAITING, PACE_MS } from "../queue/sizes.mjs"
+import { median } from "../tools/measure.mjs"
+import { nowMs } from "../tools/processes.mjs"
+import { holdSnapshot } from "../tools/snapshot.mjs"
+
+const PROCESSES = 4
+const IN_FLIGHT = 8
+
+export const agedPart = {
+  name: "aged",
+  title: "After a while under a snapshot that is held open",
+  variants: () => ({
+    free: { title: "without", isHeld: false },
+    held: { title: "held", isHeld: true },
+  }),
+  /** Each load has its own. */
+  settingsOf: ({ settings }) => settings.both,
+  measure,
+  figures: [
+    { key: "bulk", title: "enqueued in bulk a second", better: "more" },
+    { key: "single", title: `one by one, ${IN_FLIGHT} at once`, better: "more" },
+    { key: "drain1", title: "executed a second by 1 process", better: "more" },
+    { key: "drain4", title: `by ${PROCESSES} processes`, better: "more" },
+    { key: "sameMs", title: "ms to the start in the same process", better: "less" },
+    { key: "otherMs", title: "in another process", better: "less" },
+  ],
+}
+
+async function measure(subject, { isHeld }, sizes) {
+  const { contender, place } = subject
+  const { settings } = contender
+  const { ageS, count: most, singleS, latency } = sizes.aged
+  const count = countFor(contender, most)
+  return withFleet(subject, { processes: PROCESSES }, async (fleet) => {
+    const [worker] = fleet.workers
+    await fleet.warmUp(sizes.warmUp)
+    fleet.use(1)
+    return fleet.costs(async () => {
+      const release = isHeld ? await holdSnapshot(place.url) : async () => {}
+      const aged = await age(fleet, subject, ageS)
+      const bulk = await enqueueBulk(fleet, settings.bulk, count)
+      const drain1 = await drain(fleet, settings.drain, count)
+      const { count: sent, perSecond: single } = await enqueueSingly(fleet, settings.single, singleS)
+      await fleet.fill(count, sent)
+      fleet.use(PROCESSES)
+      const drain4 = await drain(fleet, settings.drain, sent + count)
+      fleet.use(1)
+      const paced = { settings: settings.latency, count: latency }
+      const sameMs = await latencyBy(fleet, worker, paced)
+      const otherMs = await latencyBy(fleet, fleet.client, paced)
+      await release()
+      return {
+        ...{ bulk, single, drain1, drain4, sameMs, otherMs },
+        count: aged + 2 * count + sent + 2 * latency,
+      }
+    })
+  })
+}
+
+/** Says how many that were. */
+async function age(fleet, { contender }, seconds) {
+  const [worker] = fleet.workers
+  const { both } = contender.settings
+  const mostWaiting = Math.max(both.batch * both.inFlight, countFor(contender, MOST_WAITING))
+  await fleet.openAll(both)
+  await fleet.start()
+  const { count } = await worker.ask("enqueueSteadily", { ...both, seconds, mostWaiting })
+  await fleet.drained(count)
+  await fleet.verifyRan(count)
+  await fleet.closeAll()
+  return count
+}
+
+async function enqueueBulk(fleet, settings, count) {
+  const [worker] = fleet.workers
+  await fleet.openAll(settings)
+  const { ms } = await worker.ask("enqueueMany", { ...settings, count })
+  await fleet.closeAll()
+  return (count * 1_000) / ms
+}
+
+async function enqueueSingly(fleet, settings, seconds) {
+  const [worker] = fleet.workers
+  await fleet.openAll(settings)
+  const { ms, count } = await worker.ask("enqueueSingly", { seconds, inFlight: IN_FLIGHT })
+  await fleet.closeAll()
+  return { count, perSecond: (count * 1_000) / ms }
+}
+
+async function drain(fleet, settings, count) {
+  await fleet.openAll(settings)
+  const startMs = nowMs()
+  await fleet.start()
+  await fleet.drained(count)
+  const ms = nowMs() - startMs
+  await fleet.verifyRan(count)
+  await fleet.closeAll()
+  return (count * 1_000) / ms
+}
+
+async function latencyBy(fleet, sender, { settings, count }) {
+  const [worker] = fleet.workers
+  await fleet.openAll(settings)
+  if (sender !== worker) await fleet.open(sender, settings)
+  await fleet.start()
+  await sender.ask("enqueuePaced", { count, paceMs: PACE_MS.busy })
+  await fleet.drained(count)
+  const { latencies } = await worker.ask("ran")
+  await fleet.verifyRan(count)
+  await fleet.closeAll()
+  if (sender !== worker) await sender.ask("close")
+  return median(latencies)
+}
