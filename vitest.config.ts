@@ -43,7 +43,12 @@ export default defineConfig({
       pure("architecture", ["test/architecture.test.ts"]),
       pure(
         "unit",
-        ["src/**/*.test.ts", "test/{docs,planted,lint}.test.ts", "test/{time,history,mutants}/**/*.test.ts"],
+        [
+          "src/**/*.test.ts",
+          "test/{docs,planted,lint}.test.ts",
+          "test/{time,history,mutants}/**/*.test.ts",
+          "bench/**/*.test.mjs",
+        ],
         false,
       ),
       // PGlite, in virtual time.
