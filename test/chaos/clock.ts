@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
 
 export interface Clock {
+  /** Says what time it is. */
+  readonly file: string
   /** For the process that is to go by it. Its monotonic clock stays as it is, as on a machine whose clock is set. */
   readonly env: Readonly<Record<string, string>>
   /** From now on it is ahead of the true time by so much; behind it if that is less than nothing. */
@@ -64,6 +66,7 @@ export function createClock(file: string): Clock {
   }
   set(0)
   return {
+    file,
     env: {
       LD_PRELOAD: path,
       FAKETIME_TIMESTAMP_FILE: file,

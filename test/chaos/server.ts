@@ -12,6 +12,7 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import { locateBinaries, prepareBinaries } from "../../src/store/embedded/binaries.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
 import { DATABASE, SOCKET_PORT, serverArguments, USER } from "../../src/store/embedded/settings.ts"
+import { moveAddress, openStandby } from "./standby.ts"
 import { createTalk } from "./talk.ts"
 
 export interface ServerOptions {
@@ -43,6 +44,11 @@ export interface Server {
   readonly start: (more?: Restart) => Promise<void>
   /** As `pg_ctl stop -m` does. */
   readonly stop: (mode: StopMode) => Promise<void>
+  /**
+   * Makes a standby with this environment, stops the server in an instant once the standby has everything, and lets it take
+   * over under the same address. `onDead` is called in between.
+   */
+  readonly failOver: (env: Readonly<Record<string, string>>, onDead: () => void) => Promise<void>
   /** Ends the postmaster alone, without a word to its children. */
   readonly kill: () => Promise<void>
   readonly close: () => Promise<void>
@@ -72,6 +78,8 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
   const url = `postgres://${USER}@localhost:${SOCKET_PORT}/${DATABASE}?host=${encodeURIComponent(socketDir)}`
   let { settings = {}, env = {} } = options
   let child: ChildProcess | undefined
+  let standbys = 0
+  const allSettings = () => ({ max_connections: "200", ...HASTY, ...settings })
 
   const isUp = () => child !== undefined && child.exitCode === null && child.signalCode === null
   const ended = async () => {
@@ -82,13 +90,30 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
     settings = { ...settings, ...more.settings }
     env = { ...env, ...more.env }
     const output = openSync(log, "a")
-    child = spawn(
-      binaries.postgres,
-      serverArguments(cluster, { socketDir }, { max_connections: "200", ...HASTY, ...settings }),
-      { ...account, stdio: ["ignore", output, output], env: { ...process.env, ...env } },
-    )
+    child = spawn(binaries.postgres, serverArguments(cluster, { socketDir }, allSettings()), {
+      ...account,
+      stdio: ["ignore", output, output],
+      env: { ...process.env, ...env },
+    })
     closeSync(output)
     await untilAnswers(url, isUp, log)
+  }
+
+  async function failOver(more: Readonly<Record<string, string>>, onDead: () => void): Promise<void> {
+    standbys += 1
+    const home = join(folder, `standby-${standbys}`)
+    const own = { postgres: binaries.postgres, account, log, folder: home }
+    const next = { ...env, ...more }
+    const standby = await openStandby(
+      { url, socketDir, cluster },
+      { ...own, settings: allSettings(), env: next },
+    )
+    child?.kill("SIGQUIT")
+    await ended()
+    onDead()
+    ;[child, cluster, env] = [standby.child, standby.cluster, next]
+    await standby.promote()
+    moveAddress(socketDir, standby.socketDir)
   }
 
   // Somebody may interrupt us; a server would not notice.
@@ -110,6 +135,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
       child?.kill(SIGNALS[mode])
       await ended()
     },
+    failOver,
     kill: async () => {
       child?.kill("SIGKILL")
       await ended()

@@ -1,4 +1,5 @@
 /** Clocks that are set: the server's between two starts and while it runs, and those of processes. */
+import { renameSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { breach } from "../../support/history/breach.ts"
@@ -30,13 +31,26 @@ const STEP_MS = 90 * SECOND_MS
 /** Two of them, and then some. */
 const LEASES_MS = 5_000
 
+/** By a standby that goes by a clock of its own; from then on that is the clock of the server. */
+async function takeOver(world: World, guards: Guards, aheadMs: number): Promise<void> {
+  const taken =
+    (world.strikes.get("takeovers 90 s later") ?? 0) + (world.strikes.get("takeovers 90 s earlier") ?? 0)
+  const file = join(world.folder, `standby-clock-${taken}`)
+  const clock = createClock(file)
+  clock.set(aheadMs)
+  await world.server.failOver(clock.env, () => {
+    guards.setClock(aheadMs)
+    if (world.clock) symlinkSync(world.clock.file, `${file}.link`)
+    renameSync(`${file}.link`, file)
+  })
+}
+
 const betweenStarts: Fault = {
   id: "F40",
-  title:
-    "the server comes back with its clock 90 s ahead, then 90 s behind that (no standby: it is restarted)",
+  title: "the server comes back, then a standby takes over, with the clock 90 s ahead, then 90 s behind that",
   needs: lacksFaketime,
   stage: { clock: true, unjudged: UNJUDGED, seconds: (asked) => Math.max(asked, 6) },
-  strikes: ["starts 90 s later", "starts 90 s earlier"],
+  strikes: ["starts 90 s later", "starts 90 s earlier", "takeovers 90 s later", "takeovers 90 s earlier"],
   inject: async (world, chance, signal) => {
     const guards = await guardsOf(world)
     const restart = async (aheadMs: number) => {
@@ -50,11 +64,20 @@ const betweenStarts: Fault = {
       await world.rest(chance.between(2_000, 3_000))
       await restart(0)
       world.struck("starts 90 s earlier")
+      await world.rest(chance.between(1_000, 2_000))
+      await takeOver(world, guards, STEP_MS)
+      world.struck("takeovers 90 s later")
+      await world.rest(chance.between(2_000, 3_000))
+      await takeOver(world, guards, 0)
+      world.struck("takeovers 90 s earlier")
       await world.rest(chance.between(1_000, 2_000), signal)
     } while (!signal.aborted)
     // For as long as anybody needs who thinks that others are dead. What heals it is one more step of the clock.
     await world.rest(LEASES_MS)
-    const blows = world.strikes.get("starts 90 s later") ?? 0
+    const blows = ["starts 90 s later", "takeovers 90 s later"].reduce(
+      (sum, name) => sum + (world.strikes.get(name) ?? 0),
+      0,
+    )
     for (const complaint of complaintsAboutExpiry(world, blows)) world.complain(complaint)
   },
   // What was promised for later by the clock that was ahead is due again, at the latest.
