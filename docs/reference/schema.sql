@@ -221,7 +221,7 @@ END) STORED NOT NULL,
   CONSTRAINT runs_leased_is_fenced CHECK ((((lease IS NULL) = (claim IS NULL)) AND ((lease IS NULL) OR (stage = 'queued'::text)))),
   CONSTRAINT runs_parked_for CHECK ((((stage = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text, 'hold'::text])))),
   CONSTRAINT runs_stage CHECK ((stage = ANY (ARRAY['waiting'::text, 'parked'::text, 'queued'::text])))
-) WITH (autovacuum_vacuum_scale_factor=0.02, fillfactor=45);
+) WITH (autovacuum_vacuum_scale_factor=0.02, fillfactor=30);
 CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, backfill, occurrence) WHERE (schedule IS NOT NULL);
 CREATE INDEX runs_cancelling ON carillon.runs USING btree (id) WHERE cancelling;
 CREATE INDEX runs_ending ON carillon.runs USING btree (end_by) WHERE (end_by IS NOT NULL);

@@ -1,13 +1,29 @@
 /** What a claim costs: counted in rows and index entries, not in milliseconds. */
 import { expect, it } from "vitest"
+import type { Database } from "../../src/store/database.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
+import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { describeEngines, SERVERS } from "../support/engines.ts"
 import { addRuns } from "../support/parking.ts"
 import { executedPlan } from "../support/plan.ts"
-import { claim, host, lanesOf, openLease } from "../support/runs.ts"
-import { rowsOf } from "../support/sql.ts"
+import { claim, host, insert, lanesOf, openLease, withStoppedClock } from "../support/runs.ts"
+import { hold, rowsOf } from "../support/sql.ts"
 
 const MANY = 2_000
+
+/** How many rows a claim of all writes, and how many of them beside their old version, without any index. */
+async function writtenByClaim(database: Database, lease: string): Promise<unknown> {
+  const written = `
+    select pg_stat_get_xact_tuples_updated(oid)::int as rows, pg_stat_get_xact_tuples_hot_updated(oid)::int as beside
+    from pg_class where oid = '"${database.schema}".runs'::regclass`
+  return database.transaction(async (tx) => {
+    const [before] = await rowsOf(tx, written)
+    expect((await claim(tx, lease, { limit: MANY })).ids).toHaveLength(MANY)
+    const [after] = await rowsOf(tx, written)
+    const since = (key: string) => Number(after?.[key]) - Number(before?.[key])
+    return { rows: since("rows"), beside: since("beside") }
+  })
+}
 
 describeEngines(
   "a claim",
@@ -16,15 +32,20 @@ describeEngines(
       const { database } = await engine.migrated()
       await addRuns(database, MANY)
       const lease = await openLease(database)
-      const [written] = await database.transaction(async (tx) => {
-        expect((await claim(tx, lease, { limit: MANY })).ids).toHaveLength(MANY)
-        return rowsOf(
-          tx,
-          `select pg_stat_get_xact_tuples_updated(oid)::int as rows, pg_stat_get_xact_tuples_hot_updated(oid)::int as beside
-           from pg_class where oid = '"${database.schema}".runs'::regclass`,
-        )
-      })
-      expect(written).toEqual({ rows: MANY, beside: MANY })
+      expect(await writtenByClaim(database, lease)).toEqual({ rows: MANY, beside: MANY })
+    })
+
+    it("writes none for runs that were delayed either, while somebody holds an old snapshot", async () => {
+      const { database, clock } = await withStoppedClock(engine)
+      await insert(database, ...Array.from({ length: MANY }, () => ({ delayMs: 1_000 })))
+      const snapshot = await hold(
+        database,
+        "set transaction isolation level repeatable read; select count(*) from {runs}",
+      )
+      await clock.set("2026-03-01T09:00:01Z")
+      await database.run(promoteRuns, { from: 0, limit: MANY })
+      expect(await writtenByClaim(database, await openLease(database))).toEqual({ rows: MANY, beside: MANY })
+      await snapshot.release()
     })
 
     it("that begins where the last one ended walks over nothing of what is running", async () => {
