@@ -219,7 +219,8 @@ it("keep every promise that can be judged in a minute, and the judge sees each o
 
   const examination = examine(history, await readFinal(database))
   expect(examination.violations, describeExamination(examination)).toEqual([])
-  expect(examination.notJudged, describeExamination(examination)).toEqual(["I16", "I28"])
+  // No answer is lost here, nobody works alone, and no clock is wrong.
+  expect(examination.notJudged, describeExamination(examination)).toEqual(["I3", "I16", "I28"])
 })
 
 it("one worker starts what was there before it came in its order", async () => {

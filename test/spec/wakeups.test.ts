@@ -24,13 +24,13 @@ describe("a run that goes back", () => {
   afterAll(() => database.close())
 
   /** An engine whose loops do not run, with one run of the job that nobody has been told about. */
-  async function given(job: AnyJob) {
+  async function given(job: AnyJob, crashPoint = host.crashPoint) {
     const events: CarillonEvent[] = []
     const channel = createEvents(() => {})
     channel.subscribe((event) => {
       events.push(event)
     })
-    const engine = createEngine({ ...host, database }, channel, {
+    const engine = createEngine({ ...host, crashPoint, database }, channel, {
       jobs: new Map([[job.name, job]]),
       pools: new Map([[job.pool, 1]]),
       leaseMs: 60_000,
@@ -58,10 +58,12 @@ describe("a run that goes back", () => {
 
   it("unstarted wakes the workers of its pool", async () => {
     const job = defineJob({ name: "unstarted", pool: "b", run: async () => {} })
-    const { engine, worker, events } = await given(job)
-    const ticked = worker.tick(signal)
-    worker.close()
-    await ticked
+    let onTaken = () => {}
+    const { engine, worker, events } = await given(job, (point) => {
+      if (point === "claim.taken") onTaken()
+    })
+    onTaken = worker.close
+    await worker.tick(signal)
     await worker.settled()
     expect(events.at(-1)).toMatchObject({ type: "attempt.finished", outcome: "released", runState: "ready" })
     await worker.bell.rest(HOUR_MS, signal)
