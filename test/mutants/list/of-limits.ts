@@ -19,7 +19,7 @@ export const OF_LIMITS: readonly Mutant[] = [
       },
     ],
     // While answers are under way for long, others admit in between.
-    shownBy: chaos("F19"),
+    shownBy: chaos("F19", 24),
   },
   {
     name: "gives up the place of a run that was lost and runs again",
