@@ -161,8 +161,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
         },
         onSend: (commands) => {
           calls.onSend(commands)
-          if (process.isStopping() && commands.some(({ label }) => label === "runs/claim"))
-            process.life()?.record("claim_sent", {})
+          if (commands.some(({ label }) => label === "runs/claim")) process.life()?.record("claim_sent", {})
         },
       },
       skew: {

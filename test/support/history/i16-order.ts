@@ -29,7 +29,11 @@ interface Queued {
 export function orderOfStarts(facts: Facts): Judgement {
   const queued = queuedRuns(facts)
   const pools = [...groupBy(queued, ({ pool }) => pool).values()]
-  const complaints = pools.flatMap((each) => [...complaintsAboutTurns(each), ...complaintsAboutClaims(each)])
+  const asked = entriesOf(facts.history, "claim_sent").length
+  const complaints = pools.flatMap((each) => [
+    ...complaintsAboutTurns(each),
+    ...complaintsAboutClaims(each, asked),
+  ])
   return judgement("I16", queued.length, complaints)
 }
 
@@ -88,8 +92,8 @@ function complaintsAboutTurns(queued: readonly Queued[]): Complaint[] {
   })
 }
 
-/** A claim takes the highest priorities that there are, but for one in sixteen. */
-function complaintsAboutClaims(queued: readonly Queued[]): Complaint[] {
+/** A claim takes the highest priorities that there are, but for one in sixteen of all that were `asked` for. */
+function complaintsAboutClaims(queued: readonly Queued[], asked: number): Complaint[] {
   const claims = new Map<string, Queued[]>()
   for (const each of queued) claims.set(each.claim, [...(claims.get(each.claim) ?? []), each])
   const left = new Map<number, number>()
@@ -101,7 +105,7 @@ function complaintsAboutClaims(queued: readonly Queued[]): Complaint[] {
     const isPassedOver = [...left].some(([priority, count]) => priority > lowest.priority && count > 0)
     if (isPassedOver) outOfTurn.push(lowest)
   }
-  const allowed = Math.floor(claims.size / LOWEST_FIRST_EVERY) + 1
+  const allowed = Math.floor(Math.max(asked, claims.size) / LOWEST_FIRST_EVERY) + 1
   const [first] = outOfTurn
   if (!first || outOfTurn.length <= allowed) return []
   const says =
