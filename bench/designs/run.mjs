@@ -6,7 +6,7 @@ import { openServer } from "../../dist/store/server/server.js"
 import { ALWAYS_PLANNED } from "../../dist/store/statement.js"
 import { processUs } from "../tools/cpu.mjs"
 import { pg } from "../tools/driver.mjs"
-import { median, round, table } from "../tools/measure.mjs"
+import { median, spreadOf, table } from "../tools/measure.mjs"
 import { startServer } from "../tools/server.mjs"
 import { DESIGNS } from "./designs.mjs"
 
@@ -30,14 +30,9 @@ export async function run({ quick = false } = {}) {
   }
   const figures = Object.entries(DESIGNS).map(([name, { title }]) => {
     const all = (key) => costs[name].map((cost) => cost[key])
-    const spread = (key) => ({
-      median: round(median(all(key))),
-      least: round(Math.min(...all(key))),
-      most: round(Math.max(...all(key))),
-    })
     const bytes = (key) => Math.round(median(all(key)))
     return {
-      ...{ name, title, claimUs: spread("claimUs"), endUs: spread("endUs") },
+      ...{ name, title, claimUs: spreadOf(all("claimUs")), endUs: spreadOf(all("endUs")) },
       ...{ claimBytes: bytes("claimBytes"), endBytes: bytes("endBytes") },
     }
   })

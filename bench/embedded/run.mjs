@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url"
 import { PACE_MS } from "../queue/sizes.mjs"
 import { verifyOnce } from "../queue/tally.mjs"
 import { versionOf } from "../tools/machine.mjs"
-import { median, percentile, round, table, thousands } from "../tools/measure.mjs"
+import { median, percentile, spreadOf, table, thousands } from "../tools/measure.mjs"
 import { NODE, nodeVersion } from "../tools/peers.mjs"
 import { nowMs, startProcess, unlessEnded } from "../tools/processes.mjs"
 import { atMost } from "../tools/verdict.mjs"
@@ -179,14 +179,6 @@ function summarise(rounds, starts) {
       return [engine, { title: ENGINES[engine].title, ...middles, ...verdict }]
     }),
   )
-}
-
-function spreadOf(values) {
-  return {
-    median: round(median(values)),
-    least: round(Math.min(...values)),
-    most: round(Math.max(...values)),
-  }
 }
 
 function print(figures, starts) {

@@ -114,7 +114,7 @@ function summarise(rounds) {
   const of = (name, key) => median(rounds.filter((each) => each.name === name).map((each) => each[key]))
   const figures = (name) =>
     Object.fromEntries(
-      KEYS.flatMap((key) => (rounds[0][key] === undefined ? [] : [[key, round4(of(name, key))]])),
+      KEYS.flatMap((key) => (rounds[0][key] === undefined ? [] : [[key, round(of(name, key), 4)]])),
     )
   const times = of("full", "claimUs") / of("empty", "claimUs")
   return {
@@ -123,10 +123,6 @@ function summarise(rounds) {
     times: round(times),
     verdict: atMost(times, { limit: LIMIT, aim: AIM }),
   }
-}
-
-function round4(value) {
-  return Number(value.toPrecision(4))
 }
 
 /** As many as are executed, and those that are claimed ahead. What an earlier round left counts. */

@@ -2,13 +2,16 @@
  * Runs a part: every variant of it with every contender, in turns and repeatedly, so that a slow moment of the machine hits
  * all of them. A contender that fails is named and the others go on.
  */
-import { median, percentile } from "../tools/measure.mjs"
+import { median, percentile, round, spreadOf } from "../tools/measure.mjs"
 import { nodeVersion } from "../tools/peers.mjs"
 import { SHARE } from "../tools/quiet.mjs"
 import { gather, versionsOf } from "./contenders.mjs"
 import { openPlaces } from "./places.mjs"
 import { judge, printContest } from "./print.mjs"
 import { FULL, QUICK, SMALL } from "./sizes.mjs"
+
+/** Of what is kept. */
+const DIGITS = 4
 
 /** With `quick` little is measured; with `untilMs` as well, only what has begun by then: the rest is named and left out. */
 export async function contest(part, { quick = false, only, among = () => true, untilMs } = {}) {
@@ -72,7 +75,7 @@ async function measureAll({ part, places, contenders, variants, sizes, quick, un
           ),
         )
         measured.push({ round: round + 1, variant, contender: contender.name, ...outcome })
-        say(part, { round, variant: facts.title, contender, outcome })
+        say(part, { number: round + 1, variant: facts.title, contender, outcome })
       }
     }
   }
@@ -127,10 +130,13 @@ function figuresOf(part, here, name) {
   const figures = part.figures
     .filter(({ key }) => results[0][key] !== undefined)
     .map(({ key, share }) => {
-      const each = spread(results.map((result) => result[key]))
+      const each = spreadOf(
+        results.map((result) => result[key]),
+        DIGITS,
+      )
       if (share === undefined) return [key, each]
       const all = results.flatMap(({ samples }) => samples)
-      return [key, { ...each, median: round4(percentile(all, share)) }]
+      return [key, { ...each, median: round(percentile(all, share), DIGITS) }]
     })
   return {
     ...Object.fromEntries(figures),
@@ -144,17 +150,9 @@ function withoutSamples({ result: { samples: _, ...result } = {}, ...measured })
   return measured.failure === undefined ? { ...measured, result } : measured
 }
 
-function spread(values) {
-  return { median: middle(values), least: round4(Math.min(...values)), most: round4(Math.max(...values)) }
-}
-
 function middle(values) {
   const known = values.filter((value) => typeof value === "number")
-  return known.length === 0 ? undefined : round4(median(known))
-}
-
-function round4(value) {
-  return Number(value.toPrecision(4))
+  return known.length === 0 ? undefined : round(median(known), DIGITS)
 }
 
 function describe(part, contender, variants) {
@@ -189,16 +187,16 @@ function describeAll({ contenderNode, versions, servers, rounds, peerRounds, con
   }
 }
 
-function say(part, { round, variant, contender, outcome: { result, failure } }) {
+function say(part, { number, variant, contender, outcome: { result, failure } }) {
   const words = failure
     ? `FAILED: ${failure}`
     : [
         ...part.figures.flatMap(({ key, title }) =>
-          result[key] === undefined ? [] : [`${round4(result[key])} ${title}`],
+          result[key] === undefined ? [] : [`${round(result[key], DIGITS)} ${title}`],
         ),
         JSON.stringify(compact(result.costs)),
       ].join(", ")
-  console.log(`round ${round + 1}, ${variant}, ${contender.title}: ${words}`)
+  console.log(`round ${number}, ${variant}, ${contender.title}: ${words}`)
 }
 
 function compact(costs = {}) {

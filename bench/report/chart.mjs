@@ -1,4 +1,4 @@
-/** Bars as SVG, written by hand: a title, a bar per row with its least and most, and the figure beside it. */
+/** Bars and lines as SVG, written by hand. */
 import { figure } from "./markdown.mjs"
 
 const WIDTH = 760
@@ -27,12 +27,16 @@ export function barChart({ title, unit, rows }) {
     const end = LABEL + at(Math.max(row.value, row.most ?? 0)) + 8
     return label + bar + whisker + text(size(end), middle + 4, figure(row.value))
   })
+  return framed({ title, unit, height }, bars)
+}
+
+function framed({ title, unit, height }, pieces) {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="13">`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     text(12, 20, title, `font-weight="600"`),
     text(12, 37, unit, `fill="#64748b" font-size="12"`),
-    ...bars,
+    ...pieces,
     "</svg>",
     "",
   ].join("\n")
@@ -76,18 +80,8 @@ export function lineChart({ title, unit, xUnit, series, mark }) {
         text(x(mark.x) + 4, TOP + 10, mark.word, `fill="#64748b" font-size="12"`),
       ]
     : []
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="13">`,
-    `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
-    text(12, 20, title, `font-weight="600"`),
-    text(12, 37, unit, `fill="#64748b" font-size="12"`),
-    ...grid,
-    ...lines,
-    ...marked,
-    text(left, height - 10, `0 to ${figure(mostX)} ${xUnit}`, `fill="#64748b" font-size="12"`),
-    "</svg>",
-    "",
-  ].join("\n")
+  const axis = text(left, height - 10, `0 to ${figure(mostX)} ${xUnit}`, `fill="#64748b" font-size="12"`)
+  return framed({ title, unit, height }, [...grid, ...lines, ...marked, axis])
 }
 
 /** Moves labels apart that would lie on each other. */

@@ -19,6 +19,10 @@ export function figure(value) {
   return String(round(value))
 }
 
+export function percent(share) {
+  return `${round(share * 100)} %`
+}
+
 /** The median, with the least and the most. */
 export function spread(values) {
   if (values === undefined) return ""

@@ -1,6 +1,5 @@
 /** Sections of the parts that measure Carillon alone, or beside itself. */
 import { thousands } from "../tools/measure.mjs"
-import { MISSED } from "../tools/verdict.mjs"
 import { figure, origin, spread, table, verdictCell } from "./markdown.mjs"
 
 export function millionsSection(results) {
@@ -168,14 +167,10 @@ export function schedulesSection(results) {
     origin("schedules", results),
     table(["", "median", "99 %", "latest", "commands", "Node", "server"], rows),
     `Of the first line, 99 of 100 have to come within ${late.limitMs} ms, and ${late.aimMs} is the aim: ` +
-      `${figure(late.p99Ms)}, ${verdictWords(late.verdict)}. Beside ${thousands(sizes.many - sizes.few)} schedules that are not ` +
+      `${figure(late.p99Ms)}, ${verdictCell(late.verdict)}. Beside ${thousands(sizes.many - sizes.few)} schedules that are not ` +
       `due, the same load costs ${figure(cost.times)} times the processors (${figure(cost.commandTimes)} times the commands); ` +
-      `${cost.limit} is the most: ${verdictWords(cost.verdict)}.`,
+      `${cost.limit} is the most: ${verdictCell(cost.verdict)}.`,
   ].join("\n\n")
-}
-
-function verdictWords(verdict) {
-  return verdict === MISSED ? "**missed**" : verdict
 }
 
 export function crowdSection({ many, sizes }) {

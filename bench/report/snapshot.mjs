@@ -2,9 +2,8 @@
 import { agedPart } from "../snapshot/aged.mjs"
 import { lineChart } from "./chart.mjs"
 import { failures } from "./contests.mjs"
-import { figure, origin, spread, table, verdictCell } from "./markdown.mjs"
+import { figure, origin, percent, spread, table, verdictCell } from "./markdown.mjs"
 
-const percent = (share) => `${Number((share * 100).toPrecision(3))} %`
 const BEFORE_S = 10
 
 const TITLES = {

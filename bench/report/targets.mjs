@@ -1,6 +1,6 @@
 /** Every target in one table, with what was measured, or why there is nothing. */
 import { wanted } from "../queue/print.mjs"
-import { figure, table, verdictCell } from "./markdown.mjs"
+import { figure, percent, table, verdictCell } from "./markdown.mjs"
 
 const NOT_MEASURED = ["", "", "not measured"]
 
@@ -56,11 +56,10 @@ function snapshots(results) {
     const found = results?.left[load]?.carillon
     if (!found) return [name, ...NOT_MEASURED]
     const { floor, aim } = results
-    const inPercent = (share) => `${Number((share * 100).toPrecision(3))} %`
     return [
       name,
-      inPercent(found.median),
-      `at least ${inPercent(floor)}, aim ${inPercent(aim)}`,
+      percent(found.median),
+      `at least ${percent(floor)}, aim ${percent(aim)}`,
       verdictCell(found.verdict),
     ]
   })

@@ -66,8 +66,14 @@ export function timesOf(action, calls) {
   }
 }
 
-export function round(value) {
-  return Number(value.toPrecision(3))
+export function round(value, digits = 3) {
+  return Number(value.toPrecision(digits))
+}
+
+/** The median, with the least and the most. */
+export function spreadOf(values, digits) {
+  const [middle, least, most] = [median(values), Math.min(...values), Math.max(...values)]
+  return { median: round(middle, digits), least: round(least, digits), most: round(most, digits) }
 }
 
 /** A table for people. */

@@ -9,6 +9,7 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs"
@@ -86,7 +87,7 @@ export async function openStandby(primary: Primary, options: StandbyOptions): Pr
 /** What leads to the one leads to the other from now on. */
 export function moveAddress(from: string, to: string): void {
   const name = `.s.PGSQL.${SOCKET_PORT}`
-  execFileSync("rm", ["-f", join(from, name)])
+  rmSync(join(from, name), { force: true })
   symlinkSync(join(to, name), join(from, name))
 }
 

@@ -6,7 +6,7 @@ import { statement } from "../../src/store/statement.ts"
 import { notify } from "../../src/store/wakeups/notify.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
-import { execute, rowsOf } from "../support/sql.ts"
+import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()
 
@@ -86,6 +86,25 @@ describeEngines("a database", (engine) => {
       await expect(call).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" })
       await database.run(addNote, { note: "wanted" }, { unless: new AbortController().signal })
       expect(await notesIn(database)).toEqual(["wanted"])
+    })
+
+    itAlone("sends nothing that was not wanted any more when its turn came", async () => {
+      const database = await given.notes()
+      const addPlanned = statement({
+        name: "test/add-planned-note",
+        params: { note: text },
+        returns: {},
+        plan: "index",
+        sql: "insert into {notes} (note) values (@note)",
+      })
+      const held = await hold(database, "select 1")
+      const unwanted = new AbortController()
+      const call = database.run(addPlanned, { note: "unwanted" }, { unless: unwanted.signal })
+      const refused = expect(call).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" })
+      unwanted.abort()
+      await held.release()
+      await refused
+      expect(await notesIn(database)).toEqual([])
     })
 
     it("tells a missing table from other trouble", async () => {

@@ -38,9 +38,11 @@ async function takeOver(world: World, guards: Guards, aheadMs: number): Promise<
   const file = join(world.folder, `standby-clock-${taken}`)
   const clock = createClock(file)
   clock.set(aheadMs)
+  const { clock: ofServer } = world
+  if (!ofServer) throw new Error("the server has no clock that can be set")
   await world.server.failOver(clock.env, () => {
     guards.setClock(aheadMs)
-    if (world.clock) symlinkSync(world.clock.file, `${file}.link`)
+    symlinkSync(ofServer.file, `${file}.link`)
     renameSync(`${file}.link`, file)
   })
 }

@@ -1,5 +1,6 @@
 /**
- * I31: a process that was told to stop asks for nothing more and starts nothing more, ends in time, and leaves nothing that others have to take back.
+ * I31: a process that was told to stop asks for nothing more and starts nothing more, ends in time, and leaves nothing
+ * that others have to take back.
  *
  * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of one
  * whose database did not answer: where faults were healed, it is judged for those that were told to stop after that. And
