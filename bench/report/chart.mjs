@@ -33,6 +33,7 @@ export function barChart({ title, unit, rows }) {
 function framed({ title, unit, height }, pieces) {
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="13">`,
+    `<title>${safely(title)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     text(12, 20, title, `font-weight="600"`),
     text(12, 37, unit, `fill="#64748b" font-size="12"`),
@@ -43,8 +44,11 @@ function framed({ title, unit, height }, pieces) {
 }
 
 function text(x, y, words, more = "") {
-  const safe = String(words).replaceAll("&", "&amp;").replaceAll("<", "&lt;")
-  return `<text x="${x}" y="${y}" ${more}>${safe}</text>`
+  return `<text x="${x}" y="${y}" ${more}>${safely(words)}</text>`
+}
+
+function safely(words) {
+  return String(words).replaceAll("&", "&amp;").replaceAll("<", "&lt;")
 }
 
 function size(value) {

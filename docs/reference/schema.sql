@@ -136,6 +136,14 @@ CREATE TABLE carillon.keys (
 ) WITH (fillfactor=70);
 CREATE INDEX keys_expiring ON carillon.keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);
 
+CREATE TABLE carillon.limit_waves (
+  key text NOT NULL,
+  waves integer[] NOT NULL,
+  opened_at timestamp with time zone NOT NULL,
+  CONSTRAINT limit_waves_pkey PRIMARY KEY (key),
+  CONSTRAINT limit_waves_open CHECK ((cardinality(waves) > 0))
+) WITH (fillfactor=50);
+
 CREATE TABLE carillon.limits (
   name text NOT NULL,
   cap integer NOT NULL,
@@ -168,9 +176,11 @@ CREATE TABLE carillon.run_limits (
   admitted boolean,
   priority integer NOT NULL,
   rank bigint NOT NULL,
-  CONSTRAINT run_limits_pkey PRIMARY KEY (run, key)
+  wave integer,
+  CONSTRAINT run_limits_pkey PRIMARY KEY (run, key),
+  CONSTRAINT run_limits_wave CHECK (((admitted IS NOT TRUE) OR (wave IS NOT NULL)))
 ) WITH (fillfactor=70);
-CREATE INDEX run_limits_admitted ON carillon.run_limits USING btree (key) WHERE admitted;
+CREATE INDEX run_limits_admitted ON carillon.run_limits USING btree (key, wave) WHERE admitted;
 CREATE INDEX run_limits_parked ON carillon.run_limits USING btree (key, priority DESC, rank) WHERE (NOT admitted);
 
 CREATE TABLE carillon.runs (

@@ -124,9 +124,13 @@ const txCheck = satisfies("a node-postgres client (not a pool) or the transactio
   return typeof query === "function" && totalCount === undefined
 })
 
+const enqueueCheck = object({ ...runShape, tx: optional(txCheck) })
+
 export function resolveEnqueue(options: EnqueueOptions, limited: boolean): ResolvedRun {
+  // As most say nothing.
+  if (isPlainObject(options) && Object.keys(options).length === 0) return BARE
   assertOptions("enqueue", options, (value, path) => [
-    ...object({ ...runShape, tx: optional(txCheck) })(value, path),
+    ...enqueueCheck(value, path),
     ...crossed(value, path, limited),
   ])
   return resolve(options)

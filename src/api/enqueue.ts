@@ -72,8 +72,8 @@ function mayPass(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boolean {
 }
 
 function tell(engine: Engine, job: AnyJob, runs: readonly NewRun[], { went }: Written): void {
-  for (const { state, pool, solo, priority, rank } of went) {
-    if (state === "ready") engine.wakeups.ready({ pool, solo, priority, rank })
+  for (const { state, pool, solo, priority, rank, isTold = false } of went) {
+    if (state === "ready") engine.wakeups.ready({ pool, solo, priority, rank }, { isTold })
     else if (state === "waiting") engine.wakeups.waiting()
     else if (state === "parked") engine.admissions.admit(runs.map((run) => limitKeyOf(job.name, run)))
   }

@@ -12,6 +12,7 @@ import { cancelRun } from "../store/runs/cancel.ts"
 import { discardRun } from "../store/runs/discard.ts"
 import { expediteRun } from "../store/runs/expedite.ts"
 import { findRun } from "../store/runs/find.ts"
+import { lockRun } from "../store/runs/lock.ts"
 import { replayRun } from "../store/runs/replay.ts"
 import { type DateValue, formatInstant, toDate } from "../time/instant.ts"
 import { assertByWhom, type ByWhom, byWhomShape } from "./actor.ts"
@@ -114,6 +115,7 @@ export async function expedite(
   const id = runIdOf(runId)
   assertOptions("expedite", options, object({ ...byWhomShape, priority: optional(priorityCheck) }))
   const moved = await runtime.database.transaction(async (tx) => {
+    await tx.run(lockRun, { id })
     const [row] = await tx.run(expediteRun, { id, priority: options.priority ?? null })
     if (!row) return undefined
     const { state_before: state, priority_before: priority, due_before: due } = row

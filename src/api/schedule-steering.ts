@@ -58,7 +58,8 @@ export function resumeSchedule(
 ): Promise<boolean> {
   const shape = { ...byWhomShape, misfire: optional(oneOf("latest", "all")) }
   assertNamed("schedules.resume", name, { tenant, misfire, ...by }, shape)
-  return change(partsOf(opened), { name, tenant, by, action: "schedule.resume" }, (row) => {
+  const asked = misfire && { misfire }
+  return change(partsOf(opened), { name, tenant, by, action: "schedule.resume", asked }, (row) => {
     if (row.state === "active") return undefined
     assertCan(row, "resume", "resume")
     return resumed(row, misfire)

@@ -1,18 +1,13 @@
 /**
  * Lets parked runs go on when there is room under their limits.
  *
- * Admitting is a short transaction of its own, after the commit of whatever made room: it takes the right to admit
- * under the keys, then counts, then moves. Whoever does not get that right leaves it to the one who has it, and a
- * sweep once a second finds what was left undone in between, by a crash or by that.
+ * Admitting is a short transaction of its own (admitter.ts), after the commit of whatever made room. Whoever does not get
+ * the right to admit leaves it to the one who has it, and a sweep, as a rule once a second, finds what was left undone in
+ * between, by a crash or by that.
  */
-import { admit, type InLine } from "../queue/admission.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import type { Transaction } from "../store/database.ts"
-import { admitRuns } from "../store/limits/admit.ts"
-import { nextInLine } from "../store/limits/next-in-line.ts"
-import { roomUnderLimits } from "../store/limits/room.ts"
-import { tryLockLimits } from "../store/limits/try-lock.ts"
 import { limitsWithRoom } from "../store/limits/with-room.ts"
+import { createAdmitter } from "./admitter.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
 
@@ -29,16 +24,19 @@ export interface AdmissionsParts {
 }
 
 const SWEEP_EVERY_MS = 1_000
-/** How many keys one sweep looks at, how many one transaction admits under, and how many runs it moves under each. */
+/** Where sweeps are slow, those that nobody asked for take at most this part of the time; but there is one this often. */
+const PART_OF_TIME = 50
+const SWEEP_AT_LEAST_EVERY_MS = 5_000
+/** How many keys one sweep looks at, and how many one transaction admits under. */
 const MOST_KEYS = 500
 const MOST_KEYS_AT_ONCE = 50
-const MOST_RUNS = 200
 /** How often it tries while others are at it, and how long it rests in between at the most. */
 const MOST_TRIES = 10
 const BUSY_REST_MS = 20
 
 export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissions {
   const { database } = runtime
+  const admitter = createAdmitter(runtime)
   const bell = createBell(runtime)
   const wanted = new Set<string>()
   let working: Promise<void> | undefined
@@ -48,64 +46,41 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
 
   /** Admits under all of these in one go, and then goes on under those that have more to give, or that others are at. */
   async function admitUnder(keys: readonly string[]): Promise<void> {
-    for (const key of await admitSome(keys)) await admitAllUnder(key)
+    const { more, busy } = await admitSome(keys)
+    for (const key of [...more, ...busy]) await admitAllUnder(key)
   }
 
-  /** Looks past those that wait for room elsewhere, as far as it takes to find others. */
-  async function admitBehind(keys: readonly string[], full: readonly string[]): Promise<void> {
-    const blocked = new Set(full)
-    for (let times = 0; times < MOST_TRIES && !closed; times += 1) {
-      const before = blocked.size
-      const [lanes, , more] = await database.transaction((tx) => admitIn(tx, keys, [...blocked]))
-      for (const lane of lanes) onReady(lane)
-      for (const key of more) blocked.add(key)
-      if (blocked.size === before) return
-    }
-  }
-
-  /** Admits under one key until there is no room or nobody in line. */
+  /** Admits under one key until there is no room or nobody in line, or until it is time for others. */
   async function admitAllUnder(key: string): Promise<void> {
+    let isGoingOn = false
     for (let tries = 0; tries < MOST_TRIES && !closed; tries += 1) {
-      if ((await admitSome([key])).length === 0) return
+      const { more, busy, moved } = await admitSome([key])
+      if (more.length + busy.length === 0) return
+      isGoingOn = moved > 0
       // Whoever is at it may have counted before our room was there: ask again when they are done.
-      await runtime.sleep(runtime.random() * BUSY_REST_MS)
+      if (busy.length > 0) await runtime.sleep(runtime.random() * BUSY_REST_MS)
+    }
+    if (isGoingOn) want([key])
+  }
+
+  /** Admits under these, and looks past those that wait for room elsewhere, as far as it takes to find others. */
+  async function admitSome(keys: readonly string[]) {
+    const full = new Set<string>()
+    let moved = 0
+    for (let times = 0; ; times += 1) {
+      const { lanes, more, busy, inTheWay } = await admitter.admit(keys, [...full])
+      for (const lane of lanes) onReady(lane)
+      moved += lanes.length
+      const before = full.size
+      for (const key of inTheWay) full.add(key)
+      if (full.size === before || times >= MOST_TRIES || closed) return { more, busy, moved }
     }
   }
 
-  /** Tells of what was admitted, and returns the keys that are not done with. */
-  async function admitSome(keys: readonly string[]): Promise<readonly string[]> {
-    const [lanes, rest, full] = await database.transaction((tx) => admitIn(tx, keys, []))
-    for (const lane of lanes) onReady(lane)
-    if (full.length > 0) await admitBehind(keys, full)
-    return rest
-  }
-
-  async function admitIn(
-    tx: Transaction,
-    wantedKeys: readonly string[],
-    full: readonly string[],
-  ): Promise<Admitted> {
-    const next = { keys: wantedKeys, full, limit: MOST_RUNS }
-    const first = lineOf(await tx.run(nextInLine, next))
-    const keys = [...new Set(first.flatMap((run) => run.keys))].sort()
-    if (keys.length === 0) return [[], [], []]
-    const [lock] = await tx.run(tryLockLimits, { schema: database.schema, keys })
-    if (!lock?.taken) return [[], wantedKeys, []]
-    // Read again under the lock: what was seen before may have been admitted since.
-    const line = lineOf(await tx.run(nextInLine, next)).filter((run) =>
-      run.keys.every((each) => keys.includes(each)),
-    )
-    const room = new Map((await tx.run(roomUnderLimits, { keys })).map((row) => [row.key, row.room]))
-    const admitted = admit(line, room)
-    const inTheWay = blockersOf(line, wantedKeys, roomAfter(line, room, admitted))
-    if (admitted.length === 0) return [[], [], inTheWay]
-    await runtime.crashPoint("admit.counted")
-    const lanes = await tx.run(admitRuns, { ids: admitted })
-    const chosen = new Set(admitted)
-    const given = wantedKeys.filter(
-      (key) => line.filter(({ run, keys: its }) => chosen.has(run) && its.includes(key)).length >= MOST_RUNS,
-    )
-    return [lanes, given, inTheWay]
+  function want(keys: readonly string[]): void {
+    if (closed) return
+    for (const key of keys) wanted.add(key)
+    if (wanted.size > 0) working ??= work()
   }
 
   async function work(): Promise<void> {
@@ -117,63 +92,29 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
     working = undefined
   }
 
-  async function sweep(): Promise<void> {
+  /** Returns how long to rest before the next. */
+  async function sweep(): Promise<number> {
+    const fromMs = runtime.monotonicMs()
     const keys = await database.run(limitsWithRoom, { after, limit: MOST_KEYS })
+    const tookMs = runtime.monotonicMs() - fromMs
     after = keys.length === MOST_KEYS ? (keys.at(-1)?.key ?? "") : ""
+    for (const first of keys) admitter.begins(first.key, first)
     const open = keys.filter(({ room }) => room > 0).map(({ key }) => key)
     for (let from = 0; from < open.length; from += MOST_KEYS_AT_ONCE) {
       await admitUnder(open.slice(from, from + MOST_KEYS_AT_ONCE))
     }
+    if (after !== "") return 0
+    return Math.min(Math.max(SWEEP_EVERY_MS, tookMs * PART_OF_TIME), SWEEP_AT_LEAST_EVERY_MS)
   }
 
   return {
     name: "admissions",
     bell,
-    tick: async () => {
-      await sweep()
-      return after === "" ? SWEEP_EVERY_MS : 0
-    },
-    admit: (keys) => {
-      if (closed) return
-      for (const key of keys) wanted.add(key)
-      if (wanted.size > 0) working ??= work()
-    },
+    tick: sweep,
+    admit: want,
     close: async () => {
       closed = true
       await working
     },
   }
-}
-
-/** What was admitted; the keys that are not done with; those that are full and keep a line from being seen to its end. */
-type Admitted = readonly [lanes: readonly ReadyLane[], rest: readonly string[], full: readonly string[]]
-
-function roomAfter(
-  line: readonly InLine[],
-  room: ReadonlyMap<string, number>,
-  admitted: readonly string[],
-): Map<string, number> {
-  const left = new Map(room)
-  const chosen = new Set(admitted)
-  for (const { run, keys } of new Map(line.map((each) => [each.run, each])).values())
-    if (chosen.has(run)) for (const key of keys) left.set(key, (left.get(key) ?? 0) - 1)
-  return left
-}
-
-/** The keys without room that runs wait for which fill the head of a line with room. */
-function blockersOf(
-  line: readonly InLine[],
-  wanted: readonly string[],
-  room: ReadonlyMap<string, number>,
-): string[] {
-  const isFull = (key: string) => (room.get(key) ?? 0) <= 0
-  const stuck = wanted.filter(
-    (key) => !isFull(key) && line.filter((run) => run.keys.includes(key)).length >= MOST_RUNS,
-  )
-  const behind = line.filter((run) => run.keys.some((key) => stuck.includes(key)))
-  return [...new Set(behind.flatMap((run) => run.keys.filter(isFull)))]
-}
-
-function lineOf(rows: readonly { readonly run: string; readonly keys: string }[]): InLine[] {
-  return rows.map(({ run, keys }) => ({ run, keys: JSON.parse(keys) as string[] }))
 }

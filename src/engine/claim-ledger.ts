@@ -11,13 +11,15 @@ export interface ClaimLedger {
   readonly open: (fence: Fence, runs: number) => void
   /** One of them has ended. */
   readonly end: (fence: Fence) => void
-  /** How many claims have ended. */
-  readonly ended: () => number
+  /** Whether so many claims have ended that taking them away is worth a statement of its own. */
+  readonly hasManyEnded: () => boolean
   /** The claims under this lease that have ended; those of others are forgotten. */
   readonly takeEnded: (lease: string) => bigint[]
   /** They are still there: whoever was to take them away has failed. */
   readonly putBack: (lease: string, claims: readonly bigint[]) => void
 }
+
+const MANY_ENDED = 100
 
 export function createClaimLedger(): ClaimLedger {
   let lease: string | undefined
@@ -46,7 +48,7 @@ export function createClaimLedger(): ClaimLedger {
         ended.push(claim)
       }
     },
-    ended: () => ended.length,
+    hasManyEnded: () => ended.length >= MANY_ENDED,
     takeEnded: (current) => {
       turnTo(current)
       const claims = ended

@@ -71,8 +71,6 @@ const BOTTOM_REST_MS = 200
 const BOTTOM_AT_LEAST_MS = 60_000
 /** So that low priorities are never starved, every so many claims begin with them. */
 const LOWEST_FIRST_EVERY = 16
-/** So many claims that have ended are worth a statement of their own. */
-const MANY_ENDED = 100
 
 export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doubts }: ClaimerParts): Claimer {
   const { database, monotonicMs } = runtime
@@ -108,7 +106,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     const lowestFirst = claims % LOWEST_FIRST_EVERY === 0
     const order = lanes.order({ limit, free, lowestFirst })
     // Who starts all its runs in their inserts knows no lane, and has claims that end all the same.
-    if (order.solos.length === 0 && ledger.ended() < MANY_ENDED) return []
+    if (order.solos.length === 0 && !ledger.hasManyEnded()) return []
     const mine = { lease: lease.id(), claim: runtime.randomBits() }
     const ended = ledger.takeEnded(mine.lease)
     const rows = await database
@@ -150,7 +148,8 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     const isAll = runs.length < most && isMine && !isAlarmed
     // What is left is running, or not for us, and need not be walked over again.
     if (isAll && wanted.except.length === 0) lanes.passAll(asked)
-    return { runs, isEmpty: isAll && runs.length === 0 }
+    // What was left out may be there, and nobody tells of it.
+    return { runs, isEmpty: isAll && runs.length === 0 && wanted.except.length === 0 }
   }
 
   return {

@@ -24,6 +24,7 @@ import { createScheduler } from "./scheduler.ts"
 import { createSettler } from "./settler.ts"
 import { shutDown } from "./shutdown.ts"
 import { createUpkeep } from "./upkeep.ts"
+import { createVacuum } from "./vacuum.ts"
 import { createVisibility, type Visibility } from "./visibility.ts"
 import { createWakeups, type Wakeups } from "./wakeups.ts"
 import { createWatch } from "./watch.ts"
@@ -107,8 +108,12 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const admissions = createAdmissions({ runtime, onReady: wakeups.ready })
   const onParked = () => admissions.bell.ring()
   const claims = createClaimLedger()
+  const vacuum = createVacuum(runtime, failed("vacuum"))
   const settler = createSettler({
-    onEnded: claims.end,
+    onEnded: (run) => {
+      claims.end(run)
+      vacuum.ended()
+    },
     runtime,
     events,
     identity,
@@ -119,7 +124,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onReturned: (lane) => (lane ? wakeups.ready(lane) : wakeups.waiting()),
     onRoom: admissions.admit,
     onWritten: () => {
-      for (const worker of workers) worker.bell.ring()
+      for (const worker of workers) worker.written()
     },
     onFailure: failed("settler"),
   })
@@ -203,7 +208,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onDisplaced: displaced,
   })
   const upkeep = createUpkeep(runtime, failed("upkeep"))
-  const enqueuer = createEnqueuer(runtime, doubts)
+  const enqueuer = createEnqueuer(runtime, doubts, wakeups.announcement)
 
   function displaced(runs: readonly Displaced[]): void {
     for (const { run, isRunning, message } of runs) {
@@ -271,6 +276,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   }
 
   async function stopOnce(): Promise<void> {
+    vacuum.close()
     const parts = { runtime, workers, lease, doubts, close, claimLoops, living, lifeLoops }
     const unfinished = await shutDown(parts, graceOver)
     // Those who stand in line need not wait for somebody's sweep. A database that does not answer holds up nothing.

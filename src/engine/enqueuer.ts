@@ -14,9 +14,11 @@ import type { Runner } from "../store/database.ts"
 import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../store/database-error.ts"
 import { insertRuns } from "../store/runs/insert.ts"
 import { insertPlainRuns } from "../store/runs/insert-plain.ts"
+import type { Word } from "../store/statement.ts"
 import type { ClaimDoubts } from "./claim-doubts.ts"
 import { createDatabaseClock } from "./database-clock.ts"
 import { createEnqueueTogether } from "./enqueue-together.ts"
+import type { ReadyLane } from "./lane.ts"
 import {
   type HandOff,
   insertParams,
@@ -37,6 +39,8 @@ export interface Enqueuer {
 
 /** How many runs one statement writes. */
 const MOST_AT_ONCE = 5_000
+/** Ranks are microseconds. Clocks do not go alike: by so much may the database's be behind what is thought. */
+const SLACK = 100_000n
 /** How long one try may take before it is void. */
 const TRY_MS = 5_000
 const LARGE_TRY_MS = 20_000
@@ -55,9 +59,19 @@ class WrittenBefore {
 /** Rolls a try back: its moment was over before all of it was written. */
 class Void {}
 
-export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer {
+/** `announce`: what to send behind an insert, so that others hear of its runs as soon as it is committed. */
+export function createEnqueuer(
+  runtime: Runtime,
+  doubts: ClaimDoubts,
+  announce: (lane: ReadyLane) => Word | undefined = () => undefined,
+): Enqueuer {
   const { database, monotonicMs } = runtime
   const clock = createDatabaseClock(monotonicMs)
+  /** One at a time, until it is answered: it may have to wait for notifications of others, and keeps its connection. */
+  let isAnnouncing = false
+  const onEnd = () => {
+    isAnnouncing = false
+  }
 
   async function write(
     job: AnyJob,
@@ -128,13 +142,32 @@ export function createEnqueuer(runtime: Runtime, doubts: ClaimDoubts): Enqueuer 
     runs: readonly NewRun[],
     { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
   ): Promise<Written | undefined> {
+    const behind =
+      handOff === undefined && !isAnnouncing && isEasy(job, runs) ? announce(laneNow(job)) : undefined
     const before: Runner = {
-      run: (statement, params) => database.run(statement, params, { deadlineMs: tryMs }),
+      run: (statement, params) =>
+        database.run(statement, params, {
+          deadlineMs: tryMs,
+          ...(behind && { behind: { ...behind, onEnd } }),
+        }),
     }
-    const went = await insert(before, job, runs, { notAfter, handOff, isDoubtful: false })
+    if (behind) isAnnouncing = true
+    const went = await insert(before, job, runs, { notAfter, handOff, isDoubtful: false }).catch((error) => {
+      if (behind) isAnnouncing = false
+      throw error
+    })
     if (went[0] === undefined && runs.length > 0) return undefined
     if (went[0]) clock.hear(went[0].now_ms)
-    return { answers: runs.map(({ id }) => ({ id, created: true })), went }
+    return {
+      answers: runs.map(({ id }) => ({ id, created: true })),
+      went: behind ? went.map((all) => ({ ...all, isTold: true })) : went,
+    }
+  }
+
+  /** Where a plain run of this job is going to stand, at the least. */
+  function laneNow(job: AnyJob): ReadyLane {
+    const rank = BigInt(Math.floor((clock.atLeast() ?? 0) * 1_000)) - SLACK
+    return { pool: job.pool, solo: false, priority: job.priority, rank }
   }
 
   /** A transaction, for many runs, for keys, and after a try whose answer was lost. */
@@ -207,8 +240,13 @@ async function insert(
   runs: readonly NewRun[],
   { notAfter, handOff, isDoubtful }: Insert,
 ): Promise<Went[]> {
-  const isEasy = !isDoubtful && job.concurrency === null && runs.every(isPlain)
-  if (!isEasy) return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
+  if (isDoubtful || !isEasy(job, runs))
+    return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
   const went = await runner.run(insertPlainRuns, plainParams(job, runs, { notAfter, handOff }))
   return went.map((all) => ({ ...all, pool: job.pool, solo: false, priority: job.priority }))
+}
+
+/** They have nothing but an input, and nothing to wait for. */
+function isEasy(job: AnyJob, runs: readonly NewRun[]): boolean {
+  return job.concurrency === null && runs.every(isPlain)
 }

@@ -37,7 +37,12 @@ export interface Written {
   readonly went: readonly Went[]
 }
 
-export type Went = typeof insertRuns extends Statement<infer _, infer Row> ? Row : never
+export type Went = InsertedRow & {
+  /** Others have been told, if it is ready. */
+  readonly isTold?: boolean
+}
+
+type InsertedRow = typeof insertRuns extends Statement<infer _, infer Row> ? Row : never
 
 /** The name of the limit that a job sets by its `concurrency`. */
 export function jobLimit(job: string): string {

@@ -77,6 +77,8 @@ export async function change(
     readonly tenant: string
     readonly by: ByWhom
     readonly action: string
+    /** What was asked for beside that, for the audit. */
+    readonly asked?: object | undefined
     /** Asked before the schedule is locked: whether to go on. */
     readonly first?: (tx: Transaction) => Promise<boolean>
   },
@@ -112,7 +114,7 @@ export async function change(
       if (row.state !== "active" && changed.row.state !== "paused")
         released = await tx.run(releaseHeldRuns, { schedule: row.id })
       if (changed.queued === "cancel") displaced = [...displaced, ...(await cancelQueued(tx, row, by))]
-      await audit(tx, action, row, by)
+      await audit(tx, action, row, by, what.asked)
       return true
     }, call)
   const isChanged = await write().catch(async (error: unknown) => {

@@ -12,6 +12,7 @@ import { forgetAudit } from "../store/audit/forget.ts"
 import { makeFirePartitions } from "../store/fires/partitions.ts"
 import { dropExpiredMonths } from "../store/fires/retention.ts"
 import { forgetKeys } from "../store/keys/forget.ts"
+import { forgetWaves } from "../store/limits/forget-waves.ts"
 import { createBell, type Loop } from "./loop.ts"
 
 export interface Upkeep extends Loop {
@@ -54,6 +55,7 @@ export function createUpkeep(
       const unfinished = [
         await dropPartitions(),
         await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),
+        await forgetMany(signal, () => database.run(forgetWaves, { idleMs: EVERY_MS, limit: BATCH })),
         await forgetMany(signal, () => database.run(forgetAudit, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
       ]
       return unfinished.includes(true) ? SOON_MS : EVERY_MS

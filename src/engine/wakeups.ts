@@ -7,13 +7,19 @@
 import { createHash } from "node:crypto"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { Listener } from "../store/database.ts"
+import { type Word, wordOf } from "../store/statement.ts"
 import { notify } from "../store/wakeups/notify.ts"
 import { laneKey, type ReadyLane } from "./lane.ts"
 import { formatMessage, parseMessage, type WakeupMessage } from "./wakeup-message.ts"
 
 export interface Wakeups {
-  /** Runs of this lane are ready, from this rank on. */
-  readonly ready: (lane: ReadyLane) => void
+  /** Runs of this lane are ready, from this rank on. Others need not be told if that was sent behind their insert. */
+  readonly ready: (lane: ReadyLane, told?: { readonly isTold: boolean }) => void
+  /**
+   * What to send behind an insert of runs, so that others hear of them as soon as it is committed. Nothing while they are
+   * being told of something else: what comes meanwhile goes out together.
+   */
+  readonly announcement: (lane: ReadyLane) => Word | undefined
   /** A run waits that may be due before anyone looks. */
   readonly waiting: () => void
   /** Another run takes the place of this one, which is running somewhere. */
@@ -78,12 +84,18 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
   }
 
   return {
-    ready: (lane) => {
+    ready: (lane, { isTold } = { isTold: false }) => {
       handlers.onReady(lane)
+      if (isTold) return
       const about = `${laneKey(lane)} ${lane.pool}`
       const earlier = unsent.get(about)
       const lowest = earlier?.about === "ready" && earlier.lane.rank < lane.rank ? earlier.lane : lane
       tellOthers(about, { about: "ready", lane: lowest })
+    },
+    announcement: (lane) => {
+      if (closed || !isHeard || isSending) return undefined
+      const payload = `${self}\n${formatMessage({ about: "ready", lane })}`
+      return wordOf(notify, { channel, payload })
     },
     waiting: () => {
       handlers.onWaiting()

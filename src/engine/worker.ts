@@ -24,6 +24,8 @@ export interface Worker extends Loop {
   readonly wake: (lane: ReadyLane | undefined) => void
   /** Slots for runs that are just being enqueued, if all of them may be started past the queue. */
   readonly reserve: (job: string, count: number) => Reservation | undefined
+  /** Ends have been written: there is room for more. */
+  readonly written: () => void
   /** The attempts whose handlers have not ended. */
   readonly running: () => readonly RunningAttempt[]
   /** Whether there are any, or will be in a moment. */
@@ -92,6 +94,8 @@ export function createWorker(parts: WorkerParts): Worker {
   /** The last claim took all that had been told of by then. */
   let isServed = false
   let soloAtMs = 0
+  /** Nothing could be started when it was last looked at. */
+  let isHeldUp = false
   /** Slots that a claim under way may bring solo runs for. */
   let promised = 0
   let closed = false
@@ -100,7 +104,8 @@ export function createWorker(parts: WorkerParts): Worker {
   async function tick(): Promise<number> {
     giveBackOld()
     startFromStore()
-    if (!executor.isOpen()) return CLOSED_REST_MS
+    isHeldUp = !executor.isOpen()
+    if (isHeldUp) return CLOSED_REST_MS
     const ahead = prefetch.target()
     const solos = slotsForSolos()
     const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))
@@ -167,7 +172,7 @@ export function createWorker(parts: WorkerParts): Worker {
 
   function startFromStore(): void {
     if (closed || store.length === 0) return
-    const kept = isSoloDue() && claimer.hasSolos() ? 1 : 0
+    const kept = keptForSolos()
     let most = Math.min(SLICE - sliced, free() - Math.max(kept, promised), executor.room())
     // Asked before each: a handler that blocks the event loop uses up the lease of those behind it.
     for (; most > 0 && executor.isOpen(); most -= 1) {
@@ -183,6 +188,10 @@ export function createWorker(parts: WorkerParts): Worker {
     sliced = 0
     startFromStore()
     askForMore()
+  }
+
+  function keptForSolos(): number {
+    return isSoloDue() && claimer.hasSolos() ? 1 : 0
   }
 
   /** Whether a slot is to be kept free for runs that cannot be claimed ahead. */
@@ -250,7 +259,8 @@ export function createWorker(parts: WorkerParts): Worker {
       bell.ring()
     },
     reserve: (job, count) => {
-      const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && free() >= count && executor.isOpen()
+      const hasSlots = free() - keptForSolos() >= count
+      const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && hasSlots && executor.isOpen()
       if (!mayPass) return undefined
       executor.keep(count)
       return {
@@ -265,9 +275,14 @@ export function createWorker(parts: WorkerParts): Worker {
         cancel: () => {
           executor.keep(-count)
           startFromStore()
-          askForMore()
+          // They may have been written all the same, and wait for somebody who looks for that.
+          bell.ring()
         },
       }
+    },
+    // A pool in which nobody waits has nothing to do because of that.
+    written: () => {
+      if (isHeldUp || store.length > 0 || claims.hasManyEnded()) bell.ring()
     },
     running: executor.running,
     isBusy: () => executor.isBusy() || (sliced > 0 && store.length > 0),

@@ -6,6 +6,11 @@ export interface InLine {
   readonly keys: readonly string[]
 }
 
+/** Whether it is one of those by which the runs of a schedule follow on each other, in the order of their occurrences. */
+export function isOverlap(limit: string): boolean {
+  return limit.startsWith("overlap")
+}
+
 /**
  * The runs that have room under all their keys, taken in order. One that has none keeps its place and does not hold up
  * those behind it that need other keys.

@@ -60,6 +60,11 @@ describe("judgeFailure", () => {
     expect(judge(1, policy, { afterMs: 7, retryable: false })).toMatchObject({ fate: "bury" })
   })
 
+  it("does not wait where there is nothing to grow, after however many attempts", () => {
+    const never = resolveRetry({ attempts: 1_000, base: 0, factor: 10 })
+    expect(judge(999, never)).toEqual({ fate: "retry", delayMs: 0 })
+  })
+
   it("never waits longer than the cap, nor less than nothing, nor goes on for ever", () => {
     const wished = fc.record({
       attempts: fc.integer({ min: 1, max: 1_000 }),

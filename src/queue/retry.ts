@@ -49,5 +49,7 @@ export function longestDelayMs(
   wait: { readonly baseMs: number; readonly factor: number; readonly capMs: number },
   attempt: number,
 ): number {
-  return Math.min(wait.capMs, wait.baseMs * wait.factor ** (attempt - 1))
+  // Growing without end must not make something of nothing: zero times infinity is no number.
+  const growth = Math.min(wait.factor ** (attempt - 1), Number.MAX_VALUE)
+  return Math.min(wait.capMs, wait.baseMs * growth)
 }

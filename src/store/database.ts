@@ -5,7 +5,7 @@
  * on the embedded one and on PGlite. An engine says in `abilities` what it cannot do.
  */
 import type { QueryResult } from "../job/context.ts"
-import type { Statement } from "./statement.ts"
+import type { Statement, Word } from "./statement.ts"
 
 export interface Database {
   readonly engine: "server" | "embedded" | "pglite"
@@ -69,8 +69,19 @@ export interface CallOptions {
    * Carillon itself. @default "work"
    */
   readonly lane?: Lane
+  /**
+   * Sent right behind the statement of `run`, before that is answered, in a transaction of its own: others are told of what
+   * it does as soon as that is done. Nobody waits for it, and nobody hears if it fails. It is also sent, and says what is
+   * not true, when the statement fails.
+   */
+  readonly behind?: SentBehind
   /** Aborted before the statement is sent, it is not sent any more, and the call fails. */
   readonly unless?: AbortSignal
+}
+
+export interface SentBehind extends Word {
+  /** It has been answered, or will never be. */
+  readonly onEnd: () => void
 }
 
 export type Lane = "work" | "vital" | "handler"

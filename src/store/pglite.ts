@@ -12,7 +12,7 @@ import type { Host } from "../runtime/host.ts"
 import type { CallOptions, Database } from "./database.ts"
 import { closedError, deadlineError, rolledBack, translateError } from "./database-error.ts"
 import { withDeadline } from "./deadline.ts"
-import { PLANNED, quoteIdentifier, resolveNames, type Statement } from "./statement.ts"
+import { PLANNED, quoteIdentifier, resolveNames, type Statement, type Word } from "./statement.ts"
 
 export type { PGlite } from "@electric-sql/pglite"
 
@@ -78,6 +78,8 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     }
   }
 
+  const speak = (word: Word) => () => pglite.query(word.text(schema), [...word.values], AS_TEXT)
+
   /** One connection: a call beside the transaction it was made in would wait for itself. */
   function refuseNesting(label: string): void {
     if (closed) throw closedError()
@@ -108,6 +110,11 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
               await tx.exec(PLANNED[plan])
               return query(tx, statement, params)
             })
+      if (call.behind)
+        void work
+          .then(speak(call.behind), speak(call.behind))
+          .catch(() => {})
+          .finally(call.behind.onEnd)
       return withDeadline(host, { atMs: deadlineOf(call), work, onLate: () => deadlineError(statement.name) })
     },
     transaction: async (body, call = {}) => {

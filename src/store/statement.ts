@@ -19,6 +19,17 @@ export interface Statement<Params, Row> {
   readonly read: (columns: readonly string[], rows: readonly (readonly (string | null)[])[]) => Row[]
 }
 
+/** A statement with its parameters, of which nobody wants to know the answer. */
+export interface Word {
+  readonly name: string
+  readonly text: (schema: string) => string
+  readonly values: readonly (string | null)[]
+}
+
+export function wordOf<P, R>({ name, text, bind }: Statement<P, R>, params: P): Word {
+  return { name, text, values: bind(params) }
+}
+
 /**
  * `"index"`: planned without sequential scans, bitmaps and sorts. For tables that are empty one moment
  * and hold a million rows the next: a plan made for the former is ruin in the latter.

@@ -74,9 +74,9 @@ describe("of policies it says", () => {
 
   it("that one may stand for all if somebody who resumed it said so, and because of none that it waits for", () => {
     const settings = { overlap: "queue", misfire: "all" }
-    const read = { audit: [audit("schedule.pause", 0.7), audit("schedule.resume", 3)] }
-    const history = [{ op: "sched_resume", schedule: "often", misfire: "latest" }] as const
-    const told = { read, history, schedule: { settings } }
+    const resumed = { ...audit("schedule.resume", 3), after: { misfire: "latest" } }
+    const read = { audit: [audit("schedule.pause", 0.7), resumed] }
+    const told = { read, schedule: { settings } }
     const [stretch, ...rest] = LEDGER
     const decidedAtUs = HOUR_US + 3 * MINUTE_US
     const ledger = [{ ...(stretch as FireRow), decidedAtUs }, ...rest]

@@ -1,7 +1,7 @@
 /** What the checker says of schedules, and what it does not hold against them. */
 import { describe, expect, it } from "vitest"
 import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
-import type { FireRow } from "../support/history/final-read.ts"
+import type { AuditRow, FireRow } from "../support/history/final-read.ts"
 import { runOfOccurrence } from "../support/history/occurrence-run.ts"
 import { HOUR_US } from "./example.ts"
 import {
@@ -235,9 +235,12 @@ describe("of times it says", () => {
         `Schedule often has made a run of 1970-01-01T01:0${minute}:00.000Z, when it was paused since 1970-01-01T01:02:30.000Z.`,
     )
     expect(sentences({ read })).toEqual(said)
-    expect(sentences({ read, history: [{ op: "sched_resume", schedule: "often", misfire: "all" }] })).toEqual(
-      [],
-    )
+    const [paused, resumed] = read.audit as [AuditRow, AuditRow]
+    const madeUpFor = [paused, { ...resumed, after: { misfire: "all" } }]
+    expect(sentences({ read: { audit: madeUpFor } })).toEqual([])
+    const again = [audit("schedule.pause", 2.5), audit("schedule.resume", 3.5)]
+    const later = [audit("schedule.pause", 3.6), { ...resumed, after: { misfire: "all" } }]
+    expect(sentences({ read: { audit: [...again, ...later] } })).toEqual(said.slice(0, 1))
   })
 
   it("that an edit changed a run which was made before it", () => {

@@ -227,3 +227,32 @@ describe("in print", () => {
     ])
   })
 })
+
+describe("about the order of starts", () => {
+  const QUEUE = historyOf(
+    { op: "enq_invoke", run: "a", attempts: 1 },
+    { op: "enq_ok", run: "a", created: true },
+    { op: "enq_invoke", run: "b", attempts: 1 },
+    { op: "enq_ok", run: "b", created: true },
+    { op: "lease_open", lease: "L" },
+    { op: "start", run: "b", claim: "1", attempt: 1, lease: "L" },
+    { op: "start", run: "a", claim: "1", attempt: 1, lease: "L" },
+  )
+  const ended = { ...FIRST, outcome: "succeeded", runState: "succeeded" } as const
+  const attempts = [ended, { ...ended, run: "b", enqueuedAtUs: HOUR_US + 9_000, dueAtUs: HOUR_US + 9_000 }]
+  const said = (audit: FinalRead["audit"]) =>
+    check(QUEUE, { ...READ, attempts, audit }).flatMap(({ invariant, says }) =>
+      invariant === "I16" ? [says] : [],
+    )
+
+  it("it says who was overtaken", () => {
+    expect(said([])).toEqual(["Run a was started after run b, which has the same priority and came later."])
+  })
+
+  it.each(["job.paused", "pool.paused"])(
+    "it says nothing after %s: who was parked comes in anew",
+    (action) => {
+      expect(said([{ action, atUs: HOUR_US, run: null, schedule: null, before: null }])).toEqual([])
+    },
+  )
+})

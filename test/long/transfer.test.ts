@@ -316,6 +316,7 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   schedule_ends: "insert into {schedule_ends} values ('some', now(), '1', now(), null, null, 0)",
   zone_data: "insert into {zone_data} values (true, '2026a', now())",
   run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'some', null, 0, 1)",
+  limit_waves: "insert into {limit_waves} values ('key', array[1], now())",
   claims: "insert into {claims} values (gen_random_uuid(), 1, array[gen_random_uuid()])",
   keys: "insert into {keys} values ('', 'greet', 'key', gen_random_uuid(), null)",
   dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)

@@ -298,6 +298,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     await settleSchedules(withinUs)
     // In the longest line they may have to go one by one, with their retries.
     const turnUs = plan.attempts * (plan.handlerMs + LONGEST_WAIT_MS) * 1_000
+    await kernel.run(server.isIdle)
     await until(
       () => left() === 0,
       withinUs + longestLine() * turnUs,

@@ -67,6 +67,23 @@ describe("expediting", () => {
     expect(await run.result()).toBe("done")
   })
 
+  it("a run of a schedule that waits for its retry, and keeps its place meanwhile, tries it now", async () => {
+    const unlucky = defineJob({
+      name: "unlucky",
+      retry: { attempts: 2, delay: "1d" },
+      run: async (_: undefined, { attempt }) => (attempt === 1 ? Promise.reject(new Error("no")) : "done"),
+    })
+    await using alone = await kit.app({ jobs: [unlucky], at: "2026-03-01T09:00Z" })
+    await alone.schedules.create({ name: "hourly", job: unlucky, every: "1h", overlap: "queue" })
+    await alone.clock.advance("1h")
+    const [fire] = (await alone.schedules.fires("hourly")).fires
+    const id = fire?.run ?? ""
+    expect(await alone.run(id)).toMatchObject({ state: "waiting" })
+    expect(await alone.expedite(id, by)).toBe(true)
+    await alone.drain()
+    expect(await alone.result(id)).toBe("done")
+  })
+
   it("a ready run with another priority lets it go first", async () => {
     order.length = 0
     const runAt = new Date("2026-03-01T08:00Z")

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { classic, defineJob, type ScheduleOptions } from "../../src/index.ts"
 import type { TestApp } from "../../src/testing/index.ts"
 import { PLACES } from "../support/places.ts"
+import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
@@ -132,6 +133,11 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     expect(await fires()).toEqual(["09:10 fired", "09:20 fired", "09:30 fired"])
     expect(seen).toHaveLength(3)
     expect(brief((await app.schedules.get("s"))?.next?.occurrence)).toBe("09:40")
+    const asked = await rowsOf(
+      app.database,
+      "select actor, after from {audit} where action = 'schedule.resume'",
+    )
+    expect(asked).toEqual([{ actor: "ada", after: { misfire: "all" } }])
     await app.close()
   })
 

@@ -3,7 +3,7 @@ import { admitRuns } from "../../src/store/limits/admit.ts"
 import { nextInLine } from "../../src/store/limits/next-in-line.ts"
 import { tryLockLimits } from "../../src/store/limits/try-lock.ts"
 import { describeEngines } from "../support/engines.ts"
-import { admitted, declare, ONE, sweep } from "../support/limits.ts"
+import { admitted, declare, ONE, sweep, wholeLines } from "../support/limits.ts"
 import { claim, finish, insert, openLease, withStoppedClock } from "../support/runs.ts"
 import { hold, rowsOf } from "../support/sql.ts"
 
@@ -15,11 +15,11 @@ describeEngines("a limit under which many admit at once", (engine) => {
     async () => {
       const { database } = await withStoppedClock(engine)
       await insert(database, { limits: ONE }, { limits: ONE })
-      const [first] = await database.run(nextInLine, { keys: ["k"], full: [], limit: 1 })
+      const [first] = await database.run(nextInLine, { ...wholeLines(["k"]), full: [], limit: 1 })
       const keys = { schema: database.schema, keys: ["k"] }
       const admitting = await hold(database, async (tx) => {
         expect(await tx.run(tryLockLimits, keys)).toEqual([{ taken: true }])
-        expect(await tx.run(admitRuns, { ids: [first?.run ?? ""] })).toHaveLength(1)
+        expect(await tx.run(admitRuns, { ids: [first?.run ?? ""], keys: ["k"] })).toHaveLength(1)
       })
       expect(await database.run(tryLockLimits, keys)).toEqual([{ taken: false }])
       expect(await database.run(tryLockLimits, { ...keys, keys: ["j", "k"] })).toEqual([{ taken: false }])

@@ -4,7 +4,7 @@ import { nextInLine } from "../../src/store/limits/next-in-line.ts"
 import { limitsWithRoom } from "../../src/store/limits/with-room.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { describeEngines } from "../support/engines.ts"
-import { admitted, declare, ONE, room, sweep } from "../support/limits.ts"
+import { admitted, declare, ONE, room, sweep, wholeLines } from "../support/limits.ts"
 import {
   claim,
   finish,
@@ -44,7 +44,7 @@ describeEngines("a limit", (engine) => {
     const { database } = await withStoppedClock(engine)
     await insert(database, { limits: ONE }, { limits: ONE })
     expect(await sweep(database)).toHaveLength(1)
-    expect(await room(database, "k", "unknown")).toEqual({ k: 0, unknown: 1 })
+    expect(await room(database, { ...ONE, unknown: "unknown" })).toEqual({ k: 0, unknown: 1 })
   })
 
   it("is each key's own", async () => {
@@ -67,7 +67,7 @@ describeEngines("a limit", (engine) => {
     await insert(database, { limits: ONE }, { limits: ONE })
     await sweep(database)
     await settle(database, await claim(database, await openLease(database)))
-    expect(await room(database, "k")).toEqual({ k: places })
+    expect(await room(database, ONE)).toEqual({ k: places })
     expect(await sweep(database)).toHaveLength(places)
   })
 
@@ -79,7 +79,7 @@ describeEngines("a limit", (engine) => {
       const ids = await insert(database, { limits }, { limits }, { limits: { b: "two" } })
       expect(await sweep(database)).toHaveLength(2)
       expect(await admitted(database)).toEqual([ids[0], ids[2]])
-      expect(await room(database, "a", "b")).toEqual({ a: 0, b: 0 })
+      expect(await room(database, limits)).toEqual({ a: 0, b: 0 })
     })
 
     it("is told with the others, in their order", async () => {
@@ -91,21 +91,25 @@ describeEngines("a limit", (engine) => {
         { limits: { a: "x" }, delayMs: 1 },
       )
       const line = async (limit: number, ...keys: string[]) =>
-        (await database.run(nextInLine, { keys, full: [], limit })).map(({ run, keys: all }) => [
+        (await database.run(nextInLine, { ...wholeLines(keys), full: [], limit })).map(({ run, needs }) => [
           run,
-          JSON.parse(all),
+          JSON.parse(needs),
         ])
-      expect(await line(9, "a")).toEqual([
-        [ids[1], ["a"]],
-        [ids[0], ["a", "b"]],
-      ])
-      expect(await line(1, "a", "b", "c")).toEqual([
-        [ids[1], ["a"]],
-        [ids[0], ["a", "b"]],
-      ])
-      const behind = await database.run(nextInLine, { keys: ["a"], full: ["b", "c"], limit: 1 })
+      const [first, second] = [
+        [ids[1], [["a", "x"]]],
+        [
+          ids[0],
+          [
+            ["a", "x"],
+            ["b", "x"],
+          ],
+        ],
+      ]
+      expect(await line(9, "a")).toEqual([first, second])
+      expect(await line(1, "a", "b", "c")).toEqual([first, second])
+      const behind = await database.run(nextInLine, { ...wholeLines(["a"]), full: ["b", "c"], limit: 1 })
       expect(behind.map(({ run }) => run)).toEqual([ids[1]])
-      expect(await database.run(nextInLine, { keys: ["b"], full: ["b"], limit: 9 })).toEqual([])
+      expect(await database.run(nextInLine, { ...wholeLines(["b"]), full: ["b"], limit: 9 })).toEqual([])
     })
 
     it("goes by the limit of the first in line, because a key belongs to one limit", async () => {
@@ -113,7 +117,9 @@ describeEngines("a limit", (engine) => {
       await declare(database, "two", 2)
       await declare(database, "three", 3)
       await insert(database, { limits: { k: "three" } }, { limits: { k: "two" } }, { limits: { k: "three" } })
-      expect(await room(database, "k")).toEqual({ k: 3 })
+      expect(await database.run(limitsWithRoom, { after: "", limit: 9 })).toMatchObject([
+        { key: "k", room: 3 },
+      ])
       expect(await sweep(database)).toHaveLength(3)
     })
   })
@@ -139,7 +145,7 @@ describeEngines("a limit", (engine) => {
         Object.assign(held, await claim(database, lease), { ids: [...held.ids] })
       }
       expect(counts).toEqual([1, 2, 0, 0])
-      expect(await room(database, "k")).toEqual({ k: -2 })
+      expect(await room(database, ONE)).toEqual({ k: -2 })
     })
 
     itWithConnections("while someone is counting holds from the next count on", async () => {
@@ -150,7 +156,7 @@ describeEngines("a limit", (engine) => {
         await declare(await engine.open(database.schema), "one", 1)
       }
       expect(await sweep(database, lowered)).toHaveLength(2)
-      expect(await room(database, "k")).toEqual({ k: -1 })
+      expect(await room(database, ONE)).toEqual({ k: -1 })
       expect(await sweep(database)).toEqual([])
     })
   })
@@ -159,11 +165,20 @@ describeEngines("a limit", (engine) => {
     const { database } = await withStoppedClock(engine)
     const [cancelled = "", kept = ""] = await insert(database, { limits: ONE }, { limits: ONE })
     await database.run(cancelRun, { id: cancelled, code: "C", message: "no" })
-    expect(await database.run(admitRuns, { ids: [cancelled, kept, host.newId()] })).toHaveLength(1)
-    expect(await database.run(admitRuns, { ids: [kept] })).toEqual([])
+    expect(await database.run(admitRuns, { ids: [cancelled, kept, host.newId()], keys: ["k"] })).toHaveLength(
+      1,
+    )
+    expect(await database.run(admitRuns, { ids: [kept], keys: ["k"] })).toEqual([])
     expect(await rowsOf(database, "select run, admitted from {run_limits}")).toEqual([
       { run: kept, admitted: true },
     ])
+  })
+
+  it("admits nobody who needs room under another key too", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [id = ""] = await insert(database, { limits: { a: "one", b: "one" } })
+    expect(await database.run(admitRuns, { ids: [id], keys: ["a"] })).toEqual([])
+    expect(await database.run(admitRuns, { ids: [id], keys: ["a", "b"] })).toHaveLength(1)
   })
 
   describe("that has been left undone", () => {
@@ -176,9 +191,9 @@ describeEngines("a limit", (engine) => {
       await insert(database, { limits: { f: "two" }, delayMs: 1 })
       const found = (after: string, limit: number) => database.run(limitsWithRoom, { after, limit })
       const [b, d, e] = [
-        { key: "b", room: 1 },
-        { key: "d", room: 1 },
-        { key: "e", room: 2 },
+        { key: "b", room: 1, priority: 0, rank: NINE_O_CLOCK },
+        { key: "d", room: 1, priority: 0, rank: NINE_O_CLOCK + 1n },
+        { key: "e", room: 2, priority: 0, rank: NINE_O_CLOCK + 2n },
       ]
       expect(await found("", 9)).toEqual([b, d, e])
       expect(await found("", 2)).toEqual([b, d])
@@ -194,7 +209,7 @@ describeEngines("a limit", (engine) => {
       }
       await expect(sweep(database, crash)).rejects.toThrow("killed")
       expect(await admitted(database)).toEqual([])
-      expect(await room(database, "k")).toEqual({ k: 1 })
+      expect(await room(database, ONE)).toEqual({ k: 1 })
       expect(await sweep(database)).toHaveLength(1)
     })
   })

@@ -10,7 +10,7 @@ import { execute } from "../support/sql.ts"
 
 /** After five executions PostgreSQL may keep a plan for good. */
 const TIMES = 7
-const LARGE = ["runs", "run_limits", "keys", "dead_letters"]
+const LARGE = ["runs", "run_limits", "limit_waves", "keys", "dead_letters"]
 
 describeEngines(
   "a statement that was prepared on empty tables, then met 300,000 runs,",

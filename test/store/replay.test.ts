@@ -96,14 +96,14 @@ describeEngines("a dead run", (engine) => {
     const [id = ""] = await insert(database, { limits: { a: "x", b: "y" }, priority: 3 })
     await execute(
       database,
-      "update {runs} set stage = 'queued', parked_for = null; update {run_limits} set admitted = true",
+      "update {runs} set stage = 'queued', parked_for = null; update {run_limits} set admitted = true, wave = 0",
     )
     await finish(database, await claim(database, await openLease(database)), ENDS["dead"])
     expect(await rowsOf(database, "select run from {run_limits}")).toEqual([])
     expect(await replay(database, id)).toMatchObject([{ state: "parked", solo: true }])
     const { run, limits } = await everythingAbout(database, id)
     expect(run).toMatchObject({ state: "parked", parked_for: "limit", limited: true, solo: true })
-    const place = { run: id, admitted: false, priority: 3, rank: run?.["rank"] }
+    const place = { run: id, admitted: false, wave: null, priority: 3, rank: run?.["rank"] }
     expect(limits).toEqual([
       { ...place, key: "a", limit_name: "x" },
       { ...place, key: "b", limit_name: "y" },

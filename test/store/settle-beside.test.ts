@@ -71,7 +71,7 @@ describeEngines("an attempt that is settled beside others", (engine) => {
     const ids = await insert(database, ...Array(ways.length).fill({ limits: LIMITS }))
     await execute(
       database,
-      "update {runs} set stage = 'queued', parked_for = null; update {run_limits} set admitted = true",
+      "update {runs} set stage = 'queued', parked_for = null; update {run_limits} set admitted = true, wave = 0",
     )
     const lease = await openLease(database)
     const { claim: number } = await claim(database, lease)

@@ -168,7 +168,7 @@ describeEngines("an attempt that is settled", (engine) => {
     await execute(
       database,
       `${FROM_SCHEDULE}, attempt = 6, claims = 8, stage = 'queued', parked_for = null, suspect = true;
-       update {run_limits} set admitted = true`,
+       update {run_limits} set admitted = true, wave = 0`,
     )
     const lease = await openLease(database)
     await finish(database, await claim(database, lease, { pool: "slow", jobs: ["mail"] }), ENDS["dead"])

@@ -108,7 +108,7 @@ describeEngines("a run whose worker was lost", (engine) => {
         database,
         `update {runs} set stage = 'queued', parked_for = null, attempt = 2, generation = 4, schedule = 's',
            occurrence = {now};
-         update {run_limits} set admitted = true;
+         update {run_limits} set admitted = true, wave = 0;
          insert into {keys} values ('ada', 'greet', 'k', '${id}', null)`,
       )
       const claimed = await claim(database, await openLease(database))
@@ -192,7 +192,7 @@ describeEngines("a run whose worker was lost", (engine) => {
     const [id = ""] = await insert(database, { limits: { a: "limit" }, key: "k" })
     await execute(
       database,
-      `update {runs} set stage = 'queued', parked_for = null; update {run_limits} set admitted = true;
+      `update {runs} set stage = 'queued', parked_for = null; update {run_limits} set admitted = true, wave = 0;
        insert into {keys} values ('', 'greet', 'k', '${id}', null)`,
     )
     const { lease } = await claim(database, await openLease(database))

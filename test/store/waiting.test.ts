@@ -180,7 +180,7 @@ describeEngines("runs that someone wants now", (engine) => {
     await execute(
       database,
       `update {runs} set stage = 'queued', parked_for = null where id = '${admitted}';
-      update {run_limits} set admitted = true where run = '${admitted}'`,
+      update {run_limits} set admitted = true, wave = 0 where run = '${admitted}'`,
     )
     await clock.set("2026-03-01T10:00Z")
     expect(await expedite(database, waiting, 5)).toMatchObject([{ state: "parked", priority: 5 }])

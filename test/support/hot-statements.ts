@@ -5,6 +5,7 @@ import { forgetKeys } from "../../src/store/keys/forget.ts"
 import { takeKeys } from "../../src/store/keys/take.ts"
 import { admitRuns } from "../../src/store/limits/admit.ts"
 import { nextInLine } from "../../src/store/limits/next-in-line.ts"
+import { openWaves } from "../../src/store/limits/open-waves.ts"
 import { roomUnderLimits } from "../../src/store/limits/room.ts"
 import { limitsWithRoom } from "../../src/store/limits/with-room.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
@@ -27,6 +28,7 @@ import { replayRun } from "../../src/store/runs/replay.ts"
 import { settleRuns } from "../../src/store/runs/settle.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { ways } from "./ends.ts"
+import { wholeLines } from "./limits.ts"
 import { executedPlan, type PlanNode } from "./plan.ts"
 import {
   type Claimed,
@@ -139,17 +141,40 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
   expedite: hot(expediteRun, ({ waiting }) => ({ id: waiting, priority: 1 })),
   replay: hot(replayRun, ({ dead }) => ({ id: dead })),
   discard: hot(discardRun, ({ dead }) => ({ id: dead })),
-  admit: hot(admitRuns, ({ parked }) => ({ ids: parked })),
-  // Of each key it reads the first in line.
+  admit: hot(
+    admitRuns,
+    ({ parked }) => ({
+      ids: parked,
+      keys: ["big", ...Array.from({ length: 1_000 }, (_, n) => `some ${n}`)],
+    }),
+    [],
+    // Of each key it reads the last wave.
+    1_000,
+  ),
   room: hot(
     roomUnderLimits,
-    () => ({ keys: ["big", "some 1", "some 2"] }),
-    ["run_limits_admitted", "run_limits_parked"],
-    5 * BATCH,
+    () => ({ keys: ["big", "some 1", "some 2"], limits: ["wide", "wide", "unknown"] }),
+    ["run_limits_admitted"],
   ),
-  "next-in-line": hot(nextInLine, () => ({ keys: ["big"], full: ["other"], limit: BATCH }), [
+  "open-waves": hot(openWaves, () => ({ keys: ["big", "some 1", "some 2"] }), ["run_limits_admitted"]),
+  "next-in-line": hot(nextInLine, () => ({ ...wholeLines(["big"]), full: ["other"], limit: BATCH }), [
     "run_limits_parked",
   ]),
+  "next-in-line from the middle of a line": hot(
+    nextInLine,
+    () => ({
+      ...{
+        keys: ["big"],
+        aboves: [0n],
+        belows: [9n],
+        markedKeys: ["big"],
+        priorities: [0],
+        froms: [25_000n],
+      },
+      ...{ full: [], limit: BATCH },
+    }),
+    ["run_limits_parked"],
+  ),
   // Of each key it counts those that were admitted.
   "with-room": hot(
     limitsWithRoom,
@@ -215,9 +240,11 @@ export async function fillTables(database: Database): Promise<void> {
        select id, its.key, 'wide', false, priority, rank
        from {runs} cross join lateral (values ('big'), ('some ' || rank % 1000)) as its (key)
        where state = 'parked';
-     insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-       select gen_random_uuid(), its.key, 'wide', true, 0, 1
+     insert into {run_limits} (run, key, limit_name, admitted, wave, priority, rank)
+       select gen_random_uuid(), its.key, 'wide', true, 0, 0, 1
        from generate_series(1, 5), lateral (select 'some ' || n from generate_series(1, 999) as n) as its (key);
+     insert into {limit_waves} (key, waves, opened_at)
+       select 'some ' || n, array[0, 2, 3], now() from generate_series(2, 50000) as n;
      insert into {keys} (tenant, job, key, run, expires_at)
        select '', 'greet', 'key ' || n, gen_random_uuid(), case when n % 2 = 0 then now() - n * interval '1 s' end
        from generate_series(1, 100000) as n;

@@ -1,8 +1,10 @@
 /** Limits for tests: caps, what is left of them, and admitting as processes do. */
 import { createAdmissions } from "../../src/engine/admissions.ts"
 import type { ReadyLane } from "../../src/engine/lane.ts"
+import { createLineStarts } from "../../src/queue/line-start.ts"
 import type { Database } from "../../src/store/database.ts"
 import { declareLimit } from "../../src/store/limits/declare.ts"
+import { nextInLine } from "../../src/store/limits/next-in-line.ts"
 import { roomUnderLimits } from "../../src/store/limits/room.ts"
 import { host, type Runner } from "./runs.ts"
 import { rowsOf } from "./sql.ts"
@@ -10,8 +12,13 @@ import { rowsOf } from "./sql.ts"
 /** One key, under a limit that is called so. */
 export const ONE = { k: "one" }
 export const declare = (on: Runner, name: string, cap: number) => on.run(declareLimit, { name, cap })
-export const room = async (on: Runner, ...keys: string[]) =>
-  Object.fromEntries((await on.run(roomUnderLimits, { keys })).map((row) => [row.key, row.room]))
+/** The room under keys of which each is under a limit by this name. */
+export async function room(on: Runner, limits: Readonly<Record<string, string>>) {
+  const asked = { keys: Object.keys(limits), limits: Object.values(limits) }
+  return Object.fromEntries((await on.run(roomUnderLimits, asked)).map((row) => [row.key, row.room]))
+}
+/** All of these lines, from their start. */
+export const wholeLines = (keys: readonly string[]) => createLineStarts().look(keys, 0).stretches
 
 /** Admits whatever has room, as a process does that finds what others have left. */
 export async function sweep(database: Database, crashPoint = host.crashPoint): Promise<readonly ReadyLane[]> {
@@ -20,6 +27,25 @@ export async function sweep(database: Database, crashPoint = host.crashPoint): P
   const { tick } = createAdmissions({ runtime, onReady: (lane) => lanes.push(lane) })
   await tick(new AbortController().signal)
   return lanes
+}
+
+/** The same database, in which a look at a line takes time: `onLook` says so. */
+export function withSlowLooks(database: Database, onLook: () => void): Database {
+  return {
+    ...database,
+    transaction: (body, options) =>
+      database.transaction(
+        (tx) =>
+          body({
+            ...tx,
+            run: (asked, params) => {
+              if (asked.name === nextInLine.name) onLook()
+              return tx.run(asked, params)
+            },
+          }),
+        options,
+      ),
+  }
 }
 
 /** The runs that are ready or running. */

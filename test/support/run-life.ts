@@ -103,7 +103,7 @@ export const ACTS: Readonly<Record<string, Act>> = {
     skips: true,
     perform: async (on, { id, database }) => {
       const [lock] = await on.run(tryLockLimits, { schema: database.schema, keys: LIMIT_KEYS })
-      return lock?.taken === true && isTold(await on.run(admitRuns, { ids: [id] }))
+      return lock?.taken === true && isTold(await on.run(admitRuns, { ids: [id], keys: LIMIT_KEYS }))
     },
   },
   resume: {

@@ -2,23 +2,31 @@ import { bigint, boolean, int, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Makes parked runs ready that have room under all their keys, and says into which lane each went.
+ * Makes parked runs ready that have room under all their keys, and says which they are and into which lane each went.
  *
- * Guarantee: run in the transaction that holds the locks of all their keys (limits/try-lock) and has counted the room
- * (limits/room), so that a cap is never exceeded. They enter the order at ranks of this moment, as `ids` has them.
+ * Guarantee: run in the transaction that holds the locks of `keys` (limits/try-lock) and has counted the room under them
+ * (limits/room); who needs any other, and who is not in line any more, stays as it is. So a cap is never exceeded. They
+ * enter the order at ranks of this moment, as `ids` has them. Under each key they are in its last wave (limits/open-waves);
+ * a place that a run holds already stays in its own, because that key need not be locked.
  * Locks: the runs' rows, in the order of their ids.
- * Index: the primary keys of runs and run_limits.
+ * Index: the primary keys of runs, run_limits and limit_waves.
  */
 export const admitRuns = statement({
   name: "limits/admit",
-  params: { ids: list(uuid) },
-  returns: { pool: text, solo: boolean, priority: int, rank: bigint },
+  params: { ids: list(uuid), keys: list(text) },
+  returns: { id: uuid, pool: text, solo: boolean, priority: int, rank: bigint },
   plan: "index",
   sql: `
   with held as materialized (
     select id
     from {runs}
     where id = any (@ids) and state = 'parked' and parked_for = 'limit'
+      and (
+        select true
+        from {run_limits} as entry
+        where entry.run = id and entry.admitted is not true and entry.key <> all (@keys)
+        limit 1
+      ) is null
     order by id
     for no key update
   ),
@@ -29,12 +37,19 @@ export const admitRuns = statement({
     where run.id = any (array(select id from held)) and run.id = given.id
     returning run.id, pool, solo, priority, rank
   ),
+  -- Once, and not for every run: while somebody holds an old snapshot a key's row has many versions to look through.
+  open as materialized (
+    select key, waves[cardinality(waves)] as wave
+    from {limit_waves}
+    where key = any (@keys)
+  ),
   admitted as (
-    update {run_limits}
-    set admitted = true
-    where run = any (array(select id from moved))
+    update {run_limits} as entry
+    set admitted = true,
+      wave = coalesce((select wave from open where open.key = entry.key), 0)
+    where run = any (array(select id from moved)) and admitted is not true
   )
-  select pool, solo, priority, rank
+  select id, pool, solo, priority, rank
   from moved
 `,
 })

@@ -1,46 +1,38 @@
-import { int, text } from "../codec.ts"
+import { bigint, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { admittedUnder } from "./counted.ts"
 
 /**
- * Up to `limit` keys after `after` that have runs in line and room for one more: what a process that died in between
- * may have left undone. Returned in their order, with the last key that was looked at.
+ * Up to `limit` keys after `after` that have runs in line, in their order, with the place of the first in line and the room
+ * that there is under its limit: what a process that died in between may have left undone.
  *
- * Index: run_limits_parked (key, priority desc, rank) where not admitted, from key to key; run_limits_admitted.
+ * Index: run_limits_parked (key, priority desc, rank) where not admitted, from key to key; as in counted.ts.
  */
 export const limitsWithRoom = statement({
   name: "limits/with-room",
   params: { after: text, limit: int },
-  returns: { key: text, room: int },
+  returns: { key: text, priority: int, rank: bigint, room: int },
   plan: "index",
   sql: `
-  with recursive keys as (
-    select 0 as place, @after as key
+  with recursive lines as (
+    select 0 as number, @after as key, null as limit_name, 0 as priority, 0::bigint as rank
     union all
-    select place + 1, (
-        select entry.key
-        from {run_limits} as entry
-        where not entry.admitted and entry.key > keys.key
-        order by entry.key
-        limit 1
-      )
-    from keys
-    where keys.key is not null and place < @limit
+    select number + 1, next.*
+    from lines
+    cross join lateral (
+      select entry.key, entry.limit_name, entry.priority, entry.rank
+      from {run_limits} as entry
+      where not entry.admitted and entry.key > lines.key
+      order by entry.key, entry.priority desc, entry.rank
+      limit 1
+    ) as next
+    where number < @limit
   )
-  select key, (
-      coalesce((
-        select min(coalesce(cap, 1))
-        from (
-          select entry.limit_name
-          from {run_limits} as entry
-          where entry.key = keys.key and not entry.admitted
-          order by entry.priority desc, entry.rank
-          limit 1
-        ) as named
-        left join {limits} on name = limit_name
-      ), 1)
-      - (select count(*) from {run_limits} as entry where entry.key = keys.key and entry.admitted)
+  select key, priority, rank, (
+      coalesce((select cap from {limits} where name = lines.limit_name), 1)
+      - ${admittedUnder("lines.key")}
     )::int as room
-  from keys
-  where place > 0 and key is not null
+  from lines
+  where number > 0
 `,
 })

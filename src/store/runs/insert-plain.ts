@@ -28,36 +28,34 @@ export const insertPlainRuns = statement({
   returns: { state: text, runs: int, rank: bigint, now_ms: double },
   sql: `
   with verdict as materialized (
-    select @lease is not null
-      and exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
+    select at, (date_part('epoch', at) * 1000000)::bigint as rank, @lease is not null
+      and exists (select from {workers} where lease = @lease and not dead and expires_at > at)
       and not exists (select from {pauses} where kind = 'job' and name = @job or kind = 'pool' and name = @pool)
       as is_claimed
+    -- Asked once, and not wherever it is mentioned.
+    from (select {now} as at offset 0) as moment
+    where @notAfter is null or at <= @notAfter
   ),
   inserted as (
     insert into {runs} (
       id, job, pool, priority, rank, stage, lease, claim, claims, enqueued_at, due_at, input, history, bury_when_lost
     )
-    select id, @job, @pool, @priority, (date_part('epoch', {now}) * 1000000)::bigint + place - 1,
+    select id, @job, @pool, @priority, rank + place - 1,
       'queued', case when is_claimed then @lease end, case when is_claimed then @claim end,
       case when is_claimed then 1 else 0 end,
-      {now}, {now}, input, @history, @buryWhenLost
+      at, at, input, @history, @buryWhenLost
     from verdict
     cross join unnest(@ids, @inputs) with ordinality as given (id, input, place)
-    where @notAfter is null or {now} <= @notAfter
-    returning id, rank
   ),
   noted as (
     insert into {claims} (lease, claim, runs)
-    select @lease, @claim, array_agg(id)
-    from inserted
-    cross join verdict
+    select @lease, @claim, @ids
+    from verdict
     where is_claimed
-    having count(*) > 0
   )
-  select case when is_claimed then 'running' else 'ready' end as state,
-    count(*)::int as runs, min(rank) as rank, date_part('epoch', {now}) * 1000 as now_ms
-  from inserted
-  cross join verdict
-  group by is_claimed
+  -- All of them, or an error: nobody has to be counted.
+  select case when is_claimed then 'running' else 'ready' end as state, cardinality(@ids) as runs, rank,
+    date_part('epoch', at) * 1000 as now_ms
+  from verdict
 `,
 })

@@ -5,7 +5,7 @@ import type { Host } from "../../runtime/host.ts"
 import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
 import { closedError, deadlineError, isPassing } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
-import { PLANNED, resolveNames, type Statement } from "../statement.ts"
+import { PLANNED, resolveNames, type Statement, type Word, wordOf } from "../statement.ts"
 import { type Answer, type Command, type Connection, connect } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
 import { createPool, type Pool } from "./pool.ts"
@@ -54,22 +54,22 @@ export function openServer(host: Host, options: ServerOptions): Database {
   const notifications = createNotifications(host, url, dial)
   const texts = new Map<string, string>()
 
-  function commandOf<P, R>(statement: Statement<P, R>, params: P): Command {
-    let text = texts.get(statement.name)
+  function commandOf({ name, text: textIn, values }: Word): Command {
+    let text = texts.get(name)
     if (text === undefined) {
-      text = statement.text(schema)
-      texts.set(statement.name, text)
+      text = textIn(schema)
+      texts.set(name, text)
     }
-    return { label: statement.name, text, values: statement.bind(params), prepare: true }
+    return { label: name, text, values, prepare: true }
   }
 
   async function run<P, R>(statement: Statement<P, R>, params: P, call: CallOptions = {}): Promise<R[]> {
-    const command = commandOf(statement, params)
+    const command = commandOf(wordOf(statement, params))
     const deadlineAtMs = host.monotonicMs() + (call.deadlineMs ?? DEFAULTS.deadlineMs)
     let losses = 0
     for (let failures = 0; ; failures += 1) {
       try {
-        const answer = await lend(call, deadlineAtMs, (connection) => {
+        const answer = await lendTo(call, deadlineAtMs, (connection) => {
           if (call.unless?.aborted) throw closedError()
           return statement.plan === "free" || statement.plan === connection.plan
             ? sendAlone(connection, command, deadlineAtMs)
@@ -110,7 +110,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
         run: (statement, params) =>
           session.attempt(async () => {
             if (statement.plan !== "free") await session.plan(PLANNED[statement.plan])
-            const answer = await session.send(commandOf(statement, params))
+            const answer = await session.send(commandOf(wordOf(statement, params)))
             return statement.read(answer.columns, answer.rows)
           }),
         query: (text, values) => session.attempt(() => session.query(text, values)),
@@ -125,6 +125,26 @@ export function openServer(host: Host, options: ServerOptions): Database {
       await session.rollBack()
       throw error
     }
+  }
+
+  /** The same, and sends a word behind it. Whoever waits for the answer need not wait for what becomes of that. */
+  function lendTo<T>(
+    call: CallOptions,
+    deadlineAtMs: number,
+    use: (connection: Connection) => Promise<T>,
+  ): Promise<T> {
+    const { behind } = call
+    if (behind === undefined) return lend(call, deadlineAtMs, use)
+    return new Promise((resolve, reject) => {
+      const lent = lend(call, deadlineAtMs, async (connection) => {
+        const answered = use(connection)
+        const told = connection.send([commandOf(behind)], deadlineAtMs)
+        answered.then(resolve, reject)
+        await Promise.allSettled([answered, told])
+        await answered
+      })
+      void lent.catch(reject).finally(behind.onEnd)
+    })
   }
 
   /** Lends a connection of the lane; one answer from a read-only server clears all lanes. */

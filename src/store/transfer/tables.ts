@@ -12,6 +12,7 @@ export const TABLES = [
   "runs",
   "claims",
   "run_limits",
+  "limit_waves",
   "keys",
   "dead_letters",
   "attempts",

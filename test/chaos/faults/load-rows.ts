@@ -214,7 +214,8 @@ async function pauseFor(world: World, ms: number, mend: () => void): Promise<voi
   const fromMs = await now()
   await world.rest(ms)
   const toMs = await now()
-  world.struck(WAITED, await count(world, "runs", "job = 'dependent' and parked_for = 'pause'"))
+  // Parked or not: claims pass them by, until somebody comes who takes them out of the way.
+  world.struck(WAITED, await count(world, "runs", "job = 'dependent' and state in ('ready', 'parked')"))
   mend()
   await producer?.call("resume", { target: DEPENDENTS })
   spans.set(world, { fromMs, toMs })

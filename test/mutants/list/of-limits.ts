@@ -3,23 +3,53 @@ import { chaos, type Mutant, sim } from "../mutant.ts"
 
 export const OF_LIMITS: readonly Mutant[] = [
   {
-    name: "counts the room under a limit before it has the right to admit",
+    name: "counts the room under a limit before it has the right to admit, and looks at the line after that",
     breaks: "I14",
     edits: [
       {
-        file: "src/engine/admissions.ts",
-        find: "const [lock] = await tx.run(tryLockLimits,",
+        file: "src/engine/admitter.ts",
+        find: "const lock = await timed(() => tx.run(tryLockLimits,",
         replace:
-          "const counted = await tx.run(roomUnderLimits, { keys })\n    const [lock] = await tx.run(tryLockLimits,",
+          "const early = await tx.run(roomUnderLimits, asked)\n" +
+          "    const lock = await timed(() => tx.run(tryLockLimits,",
       },
       {
-        file: "src/engine/admissions.ts",
-        find: "new Map((await tx.run(roomUnderLimits, { keys })).map(",
-        replace: "new Map(counted.map(",
+        file: "src/engine/admitter.ts",
+        find: "const counted = await tx.run(roomUnderLimits, asked)",
+        replace: "const counted = early",
+      },
+      {
+        file: "src/engine/admitter.ts",
+        find: "const isOrdered = asked.limits.some(isOverlap)",
+        replace: "const isOrdered = true || isOverlap",
       },
     ],
     // While answers are under way for long, others admit in between.
     shownBy: chaos("F19", 24),
+  },
+  {
+    name: "begins a wave under a key and forgets who is left of those before",
+    breaks: "I14",
+    edits: [
+      {
+        file: "src/store/limits/open-waves.ts",
+        find: "select wanted.key, lived.waves || (",
+        replace: "select wanted.key, array[]::int[] || (",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
+    name: "admits into a wave that is not the open one",
+    breaks: "I14",
+    edits: [
+      {
+        file: "src/store/limits/admit.ts",
+        find: "select key, waves[cardinality(waves)] as wave",
+        replace: "select key, waves[cardinality(waves)] - 1 as wave",
+      },
+    ],
+    shownBy: sim(),
   },
   {
     name: "gives up the place of a run that was lost and runs again",

@@ -45,8 +45,8 @@ export const OF_PROCESSES: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/insert-plain.ts",
-        find: "{now}, {now}, input, @history",
-        replace: `${TIME_OF_ID}, {now}, input, @history`,
+        find: "at, at, input, @history",
+        replace: `${TIME_OF_ID}, at, input, @history`,
       },
       {
         file: "src/store/runs/insert.ts",

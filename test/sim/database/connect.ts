@@ -161,6 +161,19 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
     isStray = false
   }
 
+  /** When the last of what was sent arrives: nothing overtakes it on the way. */
+  let arrivesAtUs = 0
+  /** What has arrived and is not done: one after the other. */
+  const inTurn: (() => void)[] = []
+  const takeTurn = (work: () => void) => {
+    inTurn.push(work)
+    if (inTurn.length === 1) work()
+  }
+  const endTurn = () => {
+    inTurn.shift()
+    inTurn[0]?.()
+  }
+
   /** The connection is gone. The server learns of it a little later. */
   function destroy(): void {
     if (!usable) return
@@ -213,20 +226,27 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
       const isInside = session.isInside()
       const perform = (us: number, then: (outcomes: readonly Outcome[]) => void, stray?: Stray) => {
         underWay += 1
-        kernel.after(us, () => {
+        const arrive = (onDone: () => void) => {
           // What a dead process had sent is there or is not.
           if ((!owner.isAlive() && chance.happens(0.5)) || stray?.isVoid()) {
             underWay -= 1
             stray?.onGone()
-            return endSession()
+            endSession()
+            return onDone()
           }
           session.run(commands, (outcomes) => {
             underWay -= 1
             kernel.note(`${name} ${label}: done, ${outcomes.map(describe).join(" ")}`)
             then(outcomes)
             endSession()
+            onDone()
           })
-        })
+        }
+        if (stray) kernel.after(us, () => arrive(() => {}))
+        else {
+          arrivesAtUs = Math.max(kernel.nowUs() + us, arrivesAtUs + 1)
+          kernel.after(arrivesAtUs - kernel.nowUs(), () => takeTurn(() => arrive(endTurn)))
+        }
       }
       const told = (outcomes: readonly Outcome[]) => {
         const failed = outcomes.find(

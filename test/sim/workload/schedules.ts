@@ -102,7 +102,7 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
 async function resume({ carillon, chance, record }: Life, name: string): Promise<void> {
   const misfire = chance.happens(0.3) ? chance.pick(["latest", "all"] as const) : undefined
   if (await carillon.schedules.resume(name, { ...BY, ...(misfire && { misfire }) })) {
-    record("sched_resume", { schedule: name, ...(misfire && { misfire }) })
+    record("sched_resume", { schedule: name })
   }
 }
 
@@ -118,8 +118,10 @@ export async function makeSchedules(plan: Plan, life: Life): Promise<void> {
       await put(plan, life, `schedule ${number}`)
       number += 1
     } catch (error) {
-      if (!(error instanceof DatabaseError)) throw error
-      await life.host.sleep(AGAIN_MS)
+      // It was made, nobody heard of it, and somebody has cancelled it since.
+      if (isOver(error)) number += 1
+      else if (error instanceof DatabaseError) await life.host.sleep(AGAIN_MS)
+      else throw error
     }
   }
 }
@@ -179,9 +181,12 @@ export async function endSchedules(plan: Plan, life: Life): Promise<void> {
       number += 1
     } catch (error) {
       // It may have come to its end meanwhile; and what was said before the healing may still be on its way.
-      const isOver = error instanceof CarillonError && error.code === "SCHEDULE_STATE"
-      if (!isOver && !(error instanceof DatabaseError)) throw error
+      if (!isOver(error) && !(error instanceof DatabaseError)) throw error
       await host.sleep(AGAIN_MS)
     }
   }
+}
+
+function isOver(error: unknown): boolean {
+  return error instanceof CarillonError && error.code === "SCHEDULE_STATE"
 }

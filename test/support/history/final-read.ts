@@ -110,8 +110,8 @@ export interface AuditRow {
     readonly version?: number
     readonly state?: string
   } | null
-  /** What a run has become by it, where that was said. */
-  readonly after?: { readonly priority?: number } | null
+  /** What a run has become by it, or how a schedule is to make up for its pause, where that was said. */
+  readonly after?: { readonly priority?: number; readonly misfire?: string } | null
 }
 
 export interface WorkerRow {

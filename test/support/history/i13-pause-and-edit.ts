@@ -5,7 +5,7 @@
  * When a pause began and ended is told by the audit. It ended a little before it was written down, so what came in the
  * last moments of it is judged only if it was decided before the end.
  */
-import { entriesOf, type Facts } from "./facts.ts"
+import type { Facts } from "./facts.ts"
 import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 import { auditOf, editsOf, pausesOf } from "./schedule-life.ts"
@@ -15,15 +15,12 @@ const SLACK_US = 2_000_000
 
 export function pauseAndEdit(facts: Facts): Judgement {
   const audit = auditOf(facts.read)
-  const madeUp = new Set(
-    entriesOf(facts.history, "sched_resume").flatMap(({ schedule, misfire }) => (misfire ? [schedule] : [])),
-  )
   let judged = 0
   const complaints = facts.read.schedules.flatMap((schedule) => {
     const rows = audit.get(schedule.id) ?? []
     // A backfill makes runs of what was paused, and they are due when they are made.
     if (rows.some(({ action }) => action === "schedule.backfill")) return []
-    const pauses = madeUp.has(schedule.name) ? [] : pausesOf(rows, facts.read.nowUs)
+    const pauses = pausesOf(rows, facts.read.nowUs).filter(({ isMadeUpFor }) => !isMadeUpFor)
     const edits = editsOf(rows)
     judged += pauses.length + edits.length
     const fired = (facts.ledgers.get(schedule.id) ?? []).filter(

@@ -2,9 +2,10 @@
  * I16: one worker starts the runs of a pool that were waiting for it in their order: the higher priority first, and of
  * one priority the one that was ready first.
  *
- * Judged where one process alone has started runs, under one lease, and for the first attempts of runs that were
- * acknowledged before it came, had nothing to wait for but a worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest
- * priority. Runs that were enqueued at once are in no order.
+ * Judged where one process alone has started runs, under one lease, and no job or pool was paused: what was parked comes
+ * in anew. Of those the first attempts of runs that were acknowledged before it came, had nothing to wait for but a
+ * worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest priority. Runs that
+ * were enqueued at once are in no order.
  */
 import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
@@ -14,6 +15,8 @@ import type { EntryOf } from "./operations.ts"
 const LOWEST_FIRST_EVERY = 16
 /** Runs of one statement have ranks that are microseconds apart. */
 const APART_US = 2_000
+
+const PAUSES: ReadonlySet<string> = new Set(["job.paused", "pool.paused"])
 
 interface Queued {
   readonly run: string
@@ -38,7 +41,8 @@ export function orderOfStarts(facts: Facts): Judgement {
 }
 
 /** What the one worker found when it came, in the order in which it started them. */
-function queuedRuns({ history, runs }: Facts): Queued[] {
+function queuedRuns({ history, read, runs }: Facts): Queued[] {
+  if (read.audit.some(({ action }) => PAUSES.has(action))) return []
   const starts = entriesOf(history, "start")
   const workers = new Set(starts.map(({ pid }) => pid))
   const leases = new Set(starts.map(({ lease }) => lease))

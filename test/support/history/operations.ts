@@ -64,7 +64,7 @@ export type Operation =
   /** After the answer: it was paused, until an instant of the database if that was said. */
   | { readonly op: "sched_pause"; readonly schedule: string; readonly untilUs?: number }
   /** After the answer: it was resumed, and was to make up for the pause if that was said. */
-  | { readonly op: "sched_resume"; readonly schedule: string; readonly misfire?: string }
+  | { readonly op: "sched_resume"; readonly schedule: string }
   /** Somebody who looks again and again has read how far the schedule of this id has come. */
   | {
       readonly op: "cursor"

@@ -16,6 +16,11 @@ export interface Span {
   readonly toUs: number
 }
 
+export interface Pause extends Span {
+  /** Whoever ended it wanted runs of what came meanwhile. */
+  readonly isMadeUpFor: boolean
+}
+
 /** The audit of each schedule, the earliest first. */
 export function auditOf(read: FinalRead): ReadonlyMap<string, readonly AuditRow[]> {
   const of = new Map<string, AuditRow[]>()
@@ -68,14 +73,14 @@ export function editsOf(audit: readonly AuditRow[]): AuditRow[] {
 const EDITS: ReadonlySet<string> = new Set(["schedule.put", "schedule.patch", "schedule.change"])
 
 /** When it was paused, to its end or to the end of all. */
-export function pausesOf(audit: readonly AuditRow[], untilUs: number): Span[] {
-  const spans: Span[] = []
+export function pausesOf(audit: readonly AuditRow[], untilUs: number): Pause[] {
+  const spans: Pause[] = []
   let fromUs: number | undefined
-  for (const { action, atUs } of audit) {
+  for (const { action, atUs, after } of audit) {
     if (action === "schedule.pause") fromUs ??= atUs
     if (action !== "schedule.resume" || fromUs === undefined) continue
-    spans.push({ fromUs, toUs: atUs })
+    spans.push({ fromUs, toUs: atUs, isMadeUpFor: after?.misfire !== undefined })
     fromUs = undefined
   }
-  return fromUs === undefined ? spans : [...spans, { fromUs, toUs: untilUs }]
+  return fromUs === undefined ? spans : [...spans, { fromUs, toUs: untilUs, isMadeUpFor: false }]
 }

@@ -1,0 +1,129 @@
+/** How a process lets runs go on under limits: as far as there is room, and past whatever is in the way. */
+import { expect, it } from "vitest"
+import { createAdmissions } from "../../src/engine/admissions.ts"
+import { cancelRun } from "../../src/store/runs/cancel.ts"
+import { describeEngines } from "../support/engines.ts"
+import { admitted, declare, ONE, withSlowLooks } from "../support/limits.ts"
+import { host, insert, withStoppedClock } from "../support/runs.ts"
+import { execute } from "../support/sql.ts"
+import { watchDatabase } from "../support/watched-database.ts"
+
+describeEngines("a process that admits under limits", (engine) => {
+  const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
+
+  /** One that has just admitted one run, so that it expects few. Every look of it takes so long. */
+  async function stage(lookMs = 0) {
+    const { database, clock } = await withStoppedClock(engine)
+    const time = { nowMs: 0 }
+    const watched = watchDatabase(withSlowLooks(database, () => (time.nowMs += lookMs)))
+    let onReady = () => {}
+    const runtime = { ...host, database: watched, monotonicMs: () => time.nowMs }
+    const one = createAdmissions({ runtime, onReady: () => onReady() })
+    const sweep = () => one.tick(new AbortController().signal)
+    await insert(database, { limits: { first: "first" } })
+    await sweep()
+    const nextReady = () =>
+      new Promise<void>((resolve) => {
+        onReady = resolve
+      })
+    return { database, clock, watched, one, sweep, nextReady }
+  }
+
+  it("goes on until there is no room, however few it looks at first", async () => {
+    const { database, sweep } = await stage()
+    await declare(database, "one", 300)
+    await insert(database, ...Array(310).fill({ limits: ONE }))
+    await sweep()
+    expect(await admitted(database)).toHaveLength(1 + 300)
+  })
+
+  it("looks past those who wait for room elsewhere, however many they are", async () => {
+    const { database, sweep } = await stage()
+    await declare(database, "wide", 1_000)
+    const others = Array.from({ length: 250 }, (_, n) => ({ limits: { k: "wide", [`other ${n}`]: "one" } }))
+    const ahead = await insert(database, ...others)
+    await sweep()
+    expect(await admitted(database)).toHaveLength(1 + ahead.length)
+    await insert(database, { limits: { k: "wide" } })
+    await sweep()
+    await insert(database, ...others)
+    const behind = await insert(database, ...Array(30).fill({ limits: { k: "wide" } }))
+    await sweep()
+    expect(await admitted(database)).toEqual(expect.arrayContaining(behind))
+  })
+
+  itWithConnections("takes the next if the first in line is gone when it wants to let it go on", async () => {
+    const { database, watched, sweep } = await stage()
+    const [gone = "", next] = await insert(database, { limits: ONE }, { limits: ONE })
+    watched.meddle("limits/room", async (run) => {
+      await database.run(cancelRun, { id: gone, code: "C", message: "no" })
+      return run()
+    })
+    await sweep()
+    expect(await admitted(database)).toContain(next)
+  })
+
+  it("begins with an earlier occurrence that comes back, however long it takes to look at the line of its schedule", async () => {
+    const { database, clock, one, sweep, nextReady } = await stage(20)
+    const limits = { k: "overlap" }
+    await clock.set("2026-03-01T09:00:10Z")
+    await insert(database, { limits }, { limits })
+    await sweep()
+    await clock.set("2026-03-01T09:00:05Z")
+    const [earlier] = await insert(database, { limits })
+    await declare(database, "overlap", 2)
+    const ready = nextReady()
+    one.admit(["k"])
+    await ready
+    expect(await admitted(database)).toContain(earlier)
+  })
+
+  itWithConnections(
+    "begins with an earlier occurrence also when it comes while the room is counted",
+    async () => {
+      const { database, clock, watched, sweep } = await stage()
+      const limits = { k: "overlap" }
+      await clock.set("2026-03-01T09:00:10Z")
+      await insert(database, { limits })
+      await clock.set("2026-03-01T09:00:05Z")
+      const come: string[] = []
+      watched.meddle("limits/room", async (run) => {
+        come.push(...(await insert(database, { limits })))
+        return run()
+      })
+      await sweep()
+      expect(await admitted(database)).toEqual(expect.arrayContaining(come))
+      expect(await admitted(database)).toHaveLength(1 + 1)
+    },
+  )
+
+  it("goes by the limit of the first in the line of a key, whoever stands first in the lines of others", async () => {
+    const { database, sweep } = await stage()
+    await declare(database, "many", 5)
+    await declare(database, "wide", 100)
+    await insert(database, ...Array(3).fill({ limits: { job: "wide", k: "many" } }))
+    const [first] = await insert(database, { limits: { job: "wide", k: "single" } })
+    await execute(database, `update {run_limits} set rank = 0 where key = 'k' and run = '${first}'`)
+    await sweep()
+    expect(await admitted(database)).toHaveLength(1 + 1)
+  })
+
+  it("finds by its sweep who came in behind the place at which it begins to look", async () => {
+    const { database, clock, one, sweep, nextReady } = await stage(20)
+    await declare(database, "one", 1)
+    await clock.set("2026-03-01T09:00:10Z")
+    await insert(database, { limits: ONE }, { limits: ONE })
+    await sweep()
+    await clock.set("2026-03-01T09:00:05Z")
+    const [late] = await insert(database, { limits: ONE })
+    await declare(database, "one", 2)
+    const ready = nextReady()
+    one.admit(["k"])
+    await ready
+    expect(await admitted(database)).toHaveLength(1 + 2)
+    expect(await admitted(database)).not.toContain(late)
+    await declare(database, "one", 3)
+    await sweep()
+    expect(await admitted(database)).toContain(late)
+  })
+})
