@@ -67,6 +67,15 @@ export interface WorkerParts {
   readonly createExecutor: (onFree: () => void) => Executor
 }
 
+/** What came of one claim. */
+interface Taken {
+  readonly count: number
+  /** Solo runs may wait that there was no slot for. */
+  readonly mayLeaveSolos: boolean
+}
+
+const NOTHING: Taken = { count: 0, mayLeaveSolos: false }
+
 /** How many runs one claim takes at the most. */
 const MOST_AT_ONCE = 1_000
 /** However busy the pool is, a slot is kept free this often for runs that cannot be claimed ahead. */
@@ -114,28 +123,30 @@ export function createWorker(parts: WorkerParts): Worker {
     const heard = wakes
     if (isSoloDue() && free() > 0) soloAtMs = monotonicMs() + SOLO_EVERY_MS
     const knewOfSolos = claimer.hasSolos()
-    const count = await claim(claimer.claim, limit, solos)
+    let last = await claim(claimer.claim, limit, solos)
+    const { count } = last
     const isShort = count < limit
-    if (!isShort) isServed = false
     let found = 0
     // What was found has started by now: looking for what may have been overlooked delays none of it.
     if (claimer.isSearchDue(isShort)) {
-      found += await claim(claimer.search, isShort ? limit - count : 0, slotsForSolos())
+      last = await claim(claimer.search, isShort ? limit - count : 0, slotsForSolos())
+      found += last.count
     }
     // Slots are kept for solo runs only where there are any, and these were not known of.
-    if (!knewOfSolos && claimer.hasSolos()) found += await claim(claimer.claim, free(), slotsForSolos())
-    // Solo runs that found no slot are still there, however short the claim was.
-    const mayHaveLeftSolos = claimer.hasSolos() && slotsForSolos() === 0
-    if (isShort && found === 0 && wakes === heard && !mayHaveLeftSolos) isServed = true
+    if (!knewOfSolos && claimer.hasSolos()) {
+      last = await claim(claimer.claim, free(), slotsForSolos())
+      found += last.count
+    }
+    if (isShort && found === 0 && wakes === heard && !last.mayLeaveSolos) isServed = true
     emptyClaims = count + found === 0 ? emptyClaims + 1 : 0
     if (!isShort || found > 0 || wakes !== heard) return 0
     const pollMs = DEFAULTS.pollMs * 2 ** Math.max(0, emptyClaims - 1)
     return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))
   }
 
-  /** Claims and starts; says how many there were. `solos` slots are kept for what must not be claimed ahead. */
-  async function claim(take: Claimer["claim"], limit: number, solos: number): Promise<number> {
-    if (closed) return 0
+  /** Claims and starts. `solos` slots are kept for what must not be claimed ahead. */
+  async function claim(take: Claimer["claim"], limit: number, solos: number): Promise<Taken> {
+    if (closed) return NOTHING
     promised = solos
     try {
       const { runs, isEmpty } = await take({ limit, free: solos, except: executor.lingering() })
@@ -143,12 +154,18 @@ export function createWorker(parts: WorkerParts): Worker {
       // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
       promised = 0
       if (isEmpty) isSwept = true
+      const count = runs.length
+      const soloCount = runs.filter(({ solo }) => solo).length
+      // However short the claim was: as many as it had slots for may have left others behind them.
+      const mayLeaveSolos = claimer.hasSolos() && soloCount >= Math.min(limit, solos)
+      // Before they start: one that ends at once asks for more only where somebody waits.
+      if (count >= limit || mayLeaveSolos) isServed = false
       start(runs)
-      return runs.length
+      return { count, mayLeaveSolos }
     } catch (error) {
       promised = 0
       isSwept = false
-      if (closed) return 0
+      if (closed) return NOTHING
       throw error
     }
   }

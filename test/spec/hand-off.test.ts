@@ -1,6 +1,5 @@
 /** A run that is enqueued in an idle process starts in its own insert: past the queue, when nobody waits in it. */
 import { expect, it } from "vitest"
-import type { Worker } from "../../src/engine/worker.ts"
 import { DatabaseError, defineJob, type JobSettings } from "../../src/index.ts"
 import { openEngineStage, type StageOptions } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -9,15 +8,6 @@ import { execute, rowsOf } from "../support/sql.ts"
 
 const plain = (settings: Partial<JobSettings> = {}) =>
   defineJob({ name: "plain", ...settings, run: async () => "done" })
-
-/** Whether somebody has called the worker since this was asked last. */
-async function isRung({ bell }: Worker): Promise<boolean> {
-  const enough = new AbortController()
-  const rung = bell.rest(60_000, enough.signal).then(() => !enough.signal.aborted)
-  await new Promise((resolve) => setImmediate(resolve))
-  enough.abort()
-  return rung
-}
 
 describeEngines(
   "a run that is enqueued in an idle process",
@@ -46,26 +36,26 @@ describeEngines(
 
     it("leaves nothing to be done when its end is written, also where runs have been claimed before", async () => {
       const job = plain()
-      const { enqueue, settled, worker, tick } = await idle({ jobs: [job] })
+      const { enqueue, settled, isRung, tick } = await idle({ jobs: [job] })
       await enqueue(job, 1, { key: "k" })
       await tick()
       await settled()
       await tick()
-      await isRung(worker)
+      await isRung()
       await enqueue(job)
       await settled()
-      expect(await isRung(worker)).toBe(false)
+      expect(await isRung()).toBe(false)
     })
 
     it("is followed by a claim when a hundred have gone so, which takes their notes away", async () => {
       const job = plain()
-      const { enqueue, settled, worker, tick, database } = await idle({ jobs: [job] })
-      await isRung(worker)
+      const { enqueue, settled, isRung, tick, database } = await idle({ jobs: [job] })
+      await isRung()
       const rung: boolean[] = []
       for (let runs = 1; runs <= 100; runs += 1) {
         await enqueue(job)
         await settled()
-        rung.push(await isRung(worker))
+        rung.push(await isRung())
       }
       expect(rung).toEqual([...Array(99).fill(false), true])
       await tick()
@@ -74,14 +64,17 @@ describeEngines(
 
     it("is not taken for a slot that is kept for runs under limits, where it would lie until somebody looks", async () => {
       const job = plain()
-      const { enqueue, started, tick, pass, worker } = await idle({ jobs: [job], pools: { default: 1 } })
+      const { enqueue, started, tick, pass, worker, isRung } = await idle({
+        jobs: [job],
+        pools: { default: 1 },
+      })
       worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
       await tick()
       await tick()
       pass(600)
       const [id] = await enqueue(job)
       expect([...started(), worker.inStore()]).toEqual([0])
-      expect(await isRung(worker)).toBe(true)
+      expect(await isRung()).toBe(true)
       await tick()
       await tick()
       expect(started()).toEqual([id])

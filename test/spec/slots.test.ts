@@ -1,7 +1,8 @@
 /** Slots: none is lost, none is given away past those who wait for one, none is filled that cannot be kept. */
 import { describe, expect, it, onTestFinished } from "vitest"
 import { Bury, defineJob } from "../../src/index.ts"
-import { openEngineStage } from "../support/engine-stage.ts"
+import type { AnyJob } from "../../src/job/define.ts"
+import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { PLACES } from "../support/places.ts"
@@ -44,6 +45,18 @@ describe("a slot", () => {
   })
 })
 
+/** A pool that is fast claims ahead of its slots, also when none is free. */
+async function becomeFast(stage: EngineStage, quick: AnyJob): Promise<void> {
+  await stage.tick()
+  await stage.enqueue(quick, 100)
+  for (let ticks = 0; ticks < 300 && stage.started().length < 100; ticks += 1) {
+    await stage.tick()
+    await stage.settled()
+    stage.pass(1)
+  }
+  await stage.tick()
+}
+
 describeEngines(
   "a slot that becomes free",
   (engine) => {
@@ -57,15 +70,7 @@ describeEngines(
         pools: { default: 1 },
       })
       onTestFinished(gate.open)
-      await stage.tick()
-      // A pool that is fast claims ahead of its slots, also when none is free.
-      await stage.enqueue(quick, 100)
-      for (let ticks = 0; ticks < 300 && stage.started().length < 100; ticks += 1) {
-        await stage.tick()
-        await stage.settled()
-        stage.pass(1)
-      }
-      await stage.tick()
+      await becomeFast(stage, quick)
       const before = stage.started().length
       // Past the queue, into the only slot.
       const [first = ""] = await stage.enqueue(slow)
@@ -81,6 +86,36 @@ describeEngines(
         await stage.settled()
       }
       expect(stage.started().slice(before)).toEqual([first, waiting, late])
+    })
+
+    it("goes to the next run under a limit, also when it became free while something else was looked for", async () => {
+      const gate = createGate()
+      const limited = defineJob({ name: "limited", concurrency: 100, run: () => gate.opened })
+      const quick = defineJob({ name: "quick", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), {
+        jobs: [limited, quick],
+        pools: { default: 2 },
+      })
+      await becomeFast(stage, quick)
+      const waiting = await stage.enqueue(limited, 9)
+      await stage.engine.admissions.tick(signal)
+      // The first claim brings less than it asks for, and takes so long that it is time to look around.
+      stage.database.meddle("runs/claim", async (claim) => {
+        const runs = await claim()
+        stage.pass(500)
+        return runs
+      })
+      stage.database.meddle("runs/look", async (look) => {
+        gate.open()
+        await stage.settled()
+        return look()
+      })
+      for (let ticks = 0; ticks < 9 && (await stage.isRung()); ticks += 1) {
+        await stage.tick()
+        await stage.settled()
+        stage.pass(1)
+      }
+      expect(stage.started().slice(-9).sort()).toEqual(waiting.sort())
     })
 
     it("is not filled when those before have used up the lease without a pause", async () => {

@@ -29,6 +29,8 @@ export interface EngineStage {
   ) => Promise<string[]>
   /** Lets the worker do one piece of work. */
   readonly tick: () => Promise<number>
+  /** Whether somebody has called the worker since this was asked last. */
+  readonly isRung: () => Promise<boolean>
   /** Resolves when no handler runs and every end is written. */
   readonly settled: () => Promise<void>
 }
@@ -93,6 +95,13 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
       const restMs = await worker.tick(signal)
       await worker.begun()
       return restMs
+    },
+    isRung: async () => {
+      const enough = new AbortController()
+      const rung = worker.bell.rest(60_000, enough.signal).then(() => !enough.signal.aborted)
+      await new Promise((resolve) => setImmediate(resolve))
+      enough.abort()
+      return rung
     },
     settled: async () => {
       await worker.handled()
