@@ -14,6 +14,7 @@ import {
   passed,
   SCHEDULE,
   sentences,
+  type Told,
 } from "./schedule-example.ts"
 
 describe("nothing is said", () => {
@@ -265,5 +266,44 @@ describe("of times it says", () => {
       `Limit ${ID} allows 1 at once, and at 1970-01-01T01:04:00.002Z there were 2: ${fire(3).run}, ${fire(4).run}.`,
     ])
     expect(sentences({ read, schedule: { settings: { overlap: "replace" } } })).toEqual([])
+  })
+})
+
+describe("about the line in which the runs of a schedule wait for each other", () => {
+  const start = ({ run }: FireRow) =>
+    ({ op: "start", run: run ?? "", claim: `of ${run}`, attempt: 1, lease: "L" }) as const
+  const [earlier, later] = [fire(4), fire(5)]
+  const line = { settings: { overlap: "queue" } }
+  const overtaken = { history: [start(later), start(earlier)] }
+  const said = (told: Told) =>
+    sentences({ ...told, schedule: { ...line, ...told.schedule } }).filter((says) =>
+      /later occurrence/.test(says),
+    )
+
+  it("it says who was overtaken by a later occurrence", () => {
+    expect(said(overtaken)).toEqual([
+      `Run ${earlier.run} was started after run ${later.run}, which stands for a later occurrence of its schedule.`,
+    ])
+  })
+
+  it("it says nothing where they start in their order", () => {
+    expect(said({ history: [start(earlier), start(later)] })).toEqual([])
+  })
+
+  it.each<[string, Told]>([
+    ["the schedule lets its runs overlap", { schedule: { settings: { overlap: "allow" } } }],
+    ["it was edited", { schedule: { version: 2 } }],
+    ["its past was made up for", { read: { audit: [audit("schedule.backfill", 5)] } }],
+    ["a job was paused", { read: { audit: [{ ...audit("job.paused", 5), schedule: null }] } }],
+    [
+      "somebody has meddled with the run",
+      { read: { audit: [{ ...audit("run.expedite", 5), run: earlier.run }] } },
+    ],
+    [
+      "the earlier one was decided on later",
+      { ledger: [...LEDGER.slice(0, 2), fire(4, { decidedAtUs: HOUR_US * 2 }), later] },
+    ],
+  ])("it says nothing where %s", (_, told) => {
+    expect(said({ ...overtaken, ...told })).toEqual([])
   })
 })

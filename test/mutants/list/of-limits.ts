@@ -52,6 +52,18 @@ export const OF_LIMITS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "lets the last in a line go on first",
+    breaks: "I16",
+    edits: [
+      {
+        file: "src/engine/admitter.ts",
+        find: "(a.rank < b.rank ? -1 : Number(a.rank > b.rank))",
+        replace: "(a.rank > b.rank ? -1 : Number(a.rank < b.rank))",
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "gives up the place of a run that was lost and runs again",
     breaks: "I14",
     edits: [

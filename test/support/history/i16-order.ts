@@ -6,10 +6,13 @@
  * in anew. Of those the first attempts of runs that were acknowledged before it came, had nothing to wait for but a
  * worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest priority. Runs that
  * were enqueued at once are in no order.
+ *
+ * And wherever runs of a schedule wait for each other, they start in the order of their occurrences (schedule-lines.ts).
  */
 import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
 import type { EntryOf } from "./operations.ts"
+import { complaintsAboutLine, scheduleLines } from "./schedule-lines.ts"
 
 /** Every so many claims begin with the lowest priority. */
 const LOWEST_FIRST_EVERY = 16
@@ -30,19 +33,21 @@ interface Queued {
 }
 
 export function orderOfStarts(facts: Facts): Judgement {
+  if (facts.read.audit.some(({ action }) => PAUSES.has(action))) return judgement("I16", 0, [])
   const queued = queuedRuns(facts)
+  const lines = scheduleLines(facts)
   const pools = [...groupBy(queued, ({ pool }) => pool).values()]
   const asked = entriesOf(facts.history, "claim_sent").length
   const complaints = pools.flatMap((each) => [
     ...complaintsAboutTurns(each),
     ...complaintsAboutClaims(each, asked),
   ])
-  return judgement("I16", queued.length, complaints)
+  const judged = queued.length + lines.flat().length
+  return judgement("I16", judged, [...complaints, ...lines.flatMap(complaintsAboutLine)])
 }
 
 /** What the one worker found when it came, in the order in which it started them. */
-function queuedRuns({ history, read, runs }: Facts): Queued[] {
-  if (read.audit.some(({ action }) => PAUSES.has(action))) return []
+function queuedRuns({ history, runs }: Facts): Queued[] {
   const starts = entriesOf(history, "start")
   const workers = new Set(starts.map(({ pid }) => pid))
   const leases = new Set(starts.map(({ lease }) => lease))

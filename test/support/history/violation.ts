@@ -22,7 +22,7 @@ export const INVARIANTS = {
   I12: "a schedule never goes back",
   I13: "a pause makes no runs, and an edit changes none that were made",
   I14: "a limit holds at every instant",
-  I16: "one worker starts runs in their order",
+  I16: "runs are started in their order",
   I18: "a key has one live run",
   I19: "a user's row and the run of its transaction are both there or neither",
   I20: "what a handler writes and the end of its run are both there or neither",

@@ -1,0 +1,54 @@
+/**
+ * The lines in which the runs of a schedule wait for each other (overlap `queue`): whoever stands for an earlier
+ * occurrence starts before those that stand for later ones.
+ *
+ * Of schedules that nobody has edited or made up for by a backfill, and of runs that nobody has meddled with. Where a job
+ * or a pool was paused, what was parked comes in anew.
+ */
+import { entriesOf, type Facts } from "./facts.ts"
+import type { FireRow, ScheduleRow } from "./final-read.ts"
+import type { Complaint } from "./judgement.ts"
+import { auditOf } from "./schedule-life.ts"
+import { overlapOf } from "./schedule-times.ts"
+
+/** One that was started, under its occurrence. */
+interface Turn {
+  readonly run: string
+  readonly decidedAtUs: number
+  readonly startedNs: bigint
+}
+
+/** Who starts when, of each line, in the order of the occurrences. */
+export function scheduleLines(facts: Facts): Turn[][] {
+  const audit = auditOf(facts.read)
+  const isMadeUpFor = ({ id }: ScheduleRow) =>
+    audit.get(id)?.some(({ action }) => action === "schedule.backfill") ?? false
+  return facts.read.schedules
+    .filter((schedule) => isLine(schedule) && !isMadeUpFor(schedule))
+    .map(({ id }) => (facts.ledgers.get(id) ?? []).flatMap((fire) => turnOf(facts, fire)))
+}
+
+/** Each against the one of those before it that was started last. */
+export function complaintsAboutLine(line: readonly Turn[]): Complaint[] {
+  let latest: Turn | undefined
+  return line.flatMap((turn) => {
+    const before = latest
+    if (!before || turn.startedNs > before.startedNs) latest = turn
+    // Whoever was decided on later was not there to be passed over.
+    if (!before || turn.startedNs > before.startedNs || turn.decidedAtUs < before.decidedAtUs) return []
+    const says = `Run ${before.run} was started after run ${turn.run}, which stands for a later occurrence of its schedule.`
+    return [{ subject: before.run, says }]
+  })
+}
+
+/** Of one that was edited nobody knows which of its runs were made under which policy. */
+function isLine(schedule: ScheduleRow): boolean {
+  return schedule.version === 1 && overlapOf(schedule) === "queue" && !("key" in schedule.settings)
+}
+
+function turnOf({ byRun }: Facts, { run: id, generation, decidedAtUs }: FireRow): Turn[] {
+  const run = id === null ? undefined : byRun.get(id)
+  const [start] = entriesOf(run?.entries ?? [], "start")
+  if (!run || !start || generation !== 1 || run.audit.length > 0) return []
+  return [{ run: run.run, decidedAtUs, startedNs: start.ns }]
+}
