@@ -6,6 +6,7 @@
  * between, by a crash or by that.
  */
 import type { Runtime } from "../runtime/runtime.ts"
+import { isUncertain } from "../store/database-error.ts"
 import { limitsWithRoom } from "../store/limits/with-room.ts"
 import { createAdmitter } from "./admitter.ts"
 import type { ReadyLane } from "./lane.ts"
@@ -21,6 +22,8 @@ export interface Admissions extends Loop {
 export interface AdmissionsParts {
   readonly runtime: Runtime
   readonly onReady: (lane: ReadyLane) => void
+  /** Runs may have become ready, and nobody knows which. */
+  readonly onDoubt: () => void
 }
 
 const SWEEP_EVERY_MS = 1_000
@@ -34,7 +37,7 @@ const MOST_KEYS_AT_ONCE = 50
 const MOST_TRIES = 10
 const BUSY_REST_MS = 20
 
-export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissions {
+export function createAdmissions({ runtime, onReady, onDoubt }: AdmissionsParts): Admissions {
   const { database } = runtime
   const admitter = createAdmitter(runtime)
   const bell = createBell(runtime)
@@ -68,7 +71,10 @@ export function createAdmissions({ runtime, onReady }: AdmissionsParts): Admissi
     const full = new Set<string>()
     let moved = 0
     for (let times = 0; ; times += 1) {
-      const { lanes, more, busy, inTheWay } = await admitter.admit(keys, [...full])
+      const { lanes, more, busy, inTheWay } = await admitter.admit(keys, [...full]).catch((error) => {
+        if (isUncertain(error)) onDoubt()
+        throw error
+      })
       for (const lane of lanes) onReady(lane)
       moved += lanes.length
       const before = full.size

@@ -105,7 +105,11 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       onMissed: () => watch.bell.ring(),
     },
   })
-  const admissions = createAdmissions({ runtime, onReady: wakeups.ready })
+  const admissions = createAdmissions({
+    runtime,
+    onReady: wakeups.ready,
+    onDoubt: () => wakeWorkers(undefined),
+  })
   const onParked = () => admissions.bell.ring()
   const claims = createClaimLedger()
   const vacuum = createVacuum(runtime, failed("vacuum"))
@@ -158,8 +162,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       lease,
       claims,
       claimer: createClaimer({ runtime, pool, jobs, lease, claims, doubts }),
-      createExecutor: (onFree) =>
-        createExecutor({ runtime, events, slots, leaseMs, lease, settler, attempts, onFree }),
+      createExecutor: (on) =>
+        createExecutor({ runtime, events, slots, leaseMs, lease, settler, attempts, ...on }),
     })
   })
   const promoter = createPromoter({ runtime, onReady: wakeups.ready, onParked })

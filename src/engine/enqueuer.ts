@@ -102,6 +102,7 @@ export function createEnqueuer(
           doubt = error
           // It may have been written as claimed, and nobody would execute it.
           if (handOff) doubts.add(handOff)
+          handOff?.cancel()
           handOff = undefined
         }
         const restMs = runtime.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)

@@ -47,13 +47,15 @@ export interface ExecutorParts {
   readonly attempts: AttemptParts
   /** A slot has become free. */
   readonly onFree: () => void
+  /** A run that was lingering is not any more, and may be claimed again. */
+  readonly onLeft: () => void
 }
 
 /** How long a handler may take to end after it was told to, before that is worth a word. */
 const OVERRUN_MS = 1_000
 
 export function createExecutor(parts: ExecutorParts): Executor {
-  const { runtime, events, slots, leaseMs, lease, settler, attempts, onFree } = parts
+  const { runtime, events, slots, leaseMs, lease, settler, attempts, onFree, onLeft } = parts
   const running = new Map<string, RunningAttempt>()
   const lingering = new Set<string>()
   /** Runs in our hands: from the start, or from being given back, to the written end. */
@@ -103,9 +105,10 @@ export function createExecutor(parts: ExecutorParts): Executor {
 
   function onEnded({ run }: RunningAttempt): void {
     running.delete(run.id)
-    lingering.delete(run.id)
+    const isLeft = lingering.delete(run.id)
     handled.add(-1)
     onFree()
+    if (isLeft) onLeft()
   }
 
   function onOutcome(attempt: RunningAttempt, outcome: AttemptOutcome): void {

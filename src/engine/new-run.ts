@@ -27,6 +27,8 @@ export interface NewRun {
 export interface HandOff {
   readonly lease: string
   readonly claim: bigint
+  /** It is not going to be used: the slots that were kept for it are for others. */
+  readonly cancel: () => void
 }
 
 /** Runs that were written. */

@@ -26,7 +26,9 @@ const OFTEN_MS = 40
 const OFTEN_FOR_MS = 30_000
 const SELDOM_MS = 1_000
 const GIVE_UP_MS = 600_000
-/** How many it watches at once; of a larger enqueue in one transaction, the first stand for all. */
+/** Of a larger enqueue, the first stand for all. */
+const MOST_OF_ONE = 250
+/** How many it watches at once. Beyond that the oldest give way: theirs are the transactions that take longest. */
 const MOST_WATCHED = 1_000
 
 export function createVisibility({ runtime, onReady, onWaiting, onParked }: VisibilityParts): Visibility {
@@ -61,9 +63,10 @@ export function createVisibility({ runtime, onReady, onWaiting, onParked }: Visi
   return {
     watch: (runs) => {
       const nowMs = monotonicMs()
-      for (const id of runs) {
-        if (watched.size >= MOST_WATCHED) break
-        watched.set(id, nowMs)
+      for (const id of runs.slice(0, MOST_OF_ONE)) watched.set(id, nowMs)
+      for (const id of watched.keys()) {
+        if (watched.size <= MOST_WATCHED) break
+        watched.delete(id)
       }
       if (!watching) void watchOn()
     },

@@ -12,7 +12,7 @@ import type { RunningAttempt } from "./attempt.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
 import type { Claimer } from "./claimer.ts"
-import type { Executor } from "./executor.ts"
+import type { Executor, ExecutorParts } from "./executor.ts"
 import type { ReadyLane } from "./lane.ts"
 import type { Lease } from "./lease.ts"
 import { createBell, type Loop } from "./loop.ts"
@@ -52,7 +52,7 @@ export interface Reservation {
   readonly claim: bigint
   /** The runs were written as claimed: they start, in this order. */
   readonly start: (runs: readonly ClaimedRun[]) => void
-  /** They were not. */
+  /** They were not, or nobody knows: the slots are for others. */
   readonly cancel: () => void
 }
 
@@ -63,8 +63,8 @@ export interface WorkerParts {
   readonly lease: Lease
   readonly claims: ClaimLedger
   readonly claimer: Claimer
-  /** Makes the slots of the pool; `onFree` is to be called when one becomes free. */
-  readonly createExecutor: (onFree: () => void) => Executor
+  /** Makes the slots of the pool. */
+  readonly createExecutor: (on: Pick<ExecutorParts, "onFree" | "onLeft">) => Executor
 }
 
 /** What came of one claim. */
@@ -90,7 +90,8 @@ export function createWorker(parts: WorkerParts): Worker {
   const { monotonicMs } = runtime
   const bell = createBell(runtime)
   const prefetch = createPrefetch(monotonicMs)
-  const executor = parts.createExecutor(goOn)
+  // What was left out of claims meanwhile may be anywhere.
+  const executor = parts.createExecutor({ onFree: goOn, onLeft: () => wake(undefined) })
   const { free } = executor
   /** Claimed, waiting for a slot. The last one starts first. */
   let store: ClaimedRun[] = []
@@ -120,7 +121,7 @@ export function createWorker(parts: WorkerParts): Worker {
     const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))
     // Whoever empties the store, or a slot, rings the bell.
     if (limit <= 0 || (solos <= 0 && store.length > ahead / 2)) return restWithStore(DEFAULTS.idlePollMs)
-    const heard = wakes
+    const [heard, held] = [wakes, lease.id()]
     if (isSoloDue() && free() > 0) soloAtMs = monotonicMs() + SOLO_EVERY_MS
     const knewOfSolos = claimer.hasSolos()
     let last = await claim(claimer.claim, limit, solos)
@@ -137,9 +138,13 @@ export function createWorker(parts: WorkerParts): Worker {
       last = await claim(claimer.claim, free(), slotsForSolos())
       found += last.count
     }
-    if (isShort && found === 0 && wakes === heard && !last.mayLeaveSolos) isServed = true
+    // Under a lease that is over nothing is found, whoever waits.
+    const isHeld = held === lease.id() && lease.remainingMs() > 0
+    if (isShort && found === 0 && wakes === heard && isHeld && !last.mayLeaveSolos) isServed = true
     emptyClaims = count + found === 0 ? emptyClaims + 1 : 0
-    if (!isShort || found > 0 || wakes !== heard) return 0
+    if (!isShort || found > 0 || wakes !== heard || held !== lease.id()) return 0
+    // Those that were taken may have needed no slot, or have ended by now.
+    if (last.mayLeaveSolos && slotsForSolos() > 0) return 0
     const pollMs = DEFAULTS.pollMs * 2 ** Math.max(0, emptyClaims - 1)
     return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))
   }
@@ -165,6 +170,7 @@ export function createWorker(parts: WorkerParts): Worker {
     } catch (error) {
       promised = 0
       isSwept = false
+      startFromStore()
       if (closed) return NOTHING
       throw error
     }
@@ -230,10 +236,20 @@ export function createWorker(parts: WorkerParts): Worker {
     return isSwept && isServed
   }
 
-  /** An empty pool is heard of when something comes into it. */
+  /** An empty pool is heard of when something comes into it. What is in store waits for a slot, and for nothing else. */
   function askForMore(): void {
-    if (!isQuiet() && (store.length <= prefetch.target() / 2 || (isSoloDue() && claimer.hasSolos())))
-      bell.ring()
+    const isStuck = store.length > 0 && free() > 0
+    const wantsMore = store.length <= prefetch.target() / 2 || (isSoloDue() && claimer.hasSolos())
+    if (isStuck || (!isQuiet() && wantsMore)) bell.ring()
+  }
+
+  function wake(lane: ReadyLane | undefined): void {
+    wakes += 1
+    isServed = false
+    if (!lane) isSwept = false
+    if (!lane || lane.solo) soloAtMs = 0
+    claimer.wake(lane)
+    bell.ring()
   }
 
   function giveBackWhere(isUnwanted: (run: ClaimedRun) => boolean): void {
@@ -267,30 +283,32 @@ export function createWorker(parts: WorkerParts): Worker {
       })
       return ticking
     },
-    wake: (lane) => {
-      wakes += 1
-      isServed = false
-      if (!lane) isSwept = false
-      if (!lane || lane.solo) soloAtMs = 0
-      claimer.wake(lane)
-      bell.ring()
-    },
+    wake,
     reserve: (job, count) => {
       const hasSlots = free() - keptForSolos() >= count
       const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && hasSlots && executor.isOpen()
       if (!mayPass) return undefined
       executor.keep(count)
+      let kept = count
+      const letGo = () => {
+        executor.keep(-kept)
+        kept = 0
+      }
       return {
         lease: lease.id(),
         claim: runtime.randomBits(),
         start: (runs) => {
-          executor.keep(-count)
+          letGo()
           const [first] = runs
           if (first) claims.open(first, runs.length)
+          // A pool that has something to do is looked at more often.
+          emptyClaims = 0
           start(runs)
+          askForMore()
         },
         cancel: () => {
-          executor.keep(-count)
+          if (kept === 0) return
+          letGo()
           startFromStore()
           // They may have been written all the same, and wait for somebody who looks for that.
           bell.ring()

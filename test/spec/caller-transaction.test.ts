@@ -53,6 +53,20 @@ describe("a run in the caller's transaction", () => {
     expect(await worker.result(run.id)).toBe(7)
   })
 
+  it("is told of when it commits, however many others wait for transactions that do not end", async () => {
+    const { carillon, database, client } = await given()
+    await client.query("begin")
+    for (let calls = 0; calls < 5; calls += 1) {
+      await carillon.enqueueMany(job, Array(300).fill({ input: 1 }), { tx: client })
+    }
+    const other = await connected()
+    await other.query("begin")
+    await carillon.enqueue(job, 7, { tx: other })
+    await other.query("commit")
+    await vi.waitUntil(() => database.count("wakeups/notify") > 0, { timeout: 10_000 })
+    await client.query("rollback")
+  })
+
   it("never existed after a rollback", async () => {
     const { carillon, client, rows } = await given()
     await client.query("begin")

@@ -1,10 +1,12 @@
 /** A run that is enqueued in an idle process starts in its own insert: past the queue, when nobody waits in it. */
-import { expect, it } from "vitest"
+import { expect, it, vi } from "vitest"
+import { DEFAULTS } from "../../src/defaults.ts"
 import { DatabaseError, defineJob, type JobSettings } from "../../src/index.ts"
-import { openEngineStage, type StageOptions } from "../support/engine-stage.ts"
+import { type EngineStage, openEngineStage, type StageOptions } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { execute, rowsOf } from "../support/sql.ts"
+import { sessionEnded } from "../support/watched-database.ts"
 
 const plain = (settings: Partial<JobSettings> = {}) =>
   defineJob({ name: "plain", ...settings, run: async () => "done" })
@@ -78,6 +80,63 @@ describeEngines(
       await tick()
       await tick()
       expect(started()).toEqual([id])
+    })
+
+    it.each<[string, (stage: EngineStage) => Promise<void>]>([
+      ["is kept for runs under limits meanwhile", async ({ pass }) => pass(600)],
+      [
+        "one of those has come for meanwhile",
+        async ({ worker, tick }) => {
+          worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
+          await tick()
+        },
+      ],
+    ])("lies for nobody's sake in a slot that %s", async (_, happen) => {
+      const job = plain()
+      const stage = await idle({ jobs: [job], pools: { default: 1 } })
+      stage.worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
+      await stage.tick()
+      await stage.tick()
+      stage.database.meddle("runs/insert-plain", async (insert) => {
+        await happen(stage)
+        await stage.isRung()
+        return insert()
+      })
+      const [id] = await stage.enqueue(job)
+      while ((await stage.isRung()) && stage.started().length === 0) await stage.tick()
+      expect(stage.started()).toEqual([id])
+    })
+
+    it("takes no slot any more when nobody knows whether it was written", async () => {
+      const job = plain()
+      const gate = createGate()
+      const stage = await idle({ jobs: [job], pools: { default: 1 } })
+      stage.database.meddle("runs/insert-plain", async (insert) => {
+        await insert()
+        return sessionEnded(insert)
+      })
+      stage.database.meddle("commit", async (commit) => {
+        await gate.opened
+        return commit()
+      })
+      await stage.isRung()
+      const enqueued = stage.enqueue(job)
+      await vi.waitUntil(stage.isRung)
+      for (let ticks = 0; ticks < 3; ticks += 1) await stage.tick()
+      expect(stage.started()).toHaveLength(1)
+      gate.open()
+      expect(await enqueued).toEqual(stage.started())
+    })
+
+    it("has the pool looked at as often as one that is not idle", async () => {
+      const job = plain()
+      const { tick, enqueue, settled } = await idle({ jobs: [job] })
+      let restMs = 0
+      for (let polls = 0; polls < 5; polls += 1) restMs = await tick()
+      expect(restMs).toBe(DEFAULTS.idlePollMs)
+      await enqueue(job)
+      await settled()
+      expect(await tick()).toBe(DEFAULTS.pollMs)
     })
 
     it("is started so also when the process has looked again and found nothing", async () => {

@@ -1,14 +1,17 @@
 /** Slots: none is lost, none is given away past those who wait for one, none is filled that cannot be kept. */
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { Bury, defineJob } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { PLACES } from "../support/places.ts"
+import { execute, rowsOf } from "../support/sql.ts"
 import { createWatchedKit } from "../support/watched-app.ts"
+import { busy } from "../support/watched-database.ts"
 
 const { signal } = new AbortController()
+const HOUR_MS = 3_600_000
 
 describe("a slot", () => {
   it.each([
@@ -116,6 +119,89 @@ describeEngines(
         stage.pass(1)
       }
       expect(stage.started().slice(-9).sort()).toEqual(waiting.sort())
+    })
+
+    it("goes to the next run under a limit, also when those before it were too late and needed none", async () => {
+      const limited = defineJob({ name: "limited", concurrency: 100, run: async () => {} })
+      const quick = defineJob({ name: "quick", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), {
+        jobs: [limited, quick],
+        pools: { default: 2 },
+      })
+      await becomeFast(stage, quick)
+      await stage.enqueue(limited, 6, { startWithin: 1 })
+      const [last = ""] = await stage.enqueue(limited)
+      await stage.engine.admissions.tick(signal)
+      await rowsOf(stage.database, "select pg_catalog.pg_sleep(0.002)")
+      for (let restMs = 0; restMs === 0; ) restMs = await stage.tick()
+      expect(stage.started().at(-1)).toBe(last)
+    })
+
+    it("goes to a run in store when the claim failed that might have brought others for it", async () => {
+      const gates = Array.from({ length: 4 }, createGate)
+      onTestFinished(() => {
+        for (const gate of gates) gate.open()
+      })
+      let started = 0
+      const slow = defineJob({ name: "slow", run: () => gates[started++]?.opened })
+      const quick = defineJob({ name: "quick", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), {
+        jobs: [slow, quick],
+        pools: { default: 2 },
+      })
+      await becomeFast(stage, quick)
+      await stage.enqueue(slow, 4)
+      await stage.tick()
+      expect([started, stage.worker.inStore()]).toEqual([2, 2])
+      // The slot is kept for runs under limits, which are asked for in vain.
+      stage.worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
+      gates[0]?.open()
+      await vi.waitUntil(() => stage.worker.running().length === 1)
+      expect(started).toBe(2)
+      stage.database.meddle("runs/claim", busy)
+      await expect(stage.tick()).rejects.toThrow()
+      expect([started, stage.worker.inStore()]).toEqual([3, 1])
+    })
+
+    it("goes to the retry of a run whose handler went on for too long, as soon as that has ended", async () => {
+      const gate = createGate()
+      onTestFinished(gate.open)
+      const stubborn = defineJob({
+        name: "stubborn",
+        timeout: 1,
+        retry: { attempts: 2, base: 0 },
+        run: () => gate.opened,
+      })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [stubborn] })
+      await stage.tick()
+      const [id = ""] = await stage.enqueue(stubborn)
+      await stage.worker.settled()
+      // It is there to be claimed, by anybody but us.
+      for (let ticks = 0; ticks < 3; ticks += 1) {
+        await stage.engine.promoter.tick(signal)
+        await stage.tick()
+      }
+      await stage.isRung()
+      expect(stage.started()).toEqual([id])
+      gate.open()
+      await stage.worker.handled()
+      expect(await stage.isRung()).toBe(true)
+      await stage.tick()
+      expect(stage.started()).toEqual([id, id])
+    })
+
+    it("is asked for again when the lease was lost while somebody was looked for", async () => {
+      const quick = defineJob({ name: "quick", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [quick] })
+      await stage.tick()
+      stage.worker.wake({ pool: "default", solo: false, priority: 0, rank: 0n })
+      stage.database.meddle("runs/claim", async (claim) => {
+        await execute(stage.database, "update {workers} set dead = true")
+        stage.pass(HOUR_MS / 2)
+        await stage.engine.lease.tick(signal)
+        return claim()
+      })
+      expect(await stage.tick()).toBe(0)
     })
 
     it("is not filled when those before have used up the lease without a pause", async () => {

@@ -6,7 +6,7 @@ import { describeEngines } from "../support/engines.ts"
 import { admitted, declare, ONE, withSlowLooks } from "../support/limits.ts"
 import { host, insert, withStoppedClock } from "../support/runs.ts"
 import { execute } from "../support/sql.ts"
-import { watchDatabase } from "../support/watched-database.ts"
+import { answerLost, watchDatabase } from "../support/watched-database.ts"
 
 describeEngines("a process that admits under limits", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
@@ -17,8 +17,9 @@ describeEngines("a process that admits under limits", (engine) => {
     const time = { nowMs: 0 }
     const watched = watchDatabase(withSlowLooks(database, () => (time.nowMs += lookMs)))
     let onReady = () => {}
+    let doubts = 0
     const runtime = { ...host, database: watched, monotonicMs: () => time.nowMs }
-    const one = createAdmissions({ runtime, onReady: () => onReady() })
+    const one = createAdmissions({ runtime, onReady: () => onReady(), onDoubt: () => (doubts += 1) })
     const sweep = () => one.tick(new AbortController().signal)
     await insert(database, { limits: { first: "first" } })
     await sweep()
@@ -26,7 +27,7 @@ describeEngines("a process that admits under limits", (engine) => {
       new Promise<void>((resolve) => {
         onReady = resolve
       })
-    return { database, clock, watched, one, sweep, nextReady }
+    return { database, clock, watched, one, sweep, nextReady, doubts: () => doubts }
   }
 
   it("goes on until there is no room, however few it looks at first", async () => {
@@ -35,6 +36,14 @@ describeEngines("a process that admits under limits", (engine) => {
     await insert(database, ...Array(310).fill({ limits: ONE }))
     await sweep()
     expect(await admitted(database)).toHaveLength(1 + 300)
+  })
+
+  it("has everybody look when nobody knows whom it has let go on", async () => {
+    const { database, watched, sweep, doubts } = await stage()
+    await insert(database, { limits: ONE })
+    watched.meddle("commit", answerLost)
+    await expect(sweep()).rejects.toThrow()
+    expect([doubts(), (await admitted(database)).length]).toEqual([1, 2])
   })
 
   it("looks past those who wait for room elsewhere, however many they are", async () => {

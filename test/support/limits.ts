@@ -24,7 +24,7 @@ export const wholeLines = (keys: readonly string[]) => createLineStarts().look(k
 export async function sweep(database: Database, crashPoint = host.crashPoint): Promise<readonly ReadyLane[]> {
   const lanes: ReadyLane[] = []
   const runtime = { ...host, database, crashPoint }
-  const { tick } = createAdmissions({ runtime, onReady: (lane) => lanes.push(lane) })
+  const { tick } = createAdmissions({ runtime, onReady: (lane) => lanes.push(lane), onDoubt: () => {} })
   await tick(new AbortController().signal)
   return lanes
 }
