@@ -88,7 +88,7 @@ async function fill({ talk, schema }: World, prefix: string, many: number, later
   await talk.ask(
     `insert into "${schema}".runs (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
      select ($1 || '0000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 'work', 'default', 0, 0, 'waiting',
-       clock_timestamp(), now() + $2::interval, json_build_object('filler', repeat('x', ${INPUT_BYTES}))
+       now(), now() + $2::interval, json_build_object('filler', repeat('x', ${INPUT_BYTES}))
      from generate_series(1, $3::int) as n`,
     [prefix, later, many],
   )
