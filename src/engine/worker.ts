@@ -90,8 +90,7 @@ export function createWorker(parts: WorkerParts): Worker {
   const { monotonicMs } = runtime
   const bell = createBell(runtime)
   const prefetch = createPrefetch(monotonicMs)
-  // What was left out of claims meanwhile may be anywhere.
-  const executor = parts.createExecutor({ onFree: goOn, onLeft: () => wake(undefined) })
+  const executor = parts.createExecutor({ onFree: goOn, onLeft })
   const { free } = executor
   /** Claimed, waiting for a slot. The last one starts first. */
   let store: ClaimedRun[] = []
@@ -106,6 +105,8 @@ export function createWorker(parts: WorkerParts): Worker {
   let soloAtMs = 0
   /** Nothing could be started when it was last looked at. */
   let isHeldUp = false
+  /** Claims have left out runs whose handlers lingered. */
+  let hasLeftOut = false
   /** Slots that a claim under way may bring solo runs for. */
   let promised = 0
   let closed = false
@@ -154,7 +155,9 @@ export function createWorker(parts: WorkerParts): Worker {
     if (closed) return NOTHING
     promised = solos
     try {
-      const { runs, isEmpty } = await take({ limit, free: solos, except: executor.lingering() })
+      const except = executor.lingering()
+      if (except.length > 0) hasLeftOut = true
+      const { runs, isEmpty } = await take({ limit, free: solos, except })
       await runtime.crashPoint("claim.taken")
       // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
       promised = 0
@@ -229,6 +232,13 @@ export function createWorker(parts: WorkerParts): Worker {
     if (sliced > 0) return
     startFromStore()
     askForMore()
+  }
+
+  /** What was left out may be anywhere. Most handlers end as soon as they are told to, and nothing was. */
+  function onLeft(): void {
+    if (!hasLeftOut) return
+    hasLeftOut = false
+    wake(undefined)
   }
 
   /** Nobody waits in this pool, as far as anyone knows. */

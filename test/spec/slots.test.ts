@@ -6,7 +6,7 @@ import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { PLACES } from "../support/places.ts"
-import { execute, rowsOf } from "../support/sql.ts"
+import { execute, untilRows } from "../support/sql.ts"
 import { createWatchedKit } from "../support/watched-app.ts"
 import { busy } from "../support/watched-database.ts"
 
@@ -132,7 +132,10 @@ describeEngines(
       await stage.enqueue(limited, 6, { startWithin: 1 })
       const [last = ""] = await stage.enqueue(limited)
       await stage.engine.admissions.tick(signal)
-      await rowsOf(stage.database, "select pg_catalog.pg_sleep(0.002)")
+      await untilRows(
+        stage.database,
+        "select from {runs} where start_by < clock_timestamp() having count(*) = 6",
+      )
       for (let restMs = 0; restMs === 0; ) restMs = await stage.tick()
       expect(stage.started().at(-1)).toBe(last)
     })
