@@ -28,8 +28,8 @@ export async function contest(part, { quick = false, only, among = () => true, u
       versions: versionsOf(contenders),
       missing,
       servers: places.settings,
-      rounds: sizes.rounds,
-      peerRounds: sizes[part.name]?.peerRounds ?? sizes.rounds,
+      rounds: sizes[part.name]?.rounds ?? sizes.rounds,
+      peerRounds: sizes[part.name]?.peerRounds ?? sizes[part.name]?.rounds ?? sizes.rounds,
       sizes: sizes[part.name],
       contenders: Object.fromEntries(
         contenders.map((contender) => [contender.name, describe(part, contender, variants)]),
@@ -89,9 +89,11 @@ function variantsOf({ name, variants }, sizes) {
   return Object.fromEntries(chosen.map((variant) => [variant, all[variant]]))
 }
 
-/** Of what takes long, those that no target is about have fewer. */
+/** Of what takes long, those that no target is about have fewer; who is far behind all others has one. */
 function roundsOf({ name }, sizes, contender) {
-  return contender.name === "carillon" ? sizes.rounds : (sizes[name]?.peerRounds ?? sizes.rounds)
+  const { rounds = sizes.rounds, peerRounds = rounds } = sizes[name] ?? {}
+  if (contender.name === "carillon") return rounds
+  return contender.share === undefined ? peerRounds : Math.min(1, peerRounds)
 }
 
 /** Who goes first changes from turn to turn. */

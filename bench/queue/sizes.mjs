@@ -9,9 +9,9 @@ export const FULL = {
   /** For each process: at 10 handlers of 5 ms at once that is 5 s. */
   sleep: { countEach: 10_000, processes: [1, 2, 4] },
   both: { seconds: 60 },
-  latency: { idle: 400, busy: 3_000 },
-  snapshot: { peerRounds: 1, heldS: 75, freeS: 40, heldFromS: 15, judgedS: 20 },
-  aged: { peerRounds: 1, ageS: 40, count: 200_000, singleS: 5, latency: 1_000 },
+  latency: { idle: 200, busy: 3_000 },
+  snapshot: { rounds: 2, peerRounds: 1, heldS: 75, freeS: 40, heldFromS: 15, judgedS: 20 },
+  aged: { rounds: 2, peerRounds: 1, ageS: 40, count: 200_000, singleS: 5, latency: 1_000 },
   childMs: 420_000,
 }
 

@@ -20,7 +20,7 @@ export const agedPart = {
     held: { title: "held", isHeld: true },
   }),
   /** Each load has its own. */
-  settingsOf: ({ settings }) => settings.both,
+  settingsOf: ({ settings, share }) => (share === undefined ? settings.both : undefined),
   measure,
   figures: [
     { key: "bulk", title: "enqueued in bulk a second", better: "more" },

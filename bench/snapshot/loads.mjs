@@ -29,9 +29,11 @@ export const part = {
         [`${load}Held`, { title: `${title}, held`, load, isHeld: true }],
       ]),
     ),
-  settingsOf: ({ name, settings }, { load }) => {
+  settingsOf: ({ name, settings, share }, { load }) => {
     const { isOurs, isLatency, cap } = LOADS[load]
     if (isOurs && name !== "carillon") return undefined
+    // Who is far behind all others leaves little that could be in its way.
+    if (share !== undefined && load !== "plain") return undefined
     if (isLatency) return settings.latency
     return cap === undefined ? settings.both : { ...settings.both, cap }
   },

@@ -8,7 +8,7 @@ import { startServer } from "../tools/server.mjs"
 import { withSnapshot } from "../tools/snapshot.mjs"
 
 /** Only what happens after `beforeS` counts: until then everything that dies is still little. */
-const FULL = { rounds: 3, schedules: 10_000, perSecond: 1_000, beforeS: 40, seconds: 20 }
+const FULL = { rounds: 2, schedules: 10_000, perSecond: 1_000, beforeS: 40, seconds: 20 }
 const QUICK = { rounds: 1, schedules: 3_000, perSecond: 300, beforeS: 2, seconds: 4 }
 const SLOTS = 100
 

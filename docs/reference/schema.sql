@@ -4,7 +4,7 @@
 CREATE OR REPLACE FUNCTION carillon.now()
  RETURNS timestamp with time zone
  LANGUAGE sql
- STABLE PARALLEL SAFE
+ PARALLEL SAFE
 RETURN clock_timestamp();
 
 CREATE TABLE carillon.applications (
@@ -220,12 +220,6 @@ CREATE TABLE carillon.runs (
   missed json,
   end_by timestamp with time zone,
   backfill boolean DEFAULT false NOT NULL,
-  state text GENERATED ALWAYS AS (
-CASE
-    WHEN (lease IS NOT NULL) THEN 'running'::text
-    WHEN (stage = 'queued'::text) THEN 'ready'::text
-    ELSE stage
-END) STORED NOT NULL,
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
   CONSTRAINT runs_leased_is_fenced CHECK ((((lease IS NULL) = (claim IS NULL)) AND ((lease IS NULL) OR (stage = 'queued'::text)))),
@@ -303,3 +297,9 @@ CREATE TABLE carillon.zone_data (
   CONSTRAINT zone_data_pkey PRIMARY KEY (one),
   CONSTRAINT zone_data_one CHECK (one)
 );
+
+CREATE OR REPLACE FUNCTION carillon.state(run carillon.runs)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN ((run).lease IS NOT NULL) THEN 'running'::text WHEN ((run).stage = 'queued'::text) THEN 'ready'::text ELSE (run).stage END;

@@ -15,12 +15,14 @@ export async function dumpSchema(ask, schema) {
   if (strange) throw new Error(`The dump of the schema does not know what ${strange.name} is; teach it.`)
   const functions = await ask(FUNCTIONS(namespace))
   const tables = await ask(TABLES(namespace))
-  const parts = functions.map(({ definition }) => `${definition.trim()};`)
+  const inWords = ({ definition }) => `${definition.trim()};`
+  const parts = functions.filter(({ ofRows }) => !ofRows).map(inWords)
   for (const table of tables) {
     const members = [...(await ask(COLUMNS(table.oid))), ...(await ask(CONSTRAINTS(table.oid)))]
     const indexes = await ask(INDEXES(table.oid))
     parts.push([createTable(table, members), ...indexes.map(({ definition }) => `${definition};`)].join("\n"))
   }
+  parts.push(...functions.filter(({ ofRows }) => ofRows).map(inWords))
   const [{ quoted }] = await ask(`select pg_catalog.quote_ident(${namespace}) as quoted`)
   return `${parts.join("\n\n").replaceAll(`${quoted}.`, "carillon.")}\n`
 }
@@ -34,7 +36,7 @@ function createTable({ name, partitioned, options }, members) {
 }
 
 const FUNCTIONS = (namespace) => `
-  select pg_get_functiondef(p.oid) as definition
+  select pg_get_functiondef(p.oid) as definition, p.pronargs > 0 as "ofRows"
   from pg_proc as p join pg_namespace as n on n.oid = p.pronamespace
   where n.nspname = ${namespace}
   order by p.proname, pg_get_function_identity_arguments(p.oid)`

@@ -46,6 +46,8 @@ async function dumpMigrated(host, url) {
   await database.close()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
+  // Nothing is left out of a name because somebody who is called like the schema asks.
+  await client.query("set search_path to ''")
   try {
     return await dumpSchema(async (query) => (await client.query(query)).rows, SCHEMA)
   } finally {

@@ -12,7 +12,9 @@ import { findEnd } from "../store/attempts/find-end.ts"
 import { readClock } from "../store/clock/read.ts"
 import type { Runner } from "../store/database.ts"
 import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../store/database-error.ts"
+import { handOffRun } from "../store/runs/hand-off.ts"
 import { insertRuns } from "../store/runs/insert.ts"
+import { insertOneRun } from "../store/runs/insert-one.ts"
 import { insertPlainRuns } from "../store/runs/insert-plain.ts"
 import type { Word } from "../store/statement.ts"
 import type { ClaimDoubts } from "./claim-doubts.ts"
@@ -24,6 +26,7 @@ import {
   insertParams,
   isPlain,
   type NewRun,
+  oneParams,
   plainParams,
   type Went,
   type Written,
@@ -243,8 +246,33 @@ async function insert(
 ): Promise<Went[]> {
   if (isDoubtful || !isEasy(job, runs))
     return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
+  const lane = { pool: job.pool, solo: false, priority: job.priority }
+  const [run] = runs
+  if (run && runs.length === 1) {
+    const went = await insertOne(runner, job, run, { notAfter, handOff })
+    return went.map((all) => ({ ...all, ...lane, runs: 1 }))
+  }
   const went = await runner.run(insertPlainRuns, plainParams(job, runs, { notAfter, handOff }))
-  return went.map((all) => ({ ...all, pool: job.pool, solo: false, priority: job.priority }))
+  return went.map((all) => ({ ...all, ...lane }))
+}
+
+async function insertOne(
+  runner: Runner,
+  job: AnyJob,
+  run: NewRun,
+  { notAfter, handOff }: Pick<Insert, "notAfter" | "handOff">,
+): Promise<Pick<Went, "state" | "rank" | "now_ms">[]> {
+  const params = oneParams(job, run, notAfter)
+  if (handOff === undefined) {
+    const rows = await runner.run(insertOneRun, params)
+    return rows.map(({ rank, now_ms }) => ({ state: "ready", rank, now_ms }))
+  }
+  const rows = await runner.run(handOffRun, { ...params, lease: handOff.lease, claim: handOff.claim })
+  return rows.map(({ is_claimed, rank, now_ms }) => ({
+    state: is_claimed ? "running" : "ready",
+    rank,
+    now_ms,
+  }))
 }
 
 /** They have nothing but an input, and nothing to wait for. */

@@ -92,19 +92,30 @@ export function isPlain(run: NewRun): boolean {
   )
 }
 
+/** What a run has of its job, if it has nothing of its own. */
+function ofJob(job: AnyJob) {
+  return {
+    job: job.name,
+    pool: job.pool,
+    priority: job.priority,
+    history: job.history,
+    buryWhenLost: job.onLost === "bury",
+  }
+}
+
+export function oneParams(job: AnyJob, { id, input }: NewRun, notAfter: number | null) {
+  return { ...ofJob(job), notAfter, id, input }
+}
+
 export function plainParams(
   job: AnyJob,
   runs: readonly NewRun[],
   { notAfter, handOff }: { readonly notAfter: number | null; readonly handOff: HandOff | undefined },
 ) {
   return {
+    ...ofJob(job),
     lease: handOff?.lease ?? null,
     claim: handOff?.claim ?? null,
-    job: job.name,
-    pool: job.pool,
-    priority: job.priority,
-    history: job.history,
-    buryWhenLost: job.onLost === "bury",
     notAfter,
     ids: runs.map(({ id }) => id),
     inputs: runs.map(({ input }) => input),
@@ -118,11 +129,7 @@ export function insertParams(
 ) {
   const limited = job.concurrency !== null
   return {
-    job: job.name,
-    pool: job.pool,
-    priority: job.priority,
-    history: job.history,
-    buryWhenLost: job.onLost === "bury",
+    ...ofJob(job),
     limited,
     lease: handOff?.lease ?? null,
     claim: handOff?.claim ?? null,

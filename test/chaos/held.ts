@@ -28,7 +28,7 @@ export async function takeHold(world: World, victims: readonly Member[]): Promis
     await world.until(async () => {
       const [row] = await world.talk.ask(
         `select pid, claim::text as claim from ${s}.runs join ${s}.workers using (lease)
-         where id = $1 and state = 'running'`,
+         where id = $1`,
         [run],
       )
       const by = victims.find(({ pid }) => pid === Number(row?.["pid"]))

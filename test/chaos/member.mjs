@@ -39,11 +39,12 @@ const { record } = openRecorder(folder, name)
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 const asking = createAsking({ record, say })
 let isStopped = false
+const INSERTS = /^runs\/(insert|hand-off)/
 const { query } = pg.Client.prototype
 pg.Client.prototype.query = function (...args) {
   const [{ name: statement, values }] = args
   if (isStopped && statement === "runs/claim") record("claim_sent", {})
-  if (statement?.startsWith("runs/insert")) asking.inserting(values)
+  if (INSERTS.test(statement)) asking.inserting(values)
   return query.apply(this, args)
 }
 const system = createSystemHost()

@@ -15,8 +15,8 @@ const SPARE_MS = 1_000
 export const RECOVER_MS = 2 * LEASE_MS + DEFAULTS.idlePollMs + LONGEST_REST_MS + SPARE_MS
 
 /** What is for another day may wait. */
-const BUSY_STATES = `select state, count(*)::int as many from {s}.runs
-  where state <> 'waiting' or due_at < {s}.now() + interval '1 day' group by state order by state`
+const BUSY_STATES = `select {s}.state(runs), count(*)::int as many from {s}.runs
+  where stage <> 'waiting' or due_at < {s}.now() + interval '1 day' group by 1 order by 1`
 
 /**
  * All processes that live work again, and what is enqueued anew is executed. I24. Resolves with how long that took, in
@@ -118,7 +118,7 @@ export async function cancelAtWork(world: World, withinMs: number): Promise<void
   const isDone = await world.until(async () => {
     const run = await producer?.call<string | undefined>("enqueue", LONG)
     if (run === undefined) return false
-    const isAtWork = () => isIn("runs", "id = $1 and state = 'running'", run)
+    const isAtWork = () => isIn("runs", "id = $1 and lease is not null", run)
     const isOver = () => isIn("attempts", "run = $1 and run_state is not null", run)
     await world.until(async () => (await isAtWork()) || (await isOver()), withinMs)
     await world.rest(BEGIN_MS)

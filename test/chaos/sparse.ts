@@ -47,7 +47,10 @@ export async function enqueueNowAndThen(world: World, chance: Chance): Promise<n
 }
 
 async function isAnyReady({ talk, schema }: World): Promise<boolean> {
-  return (await talk.ask(`select 1 from "${schema}".runs where state = 'ready' limit 1`)).length > 0
+  return (
+    (await talk.ask(`select 1 from "${schema}".runs where stage = 'queued' and lease is null limit 1`))
+      .length > 0
+  )
 }
 
 async function now({ talk, schema }: World): Promise<number> {

@@ -50,7 +50,8 @@ it("runs whose ends a crash has taken back are executed again, also by the proce
   process.kill(pid, "SIGQUIT")
   await vi.waitUntil(async () => !(await given.isAlive(pid)), { timeout: 10_000 })
   const second = await given.start({ dataDir, settings: HASTY })
-  const left = () => given.query<{ state: string }>(second.url, "select state from carillon.runs")
+  const left = () =>
+    given.query<{ state: string }>(second.url, "select carillon.state(runs) from carillon.runs")
   expect((await left()).map(({ state }) => state)).toContain("running")
   await vi.waitUntil(async () => (await left()).length === 0, { timeout: 50_000, interval: 100 })
   expect(executed.length).toBeGreaterThan(RUNS)

@@ -98,8 +98,8 @@ async function furnish(place: Place) {
       insert into {schedule_ends} select id, now(), '{"odd": "\\u0000"}', now(), null, null, 0 from {schedules}`,
   )
   await untilRows(database, "select from {zone_data}")
-  await untilRows(database, "select from {runs} where state = 'running' having count(*) = 2")
-  await untilRows(database, "select from {runs} where state = 'parked' having count(*) = 2")
+  await untilRows(database, "select from {runs} where {schema}.state(runs) = 'running' having count(*) = 2")
+  await untilRows(database, "select from {runs} where {schema}.state(runs) = 'parked' having count(*) = 2")
   // As if more had gone on under that key before: who is admitted now is in the wave before the open one.
   await execute(
     database,

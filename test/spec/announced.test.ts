@@ -44,7 +44,7 @@ describeEngines(
     it("is told of behind its insert, with a rank that is not past its own", async () => {
       const { enqueue, said, told, database } = await producer()
       await enqueue(job)
-      expect(said.map(([statement]) => statement)).toEqual(["runs/insert-plain"])
+      expect(said.map(([statement]) => statement)).toEqual(["runs/insert-one"])
       expect(told()).toBe(0)
       const [run] = await rowsOf(database, "select rank::text from {runs}")
       const rank = /ready .*?(\d{16})/.exec(said[0]?.[1] ?? "")?.[1]
@@ -56,7 +56,7 @@ describeEngines(
       const { enqueue, said, told, spoken, database } = await producer()
       const [gate, sent] = [createGate(), createGate()]
       database.meddle("wakeups/notify", (notify) => notify().finally(sent.open))
-      database.meddle("runs/insert-plain", async (insert) => {
+      database.meddle("runs/insert-one", async (insert) => {
         await gate.opened
         return insert()
       })
@@ -83,7 +83,7 @@ describeEngines(
       const { enqueue, said, told, spoken, database } = await producer()
       await enqueue(job)
       await spoken()
-      database.meddle("runs/insert-plain", async () => {
+      database.meddle("runs/insert-one", async () => {
         throw new DatabaseError("DATABASE_FULL", "the disk is full")
       })
       await expect(enqueue(job)).rejects.toMatchObject({ code: "DATABASE_FULL" })

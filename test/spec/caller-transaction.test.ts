@@ -250,7 +250,7 @@ describe("a wrong transaction", () => {
     await client.query("begin")
     await carillon.enqueue(job, 7, { tx: spy })
     await carillon.enqueue(job, 8, { tx: spy, key: "k" })
-    expect(sent).toEqual(["with", "with", "with"])
+    expect(sent).toEqual(["insert", "with", "with"])
     await client.query("commit")
   })
 })

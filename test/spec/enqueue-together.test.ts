@@ -9,7 +9,9 @@ import { carillonOn } from "../support/watched-app.ts"
 import { answerLost, requestLost, type WatchedDatabase } from "../support/watched-database.ts"
 
 const MANY = 100
-const INSERT = "runs/insert-plain"
+/** How one goes alone, and how several go together. */
+const ONE = "runs/insert-one"
+const TOGETHER = "runs/insert-plain"
 
 const numbered = defineJob({ name: "numbered", run: async (input: number) => input })
 const other = defineJob({ name: "other", pool: "aside", run: async (input: number) => input })
@@ -21,10 +23,11 @@ async function client() {
   onTestFinished(() => carillon.stop())
   const warm = await carillon.enqueue(numbered, -1)
   await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
-  const before = database.count(INSERT)
+  const count = () => database.count(ONE) + database.count(TOGETHER)
+  const before = count()
   const enqueueMany = (count = MANY) =>
     Promise.all(Array.from({ length: count }, (_, index) => carillon.enqueue(numbered, index)))
-  return { carillon, database, enqueueMany, inserts: () => database.count(INSERT) - before }
+  return { carillon, database, enqueueMany, inserts: () => count() - before }
 }
 
 /** Which run has which input, in the order in which they will be claimed. */
@@ -46,7 +49,8 @@ describe("a hundred enqueues at once", () => {
 
   it("are all written once when the answer for some of them is lost", async () => {
     const { database, enqueueMany } = await client()
-    for (const meddling of [answerLost, requestLost, answerLost]) database.meddle(INSERT, meddling)
+    for (const meddling of [answerLost, requestLost]) database.meddle(ONE, meddling)
+    database.meddle(TOGETHER, answerLost)
     const runs = await enqueueMany()
     expect((await written(database)).map(({ id }) => id).toSorted()).toEqual(
       runs.map(({ id }) => id).toSorted(),
@@ -59,8 +63,9 @@ describe("a hundred enqueues at once", () => {
       throw new DatabaseError("DATABASE_REFUSED_VALUE", "the test refused it", { sqlState: "22P05" })
     }
     // The first two go by themselves; then three that go together, and each of these alone.
-    for (const meddling of [undefined, undefined, refuse, undefined, refuse, undefined])
-      database.meddle(INSERT, meddling ?? ((run) => run()))
+    database.meddle(TOGETHER, refuse)
+    for (const meddling of [undefined, undefined, undefined, refuse])
+      database.meddle(ONE, meddling ?? ((run) => run()))
     const ends = await Promise.allSettled([0, 1, 2, 3, 4].map((index) => carillon.enqueue(numbered, index)))
     expect(inserts()).toBe(6)
     expect(ends.map(({ status }) => status)).toEqual([
@@ -72,8 +77,8 @@ describe("a hundred enqueues at once", () => {
 
   it("fail together when the database cannot write, with nothing written", async () => {
     const { database, enqueueMany } = await client()
-    for (let time = 0; time < 3; time += 1) {
-      database.meddle(INSERT, async () => {
+    for (const name of [ONE, ONE, TOGETHER]) {
+      database.meddle(name, async () => {
         throw new DatabaseError("DATABASE_FAULT", "the test broke it")
       })
     }
@@ -87,7 +92,7 @@ describe("an enqueue", () => {
   it("waits for no other while few are under way", async () => {
     const { carillon, database } = await client()
     const gate = createGate()
-    database.meddle(INSERT, async (run) => {
+    database.meddle(ONE, async (run) => {
       await gate.opened
       return run()
     })

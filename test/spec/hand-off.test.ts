@@ -28,7 +28,7 @@ describeEngines(
       const [id = ""] = await enqueue(job)
       expect(started()).toEqual([id])
       await settled()
-      expect(since().filter((name) => name !== "clock/read")).toEqual(["runs/insert-plain", "runs/complete"])
+      expect(since().filter((name) => name !== "clock/read")).toEqual(["runs/hand-off", "runs/complete"])
       const [attempt] = await rowsOf(
         database,
         `select outcome, attempt, charged from {attempts} where run = '${id}'`,
@@ -97,7 +97,7 @@ describeEngines(
       stage.worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
       await stage.tick()
       await stage.tick()
-      stage.database.meddle("runs/insert-plain", async (insert) => {
+      stage.database.meddle("runs/hand-off", async (insert) => {
         await happen(stage)
         await stage.isRung()
         return insert()
@@ -111,7 +111,7 @@ describeEngines(
       const job = plain()
       const gate = createGate()
       const stage = await idle({ jobs: [job], pools: { default: 1 } })
-      stage.database.meddle("runs/insert-plain", async (insert) => {
+      stage.database.meddle("runs/hand-off", async (insert) => {
         await insert()
         return sessionEnded(insert)
       })
@@ -182,7 +182,7 @@ describeEngines(
       const [id] = await enqueue(job, 1, options)
       expect(started()).toEqual([])
       expect(
-        await rowsOf(database, `select from {runs} where id = '${id}' and state <> 'running'`),
+        await rowsOf(database, `select from {runs} where id = '${id}' and {schema}.state(runs) <> 'running'`),
       ).toHaveLength(1)
     })
 
@@ -226,7 +226,7 @@ describeEngines(
       const { enqueue, started, database } = await idle({ jobs: [plain()] })
       await enqueue(stranger)
       expect(started()).toEqual([])
-      expect(await rowsOf(database, "select state from {runs}")).toEqual([{ state: "ready" }])
+      expect(await rowsOf(database, "select {schema}.state(runs) from {runs}")).toEqual([{ state: "ready" }])
     })
 
     it.each(["job", "pool"])(
@@ -238,7 +238,9 @@ describeEngines(
         await execute(database, `insert into {pauses} values ('${kind}', '${name}', {now}, 'ada', 'to see')`)
         await enqueue(job)
         expect(started()).toEqual([])
-        expect(await rowsOf(database, "select state from {runs}")).toEqual([{ state: "ready" }])
+        expect(await rowsOf(database, "select {schema}.state(runs) from {runs}")).toEqual([
+          { state: "ready" },
+        ])
       },
     )
 
@@ -248,7 +250,7 @@ describeEngines(
       await execute(database, "update {workers} set dead = true")
       await enqueue(job)
       expect(started()).toEqual([])
-      expect(await rowsOf(database, "select state from {runs}")).toEqual([{ state: "ready" }])
+      expect(await rowsOf(database, "select {schema}.state(runs) from {runs}")).toEqual([{ state: "ready" }])
     })
 
     it("waits for its turn when somebody was heard of since the last look", async () => {
@@ -288,7 +290,7 @@ describeEngines(
     it("is given back when the process stops in that moment", async () => {
       const job = plain()
       const { enqueue, started, worker, database } = await idle({ jobs: [job] })
-      database.meddle("runs/insert-plain", async (insert) => {
+      database.meddle("runs/hand-off", async (insert) => {
         const answer = await insert()
         worker.close()
         return answer
@@ -296,7 +298,7 @@ describeEngines(
       await enqueue(job)
       await worker.settled()
       expect(started()).toEqual([])
-      expect(await rowsOf(database, "select state, attempt from {runs}")).toEqual([
+      expect(await rowsOf(database, "select {schema}.state(runs), attempt from {runs}")).toEqual([
         { state: "ready", attempt: 0 },
       ])
     })
@@ -304,7 +306,7 @@ describeEngines(
     it("leaves its slot free when it could not be written", async () => {
       const job = plain()
       const { enqueue, started, database } = await idle({ jobs: [job], pools: { default: 1 } })
-      database.meddle("runs/insert-plain", async () => {
+      database.meddle("runs/hand-off", async () => {
         throw new DatabaseError("DATABASE_FULL", "the disk is full")
       })
       await expect(enqueue(job)).rejects.toMatchObject({ code: "DATABASE_FULL" })

@@ -62,7 +62,7 @@ describeEngines(
         },
       })
       const stage = await idle(job)
-      stage.database.meddle("runs/insert-plain", async (insert) => {
+      stage.database.meddle("runs/hand-off", async (insert) => {
         await insert()
         return sessionEnded(insert)
       })

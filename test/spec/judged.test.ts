@@ -108,7 +108,7 @@ function observerOf({ database, recorder }: Stage) {
       const [count] = await rowsOf(
         database,
         `with ends as (select run_state as state, run as id from {attempts} where run_state is not null),
-          all_runs as (select state, id from {runs} union all select state, id from ends)
+          all_runs as (select {schema}.state(runs), id from {runs} union all select state, id from ends)
         select (select json_object_agg(state, n) from (select state, count(*) as n from all_runs group by state) as s) as states,
           (select count(distinct id) from all_runs) as enqueued`,
       )

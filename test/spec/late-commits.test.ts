@@ -84,7 +84,9 @@ describe.each([
     expect(found.looks).toBeLessThanOrEqual(4)
     // It was not found because everything else was done.
     expect(found.left).toBeGreaterThan(0)
-    expect(await rowsOf(worker.database, "select from {runs} where state = 'ready' limit 1")).toHaveLength(1)
+    expect(
+      await rowsOf(worker.database, "select from {runs} where {schema}.state(runs) = 'ready' limit 1"),
+    ).toHaveLength(1)
   })
 
   it("a run that another process expedites starts before the backlog", async () => {
@@ -95,7 +97,9 @@ describe.each([
     const found = await startOf(id)
     expect(found.looks).toBeLessThanOrEqual(4)
     expect(found.left).toBeGreaterThan(0)
-    expect(await rowsOf(worker.database, "select from {runs} where state = 'ready' limit 1")).toHaveLength(1)
+    expect(
+      await rowsOf(worker.database, "select from {runs} where {schema}.state(runs) = 'ready' limit 1"),
+    ).toHaveLength(1)
   })
 
   it("a run that was locked by somebody when it was passed starts when it is let go", async () => {

@@ -30,7 +30,7 @@ async function client(options: CarillonOptions = {}) {
   const warm = await carillon.enqueue(job, -1)
   await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
   // The first try takes the short way, those after it look for what the first may have written.
-  const tries = () => database.count("runs/insert-plain") + database.count("runs/insert") - 1
+  const tries = () => database.count("runs/insert-one") + database.count("runs/insert") - 1
   const live = async () => (await rowsOf(database, "select id from {runs}")).map(({ id }) => id)
   return { carillon, database, host, tries, live }
 }
@@ -46,7 +46,7 @@ async function worker(schema: string): Promise<Carillon> {
 describe("an enqueue whose answer was lost", () => {
   it("is sent again when the first can no longer come in late, and makes one run", async () => {
     const { carillon, database, host, tries, live } = await client()
-    database.meddle("runs/insert-plain", answerLost)
+    database.meddle("runs/insert-one", answerLost)
     const run = await carillon.enqueue(job, 1)
     expect(run.created).toBe(true)
     expect(await live()).toEqual([run.id])
@@ -58,7 +58,7 @@ describe("an enqueue whose answer was lost", () => {
 
   it("and that never arrived is written by the second try", async () => {
     const { carillon, database, live } = await client()
-    database.meddle("runs/insert-plain", requestLost)
+    database.meddle("runs/insert-one", requestLost)
     const run = await carillon.enqueue(job, 1)
     expect(await live()).toEqual([run.id])
   })
@@ -66,7 +66,7 @@ describe("an enqueue whose answer was lost", () => {
   it("makes one run also when the first copy has run and settled by then", async () => {
     const { carillon, database, live } = await client()
     const executing = await worker(database.schema)
-    database.meddle("runs/insert-plain", async (insert) => {
+    database.meddle("runs/insert-one", async (insert) => {
       await insert()
       const [row] = await untilRows(database, "select run from {attempts} where run_state = 'succeeded'")
       expect(row).toBeDefined()
@@ -81,7 +81,7 @@ describe("an enqueue whose answer was lost", () => {
 
   it("is repeated at once when the server itself ended the session", async () => {
     const { carillon, database, host, tries, live } = await client()
-    database.meddle("runs/insert-plain", sessionEnded)
+    database.meddle("runs/insert-one", sessionEnded)
     const run = await carillon.enqueue(job, 1)
     expect(await live()).toEqual([run.id])
     expect(tries()).toBe(2)
@@ -94,7 +94,7 @@ describe("an enqueue whose answer was lost", () => {
     await carillon
       .enqueue(job, 0, { delay: "1d" })
       .then(({ id }) => carillon.cancel(id, { actor: "a", reason: "b" }))
-    database.meddle("runs/insert-plain", async () => {
+    database.meddle("runs/insert-one", async () => {
       // The clock of the database is set forward: whatever is sent with the old bound comes too late.
       await clock.set("2026-03-01T10:00Z")
       return requestLost(async () => undefined as never)
@@ -108,7 +108,7 @@ describe("an enqueue whose answer was lost", () => {
     const clock = await takeClock(database, "2026-03-01T09:00Z")
     const mind = { actor: "a test", reason: "only to hear the time" }
     await carillon.enqueue(job, 0, { delay: "1d" }).then(({ id }) => carillon.cancel(id, mind))
-    database.meddle("runs/insert-plain", async () => {
+    database.meddle("runs/insert-one", async () => {
       // By this clock the lost try may still come in for an hour.
       await clock.set("2026-03-01T08:00Z")
       await carillon.enqueue(job, 0, { delay: "1d" })
@@ -120,7 +120,7 @@ describe("an enqueue whose answer was lost", () => {
 
   it("is given up at its deadline, and nobody is told that it was written", async () => {
     const { carillon, database, tries } = await client()
-    database.meddle("runs/insert-plain", requestLost)
+    database.meddle("runs/insert-one", requestLost)
     for (let times = 0; times < 20; times += 1) {
       database.meddle("runs/insert", requestLost)
       database.meddle("commit", requestLost)
@@ -142,7 +142,7 @@ describe("an enqueue that comes to nothing", () => {
 
   it("because the database was busy, or a connection had ended, is repeated", async () => {
     const { carillon, database, live } = await client()
-    for (const meddling of [answerLost, unsent]) database.meddle("runs/insert-plain", meddling)
+    for (const meddling of [answerLost, unsent]) database.meddle("runs/insert-one", meddling)
     for (const meddling of [busy, unsent]) database.meddle("runs/insert", meddling)
     const run = await carillon.enqueue(job, 1)
     expect(await live()).toEqual([run.id])
@@ -151,7 +151,7 @@ describe("an enqueue that comes to nothing", () => {
 
   it("after one whose answer was lost does not say that nothing was written", async () => {
     const { carillon, database, live } = await client()
-    database.meddle("runs/insert-plain", answerLost)
+    database.meddle("runs/insert-one", answerLost)
     database.meddle("runs/insert", outOfReach)
     await expect(carillon.enqueue(job, 1)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" })
     expect(await live()).toHaveLength(1)

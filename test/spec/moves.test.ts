@@ -69,7 +69,7 @@ async function happen(event: Happening, { database, clock }: Stage, mover: Mover
 /** Rows that are not where they belong, once everything that can be moved has been. */
 const MISPLACED = `
   with run as (
-    select coalesce(parked_for, state) as place, {runs}.rank, limited, admitted,
+    select coalesce(parked_for, {schema}.state(runs)) as place, {runs}.rank, limited, admitted,
       exists (
         select from {pauses} as pause
         where (pause.kind, pause.name) in (('job', job), ('pool', pool))

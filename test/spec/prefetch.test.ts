@@ -29,7 +29,9 @@ function gated(quick: number, settings: Partial<JobSettings> = {}) {
 
 /** How many runs are in the hands of the process, started or not. */
 async function claimed({ database }: EngineStage, job = "gated"): Promise<number> {
-  return (await rowsOf(database, `select from {runs} where state = 'running' and job = '${job}'`)).length
+  return (
+    await rowsOf(database, `select from {runs} where {schema}.state(runs) = 'running' and job = '${job}'`)
+  ).length
 }
 
 async function unfinished({ database }: EngineStage, job: string): Promise<number> {
@@ -111,7 +113,10 @@ describeEngines(
     it("starts what is in store in its order", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       const order = (
-        await rowsOf(stage.database, "select id from {runs} where state = 'running' order by rank")
+        await rowsOf(
+          stage.database,
+          "select id from {runs} where {schema}.state(runs) = 'running' order by rank",
+        )
       ).map(({ id }) => id)
       gate.open()
       await vi.waitUntil(() => stage.started().length >= 200 + order.length)
@@ -135,7 +140,8 @@ describeEngines(
       )
       expect(released).toHaveLength(stored)
       for (const row of released) expect(row).toMatchObject({ attempt: 1, charged: false, started_at: null })
-      const back = "select from {runs} where state = 'ready' and attempt = 0 and not suspect and not solo"
+      const back =
+        "select from {runs} where {schema}.state(runs) = 'ready' and attempt = 0 and not suspect and not solo"
       expect(await rowsOf(stage.database, back)).toHaveLength(400 - SLOTS)
       gate.open()
     })
@@ -164,7 +170,10 @@ describeEngines(
       await stage.enqueue(others[0] as never, 50)
       await stage.engine.admissions.tick(signal)
       expect(
-        await rowsOf(stage.database, "select from {runs} where job = 'limited' and state = 'ready'"),
+        await rowsOf(
+          stage.database,
+          "select from {runs} where job = 'limited' and {schema}.state(runs) = 'ready'",
+        ),
       ).toHaveLength(50)
       stage.pass(600)
       for (let ticks = 0; ticks < 5; ticks += 1) await stage.tick()
@@ -174,13 +183,16 @@ describeEngines(
 
     it("never has a suspect in store", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
-      await execute(stage.database, "update {runs} set solo = true, suspect = true where state = 'ready'")
+      await execute(
+        stage.database,
+        "update {runs} set solo = true, suspect = true where {schema}.state(runs) = 'ready'",
+      )
       stage.worker.wake(undefined)
       stage.pass(600)
       for (let ticks = 0; ticks < 5; ticks += 1) await stage.tick()
-      expect(await rowsOf(stage.database, "select from {runs} where state = 'running' and suspect")).toEqual(
-        [],
-      )
+      expect(
+        await rowsOf(stage.database, "select from {runs} where {schema}.state(runs) = 'running' and suspect"),
+      ).toEqual([])
       gate.open()
     })
 
@@ -203,7 +215,7 @@ describeEngines(
 
     it("does not start a run from its store that was cancelled there", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
-      const query = "select id from {runs} where state = 'running' order by rank desc limit 1"
+      const query = "select id from {runs} where {schema}.state(runs) = 'running' order by rank desc limit 1"
       const [last] = await rowsOf(stage.database, query)
       const id = String(last?.["id"])
       const stored = stage.worker.inStore()

@@ -170,7 +170,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await create({ overlap: "queue", input: "waits" })
     for (const time of ["09:10", "09:20"]) await now(time)
     const inputs = async () =>
-      (await rowsOf(app.database, "select state, input from {runs} order by occurrence")).map(
+      (await rowsOf(app.database, "select {schema}.state(runs), input from {runs} order by occurrence")).map(
         ({ state, input }) => `${state} ${input}`,
       )
     await app.schedules.patch("s", { input: "a" }, { ...by, version: 1 })

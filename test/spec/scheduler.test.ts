@@ -43,7 +43,8 @@ describeEngines("the scheduler", (engine) => {
     const runs = (id: string) =>
       rowsOf(
         runtime.database,
-        `select id, to_char(occurrence at time zone 'UTC', 'HH24:MI:SS') as occurrence, state, input, missed
+        `select id, to_char(occurrence at time zone 'UTC', 'HH24:MI:SS') as occurrence, {schema}.state(runs), input,
+            missed
           from {runs} where schedule = '${id}' order by runs.occurrence`,
       )
     const state = async (id: string) =>

@@ -46,7 +46,7 @@ describe("a stop", () => {
     gate.open()
     await stopping
     expect(started).toHaveLength(1)
-    const left = await rowsOf(app.database, "select state, attempt, lease from {runs}")
+    const left = await rowsOf(app.database, "select {schema}.state(runs), attempt, lease from {runs}")
     expect(left).toEqual([1, 2].map(() => ({ state: "ready", attempt: 0, lease: null })))
     await app.restart()
     await app.drain()
@@ -61,7 +61,7 @@ describe("a stop", () => {
     const other = carillonOn(PLACES.postgres18, { schema: one.database.schema, jobs: [jobOf("other")] })
     onTestFinished(() => other.carillon.stop())
     const [asked, answered] = [createGate(), createGate()]
-    one.database.meddle("runs/insert-plain", async (insert) => {
+    one.database.meddle("runs/insert-one", async (insert) => {
       asked.open()
       await answered.opened
       return insert()
@@ -111,7 +111,7 @@ describe("a stop", () => {
     await app.tick()
     await app.stop({ grace: 0 })
     expect(reasons).toMatchObject([{ code: "STOPPING", runId: run.id }])
-    expect(await rowsOf(app.database, "select state, attempt, suspect from {runs}")).toEqual([
+    expect(await rowsOf(app.database, "select {schema}.state(runs), attempt, suspect from {runs}")).toEqual([
       { state: "ready", attempt: 0, suspect: false },
     ])
     expect(await rowsOf(app.database, "select outcome, charged, run_state from {attempts}")).toEqual([
@@ -126,7 +126,7 @@ describe("a stop", () => {
     await app.enqueue(job)
     await app.tick()
     await app.stop({ grace: 0 })
-    expect(await rowsOf(app.database, "select state, attempt from {runs}")).toEqual([
+    expect(await rowsOf(app.database, "select {schema}.state(runs), attempt from {runs}")).toEqual([
       { state: "ready", attempt: 0 },
     ])
   })
@@ -148,7 +148,7 @@ describe("a stop", () => {
     answered.open()
     await stopping
     expect(started).toEqual([])
-    expect(await rowsOf(app.database, "select state, attempt from {runs}")).toEqual([
+    expect(await rowsOf(app.database, "select {schema}.state(runs), attempt from {runs}")).toEqual([
       { state: "ready", attempt: 0 },
     ])
   })
@@ -166,7 +166,7 @@ describe("a stop", () => {
     await app.start()
     await lost.opened
     await app.stop({ grace: 0 })
-    expect(await rowsOf(app.database, "select state, attempt, lease from {runs}")).toEqual([
+    expect(await rowsOf(app.database, "select {schema}.state(runs), attempt, lease from {runs}")).toEqual([
       { state: "ready", attempt: 0, lease: null },
     ])
     expect(await rowsOf(app.database, "select from {workers} where not dead")).toEqual([])

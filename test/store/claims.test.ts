@@ -1,8 +1,11 @@
 /** From a lease to what it holds: one row for each claim, as long as anything of it may be running. */
 import { describe, expect, it } from "vitest"
 import { forgetClaims } from "../../src/store/claims/forget.ts"
+import { addPause } from "../../src/store/pauses/add.ts"
+import { removePause } from "../../src/store/pauses/remove.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { findClaimed } from "../../src/store/runs/find-claimed.ts"
+import { handOffRun } from "../../src/store/runs/hand-off.ts"
 import { insertPlainRuns } from "../../src/store/runs/insert-plain.ts"
 import { reapRuns } from "../../src/store/runs/reap.ts"
 import { forgetWorkers } from "../../src/store/workers/forget.ts"
@@ -18,6 +21,7 @@ import {
   openLease,
   type Runner,
   release,
+  runOf,
   withStoppedClock,
 } from "../support/runs.ts"
 import { hold, rowsOf } from "../support/sql.ts"
@@ -91,6 +95,32 @@ describeEngines("a claim", (engine) => {
       ids: [host.newId()],
     })
     expect(await noted(database)).toHaveLength(1)
+  })
+
+  it("that is made by an enqueue of one run is noted, unless nobody may claim it", async () => {
+    const { database } = await withStoppedClock(engine)
+    const [lease, dead] = [await openLease(database), await openLease(database)]
+    await database.run(killLease, { lease: dead })
+    const settings = { job: "greet", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
+    const handOff = async (by: string, number: bigint, notAfter: number | null = null) => {
+      const params = { ...settings, id: host.newId(), input: "{}", lease: by, claim: number, notAfter }
+      const [row] = await database.run(handOffRun, params)
+      return row && [row.is_claimed, (await runOf(database, params.id))?.["state"]]
+    }
+    expect(await handOff(lease, 7n)).toEqual([true, "running"])
+    expect(await handOff(dead, 8n)).toEqual([false, "ready"])
+    expect(await handOff(lease, 9n, Date.parse("2026-03-01T08:59:59Z"))).toBeUndefined()
+    for (const [number, kind, name] of [
+      [10n, "job", "greet"],
+      [11n, "pool", "default"],
+    ] as const) {
+      const pause = { kind, name, actor: "a test", reason: "to see" }
+      await database.run(addPause, pause)
+      expect(await handOff(lease, number)).toEqual([false, "ready"])
+      await database.run(removePause, pause)
+    }
+    expect(await noted(database)).toEqual([{ lease, claim: "7", runs: 1 }])
+    expect(await rowsOf(database, "select from {runs}")).toHaveLength(4)
   })
 
   describe("of a lease that is dead", () => {

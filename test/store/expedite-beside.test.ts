@@ -10,7 +10,7 @@ describeEngines(
   "a run that is expedited while others",
   (engine) => {
     const limits = { k: "one" }
-    const STATE = `select state, admitted from {runs} join {run_limits} on run = id`
+    const STATE = `select {schema}.state(runs), admitted from {runs} join {run_limits} on run = id`
 
     it.each([
       ["admit it is ready, in its place", "'queued'", "admitted = true, wave = 0", "ready", true],

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { insertRuns } from "../../src/store/runs/insert.ts"
+import { insertOneRun } from "../../src/store/runs/insert-one.ts"
+import { insertPlainRuns } from "../../src/store/runs/insert-plain.ts"
 import { describeEngines } from "../support/engines.ts"
 import {
   claim,
@@ -91,6 +93,30 @@ describeEngines("new runs", (engine) => {
     expect(await database.run(insertRuns, { ...tooLate, notAfter: nine })).toMatchObject([{ runs: 2 }])
   })
 
+  it("that come alone are written like those that come together, until the moment that was said", async () => {
+    const { database } = await withStoppedClock(engine)
+    const settings = { job: "mail", pool: "slow", priority: 7, history: "long", buryWhenLost: true }
+    const nine = Date.parse("2026-03-01T09:00Z")
+    const [one, other] = [host.newId(), host.newId()]
+    const alone = { ...settings, id: one, input: '{"a":1}', notAfter: nine - 1 }
+    expect(await database.run(insertOneRun, alone)).toEqual([])
+    expect(await rowsOf(database, "select from {runs}")).toEqual([])
+    const together = {
+      ...settings,
+      ids: [other],
+      inputs: ['{"a":1}'],
+      lease: null,
+      claim: null,
+      notAfter: nine,
+    }
+    const [went] = await database.run(insertOneRun, { ...alone, notAfter: nine })
+    expect(await database.run(insertPlainRuns, together)).toEqual([{ ...went, state: "ready", runs: 1 }])
+    expect(await runOf(database, one)).toEqual({ ...(await runOf(database, other)), id: one })
+    await expect(database.run(insertOneRun, { ...alone, notAfter: nine })).rejects.toMatchObject({
+      sqlState: "23505",
+    })
+  })
+
   it("keep everything that was said about them, each its own", async () => {
     const { database } = await withStoppedClock(engine)
     const said = { job: "mail", history: "long", buryWhenLost: true }
@@ -120,9 +146,9 @@ describeEngines("new runs", (engine) => {
     const none = Object.fromEntries([...lists, "timeoutsMs", "retries"].map((list) => [list, []]))
     const ids = [host.newId(), host.newId()]
     await database.run(insertRuns, { ...paramsOf(ids, [{}, {}]), ...none, pool: "slow", priority: -3 })
-    expect(await rowsOf(database, "select distinct pool, priority, tenant, state from {runs}")).toEqual([
-      { pool: "slow", priority: -3, tenant: "", state: "ready" },
-    ])
+    expect(
+      await rowsOf(database, "select distinct pool, priority, tenant, {schema}.state(runs) from {runs}"),
+    ).toEqual([{ pool: "slow", priority: -3, tenant: "", state: "ready" }])
   })
 
   describe("under limits", () => {

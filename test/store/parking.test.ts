@@ -89,7 +89,10 @@ describeEngines("ready runs", (engine) => {
         },
       ])
       expect(await database.run(unparkResumed, WIDE)).toMatchObject([{ runs: 1 }])
-      const rows = await rowsOf(database, "select distinct state, parked_for, rank / 1000 as ms from {runs}")
+      const rows = await rowsOf(
+        database,
+        "select distinct {schema}.state(runs), parked_for, rank / 1000 as ms from {runs}",
+      )
       expect(rows).toEqual([
         { state: "ready", parked_for: null, ms: Number(NINE_O_CLOCK / 1_000n) + 3_600_000 },
       ])

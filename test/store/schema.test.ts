@@ -2,13 +2,23 @@ import { readFile } from "node:fs/promises"
 import { expect, it } from "vitest"
 import { dumpSchema } from "../../scripts/generate/schema-dump.mjs"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"
+import { text } from "../../src/store/codec.ts"
 import type { Database } from "../../src/store/database.ts"
+import { statement } from "../../src/store/statement.ts"
 import { describeEngines } from "../support/engines.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 
 const FILE = "docs/reference/schema.sql"
 
 const dumpOf = (database: Database) => dumpSchema((query) => rowsOf(database, query), database.schema)
+
+/** How the clock and the state of a run are read. */
+const ASKED = statement({
+  name: "test/asked",
+  params: {},
+  returns: { "QUERY PLAN": text },
+  sql: "explain (verbose, costs off) select {schema}.state(runs), {now} from {runs} where due_at <= {now}",
+})
 
 /** The committed schema, without the comments on top. */
 async function committed(): Promise<string> {
@@ -19,6 +29,13 @@ describeEngines("the schema that the migrations make", (engine) => {
   it(`is the one in ${FILE}; npm run generate writes it anew`, async () => {
     const { database } = await engine.migrated()
     expect(await dumpOf(database)).toBe(await committed())
+  })
+
+  it("has functions that the planner puts the bodies of in their places: asking them costs no call", async () => {
+    const { database } = await engine.migrated()
+    const plan = (await database.run(ASKED, {})).map((row) => row["QUERY PLAN"]).join("\n")
+    expect(plan).toContain("clock_timestamp()")
+    expect(plan).not.toMatch(/now\(\)|state\(/)
   })
 
   it("is the same whichever days have partitions", async () => {

@@ -236,7 +236,10 @@ describeEngines("a run whose worker was lost", (engine) => {
     await database.run(killLease, { lease })
     const reapers = Array.from({ length: 6 }, async () => {
       const taken: string[] = []
-      while ((await rowsOf(database, "select 1 from {runs} where state = 'running' limit 1")).length > 0) {
+      while (
+        (await rowsOf(database, "select 1 from {runs} where {schema}.state(runs) = 'running' limit 1"))
+          .length > 0
+      ) {
         const rows = await database.run(reapRuns, { leases: [lease], limit: 7 })
         taken.push(...rows.map(({ id }) => id))
       }

@@ -77,7 +77,10 @@ describeEngines("a schema of version 1 with runs and history in it", (engine) =>
       await rowsOf(database, "select run, attempts, generation, input, history from {dead_letters}"),
     ).toEqual([{ run: ids.dead, attempts: 1, generation: 1, input: 0, history: "standard" }])
     expect(
-      await rowsOf(database, "select id, state, input, tenant, history, claim from {runs} order by state"),
+      await rowsOf(
+        database,
+        "select id, {schema}.state(runs), input, tenant, history, claim from {runs} order by 2",
+      ),
     ).toEqual([
       { id: ids.running, state: "running", input: 0, tenant: "", history: "standard", claim: 9 },
       {

@@ -203,8 +203,8 @@ export async function openHot(database: Database): Promise<Hot> {
   await database.run(killLease, { lease: lost.lease })
   const [one] = await rowsOf(
     database,
-    `select (select id from {runs} where state = 'ready' limit 1) as ready,
-       (select id from {runs} where state = 'waiting' limit 1) as waiting,
+    `select (select id from {runs} where {schema}.state(runs) = 'ready' limit 1) as ready,
+       (select id from {runs} where {schema}.state(runs) = 'waiting' limit 1) as waiting,
        (select run from {dead_letters} limit 1) as dead,
        array(select run from {run_limits} where not admitted and key = 'big' limit ${BATCH}) as parked`,
   )
@@ -239,7 +239,7 @@ export async function fillTables(database: Database): Promise<void> {
      insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
        select id, its.key, 'wide', false, priority, rank
        from {runs} cross join lateral (values ('big'), ('some ' || rank % 1000)) as its (key)
-       where state = 'parked';
+       where stage = 'parked';
      insert into {run_limits} (run, key, limit_name, admitted, wave, priority, rank)
        select gen_random_uuid(), its.key, 'wide', true, 0, 0, 1
        from generate_series(1, 5), lateral (select 'some ' || n from generate_series(1, 999) as n) as its (key);

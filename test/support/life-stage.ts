@@ -96,7 +96,7 @@ export async function look({ database, id }: Life): Promise<Sight> {
     `coalesce((select json_agg(row_to_json(x) order by ${order}) from ${table} as x where run = '${id}'), '[]')`
   const [sight] = await rowsOf(
     database,
-    `select (select row_to_json(x) from {runs} as x where id = '${id}') as run,
+    `select (select row_to_json(x) from (select *, {schema}.state(runs) from {runs}) as x where id = '${id}') as run,
        ${all("{attempts}", "generation, attempt, claim::text")} as attempts,
        ${all("{dead_letters}", "died_at")} as letters, ${all("{keys}", "key")} as keys,
        ${all("{run_limits}", "key")} as limits`,
@@ -120,7 +120,7 @@ export function phaseOf({ run, attempts, letters }: Sight): Phase {
 export async function withFence(life: Life): Promise<Life> {
   const [row] = await rowsOf(
     life.database,
-    `select lease, claim::text from {runs} where id = '${life.id}' and state = 'running'
+    `select lease, claim::text from {runs} where id = '${life.id}' and lease is not null
      union all select lease, claim::text from {attempts} where run = '${life.id}' and claim is not null`,
   )
   if (!row) return life

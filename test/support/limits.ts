@@ -50,6 +50,4 @@ export function withSlowLooks(database: Database, onLook: () => void): Database 
 
 /** The runs that are ready or running. */
 export const admitted = async (on: Runner) =>
-  (await rowsOf(on, "select id from {runs} where state in ('ready', 'running') order by id")).map(
-    ({ id }) => id,
-  )
+  (await rowsOf(on, "select id from {runs} where stage = 'queued' order by id")).map(({ id }) => id)

@@ -90,7 +90,7 @@ export async function resumeBy(database: Database, kind: "job" | "pool", name: s
 export async function census(database: Database): Promise<Record<string, number>> {
   const rows = await rowsOf(
     database,
-    `select coalesce(parked_for, state) || ' ' || job as kind, count(*)::int as runs
+    `select coalesce(parked_for, {schema}.state(runs)) || ' ' || job as kind, count(*)::int as runs
      from {runs} group by 1 order by 1`,
   )
   return Object.fromEntries(rows.map(({ kind, runs }) => [String(kind), Number(runs)]))

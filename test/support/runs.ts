@@ -136,7 +136,10 @@ export interface ClaimOptions {
 export async function claim(on: Runner, lease: string, options: ClaimOptions = {}): Promise<Claimed> {
   const claimId = host.randomBits()
   const { pool = "default", jobs = ["greet"], except = [], limit = 10 } = options
-  const lanes = await rowsOf(on, "select distinct solo, priority from {runs} where state = 'ready'")
+  const lanes = await rowsOf(
+    on,
+    "select distinct solo, priority from {runs} where {schema}.state(runs) = 'ready'",
+  )
   const params = { lease, claim: claimId, pool, jobs, except, limit }
   const rows = await on.run(claimRuns, { ...params, ...lanesOf(lanes as never, limit) })
   const sorted = rows.toSorted((a, b) => b.priority - a.priority || Number(a.rank - b.rank))
@@ -257,7 +260,7 @@ export function release(on: Runner, claimed: Claimed): Promise<string[]> {
 
 /** The run as it stands in the table of live ones. */
 export async function runOf(on: Runner, id: string | undefined): Promise<Row | undefined> {
-  const [row] = await rowsOf(on, `select * from {runs} where id = '${id}'`)
+  const [row] = await rowsOf(on, `select *, {schema}.state(runs) from {runs} where id = '${id}'`)
   return row
 }
 

@@ -17,7 +17,7 @@ export const contender = {
     drain: { slots: 1_000 },
     sleep: { slots: 10 },
     both: BOTH,
-    latency: { slots: 100 },
+    latency: {},
   },
   tried: {
     bulk: [
@@ -39,7 +39,7 @@ export const contender = {
       { ...BOTH, slots: 2_000, inFlight: 1 },
       { ...BOTH, batch: 200, inFlight: 4 },
     ],
-    latency: [{ slots: 10 }, { slots: 100 }, { slots: 1_000 }],
+    latency: [{}, { slots: 100 }, { slots: 1_000 }],
   },
   left: "from carillon.runs",
   kept: "from carillon.attempts where run_state = 'succeeded'",

@@ -34,8 +34,8 @@ export const listFires = statement({
     coalesce(live.attempt, ended.attempt, 0) as attempts
   from {fires} as fire
   left join lateral (
-    select state, attempt
-    from {runs}
+    select {schema}.state(entry) as state, attempt
+    from {runs} as entry
     where id = fire.run
   ) as live on true
   left join lateral (

@@ -17,7 +17,7 @@ export const readFires = statement({
   sql: `
   select occurrence, generation, outcome,
     case when @isJudged and run is not null then coalesce(
-      (select state from {runs} where id = fire.run),
+      (select {schema}.state(live) from {runs} as live where id = fire.run),
       (select 'dead' from {dead_letters} as dead where dead.run = fire.run),
       (
         select run_state

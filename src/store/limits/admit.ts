@@ -20,7 +20,7 @@ export const admitRuns = statement({
   with held as materialized (
     select id
     from {runs}
-    where id = any (@ids) and state = 'parked' and parked_for = 'limit'
+    where id = any (@ids) and parked_for = 'limit'
       and (
         select true
         from {run_limits} as entry

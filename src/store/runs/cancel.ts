@@ -26,8 +26,8 @@ export const cancelRun = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select id, state, job, pool, tenant, generation, attempt, due_at, cause, lease, cancelling
-    from {runs}
+    select id, {schema}.state(run) as state, job, pool, tenant, generation, attempt, due_at, cause, lease, cancelling
+    from {runs} as run
     where id = @id
     for update
   ),

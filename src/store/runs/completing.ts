@@ -29,8 +29,9 @@ export function completing(also = ""): string {
     where run.id = any (@ids) and run.id = ended.id and run.claim = ended.claim
       and run.lease = @lease
       and exists (select from {workers} where lease = @lease and not dead)
-    returning run.id, run.claim, attempt, job, pool, enqueued_at, due_at, input, tenant, generation, history, cause,
-      schedule, occurrence, backfill, key, limited, cancelling, started_ago_ms,
+    -- First what is asked of every row once more: it is read from the left, and no further than it has to be.
+    returning cancelling, limited, run.id, key, run.claim, attempt, job, pool, enqueued_at, due_at, input, tenant,
+      generation, history, cause, schedule, occurrence, backfill, started_ago_ms,
       case when cancelling then null else result end as result, log
   ),
   recorded as (

@@ -29,9 +29,9 @@ export const expediteRun = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select id, state, priority, due_at
-    from {runs}
-    where id = @id and state in ('waiting', 'ready')
+    select id, {schema}.state(run) as state, priority, due_at
+    from {runs} as run
+    where id = @id and lease is null and stage <> 'parked'
     for no key update
   ),
   moved as (
@@ -46,7 +46,7 @@ export const expediteRun = statement({
       due_at = least(run.due_at, {now})
     from held
     where run.id = @id and held.id = run.id
-    returning run.pool, run.solo, run.priority, run.rank, run.state,
+    returning run.pool, run.solo, run.priority, run.rank, {schema}.state(run) as state,
       held.state as state_before, held.priority as priority_before, held.due_at as due_before
   ),
   in_line as (

@@ -13,8 +13,8 @@ export const findVisible = statement({
   returns: { id: uuid, state: text, pool: text, solo: boolean, priority: int, rank: bigint },
   plan: "index",
   sql: `
-  select id, state, pool, solo, priority, rank
-  from {runs}
+  select id, {schema}.state(run) as state, pool, solo, priority, rank
+  from {runs} as run
   where id = any (@ids)
 `,
 })

@@ -43,7 +43,7 @@ export const insertRuns = statement({
   returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint, now_ms: double },
   sql: `
   with inserted as (
-    insert into {runs} (
+    insert into {runs} as run (
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
       lease, claim, claims, tenant, key, tags, timeout_ms, retry, history, bury_when_lost
     )
@@ -86,7 +86,7 @@ export const insertRuns = statement({
     ) as new
     where @notAfter is null or {now} <= @notAfter
     on conflict (id) do nothing
-    returning id, state, pool, solo, priority, rank
+    returning id, {schema}.state(run) as state, pool, solo, priority, rank
   ),
   noted as (
     insert into {claims} (lease, claim, runs)

@@ -16,8 +16,8 @@ export const parkPausedPools = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select ctid as place, state
-    from {runs}
+    select ctid as place, {schema}.state(run) as state
+    from {runs} as run
     where stage = 'queued' and lease is null and pool = any (array(select name from {pauses} where kind = 'pool'))
     limit @limit
     for no key update skip locked

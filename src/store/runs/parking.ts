@@ -112,8 +112,8 @@ function existsWorker(of: string, which: string): string {
 export function hold(places: string): string {
   return `
   held as materialized (
-    select ctid as place, state
-    from {runs}
+    select ctid as place, {schema}.state(run) as state
+    from {runs} as run
     where ctid = any (array(${places}))
     limit @limit
     for no key update skip locked
@@ -170,7 +170,7 @@ export const UNPARK = `
       rank = (extract(epoch from {now}) * 1000000)::bigint + turn
     from ordered
     where run.ctid = any (array(select place from chosen)) and run.ctid = ordered.place
-    returning id, state, pool, solo, priority, run.rank
+    returning id, {schema}.state(run) as state, pool, solo, priority, run.rank
   ),
   in_line as (
     update {run_limits} as entry

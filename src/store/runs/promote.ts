@@ -46,7 +46,7 @@ export const promoteRuns = statement({
       rank = (extract(epoch from {now}) * 1000000)::bigint + turn
     from ordered
     where run.ctid = any (array(select place from due)) and run.ctid = ordered.place
-    returning id, state, pool, solo, priority, rank, due_at, limited
+    returning id, {schema}.state(run) as state, pool, solo, priority, rank, due_at, limited
   ),
   in_line as (
     update {run_limits} as entry

@@ -30,7 +30,7 @@ export const replayRun = statement({
       retry, history, schedule, occurrence, missed, limits
   ),
   inserted as (
-    insert into {runs} (
+    insert into {runs} as run (
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
       generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause, backfill
     )
@@ -41,7 +41,7 @@ export const replayRun = statement({
       -- One of a backfill with a line of its own goes back to that line, and stays out of the way of others.
       exists (select from json_array_elements(limits) as entry where entry ->> 0 = 'schedule:' || schedule || ':backfill')
     from raised
-    returning id, pool, solo, priority, rank, state, job, generation
+    returning id, pool, solo, priority, rank, {schema}.state(run) as state, job, generation
   ),
   in_line as (
     insert into {run_limits} (run, key, limit_name, admitted, priority, rank)

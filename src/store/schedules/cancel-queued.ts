@@ -18,15 +18,15 @@ export const cancelQueuedRuns = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select id, state, attempt, due_at, cause
+    select id, lease, attempt, due_at, cause
     from {runs}
-    where id = any (array(select id from {runs} where schedule = @schedule and state <> 'running'))
+    where id = any (array(select id from {runs} where schedule = @schedule and lease is null))
     order by id
     for update
   ),
   gone as (
     delete from {runs}
-    where id = any (array(select id from held where state <> 'running'))
+    where id = any (array(select id from held where lease is null))
     returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence,
       backfill
   ),

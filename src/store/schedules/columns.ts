@@ -63,7 +63,7 @@ export const SELECT_SCHEDULE = `
   (
     select count(*) from (
       select from {runs} as run
-      where run.schedule = schedule.id::text and not run.backfill and run.state <> 'running' and run.cause is not null
+      where run.schedule = schedule.id::text and not run.backfill and run.lease is null and run.cause is not null
       limit 10000
     ) as retrying
   )::int as retrying,

@@ -54,8 +54,9 @@ export const displaceRuns = statement({
     where other.id <> all (@runs)
   ),
   held as materialized (
-    select id, state, attempt, due_at, cause, state in ('parked', 'ready') and cause is null and attempt = 0 as unstarted
-    from {runs}
+    select id, {schema}.state(run) as state, attempt, due_at, cause,
+      lease is null and stage <> 'waiting' and cause is null and attempt = 0 as unstarted
+    from {runs} as run
     where id = any (array(select id from others))
     order by id
     for update

@@ -68,8 +68,8 @@ export const dueSchedules = statement({
   left join {jobs} as jobs on jobs.name = due.job
   left join {schedule_ends} as ends on ends.schedule = due.id::text
   cross join lateral (
-    select count(*)::int as live, (count(*) filter (where state <> 'running' and cause is not null))::int as retrying
-    from (select state, cause from {runs} where schedule = due.id::text and not backfill limit @mostLive) as live
+    select count(*)::int as live, (count(*) filter (where lease is null and cause is not null))::int as retrying
+    from (select lease, cause from {runs} where schedule = due.id::text and not backfill limit @mostLive) as live
   ) as runs
   order by next_at
 `,

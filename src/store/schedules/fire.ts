@@ -92,7 +92,7 @@ export const fireSchedules = statement({
     on conflict (schedule, occurrence, generation) do nothing
   ),
   made as (
-    insert into {runs} (
+    insert into {runs} as run (
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule, occurrence, missed
     )
@@ -109,7 +109,7 @@ export const fireSchedules = statement({
     join given on given.id = fire.schedule
     join advanced on advanced.id = fire.schedule
     cross join lateral (select overlap_key is not null or job_limit is not null as is_limited) as verdict
-    returning id, state, pool, solo, priority, rank
+    returning id, {schema}.state(run) as state, pool, solo, priority, rank
   ),
   in_line as (
     insert into {run_limits} (run, key, limit_name, admitted, priority, rank)

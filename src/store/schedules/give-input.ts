@@ -15,6 +15,6 @@ export const giveInputToQueued = statement({
   sql: `
   update {runs}
   set input = @input
-  where schedule = @schedule and state in ('parked', 'ready') and attempt = 0 and cause is null
+  where schedule = @schedule and lease is null and stage <> 'waiting' and attempt = 0 and cause is null
 `,
 })

@@ -18,7 +18,7 @@ export const holdQueuedRuns = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select id, state, ${IS_AT_WORK} as at_work
+    select id, lease is null and stage <> 'waiting' as is_in_line, ${IS_AT_WORK} as at_work
     from {runs}
     where id = any (array(select id from {runs} where schedule = @schedule and not backfill))
     order by id
@@ -27,7 +27,7 @@ export const holdQueuedRuns = statement({
   moved as (
     update {runs}
     set stage = 'parked', parked_for = 'hold'
-    where id = any (array(select id from held where state in ('ready', 'parked') and not at_work))
+    where id = any (array(select id from held where is_in_line and not at_work))
     returning id, limited
   ),
   given_up as (

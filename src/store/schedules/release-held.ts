@@ -40,7 +40,7 @@ export const releaseHeldRuns = statement({
       rank = (extract(epoch from {now}) * 1000000)::bigint + turn
     from ordered
     where run.id = any (array(select id from ordered)) and run.id = ordered.id
-    returning run.id, state, pool, solo, priority, rank, limited
+    returning run.id, {schema}.state(run) as state, pool, solo, priority, rank, limited
   ),
   in_line as (
     update {run_limits}

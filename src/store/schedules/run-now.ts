@@ -26,7 +26,7 @@ export const runScheduleNow = statement({
   returns: { state: text, pool: text, solo: boolean, priority: int, rank: bigint },
   sql: `
   with made as (
-    insert into {runs} (
+    insert into {runs} as run (
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule
     )
@@ -38,7 +38,7 @@ export const runScheduleNow = statement({
     from {schedules}
     cross join (select @overlapKey is not null or @jobLimit is not null as is_limited) as verdict
     where id = @id
-    returning state, pool, solo, priority, rank
+    returning {schema}.state(run) as state, pool, solo, priority, rank
   ),
   in_line as (
     insert into {run_limits} (run, key, limit_name, admitted, priority, rank)

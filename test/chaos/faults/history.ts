@@ -166,7 +166,7 @@ async function judgeWhatIsLeft(world: World, later: readonly string[]): Promise<
     }
   }
   const [live] = await world.talk.ask(
-    `select count(*)::int as many from ${s}.runs where id = any($1) and state = 'waiting'`,
+    `select count(*)::int as many from ${s}.runs where id = any($1) and stage = 'waiting'`,
     [later],
   )
   if (live?.["many"] !== later.length)

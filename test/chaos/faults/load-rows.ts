@@ -147,7 +147,7 @@ async function judgeBacklog(world: World): Promise<void> {
   if (returned > DUE * MOST_RETURNED)
     world.complain(breach("I25", `${returned} of ${DUE} runs were claimed too early, and given back.`))
   const early = await count(world, "attempts", "run::text like '1%'")
-  const waiting = await count(world, "runs", "state = 'waiting' and id::text like '1%'")
+  const waiting = await count(world, "runs", "stage = 'waiting' and id::text like '1%'")
   if (early > 0 || waiting !== FUTURE)
     world.complain(
       breach("I10", `${waiting} of ${FUTURE} runs for later wait; ${early} attempts were early.`),
@@ -215,7 +215,10 @@ async function pauseFor(world: World, ms: number, mend: () => void): Promise<voi
   await world.rest(ms)
   const toMs = await now()
   // Parked or not: claims pass them by, until somebody comes who takes them out of the way.
-  world.struck(WAITED, await count(world, "runs", "job = 'dependent' and state in ('ready', 'parked')"))
+  world.struck(
+    WAITED,
+    await count(world, "runs", "job = 'dependent' and lease is null and stage <> 'waiting'"),
+  )
   mend()
   await producer?.call("resume", { target: DEPENDENTS })
   spans.set(world, { fromMs, toMs })

@@ -14,7 +14,7 @@ async function anyoneAtWork(world: World, chance: Chance): Promise<Member> {
   let busy: Member[] = []
   await world.until(async () => {
     const rows = await world.talk.ask(
-      `select distinct pid from ${world.schema}.runs join ${world.schema}.workers using (lease) where state = 'running'`,
+      `select distinct pid from ${world.schema}.runs join ${world.schema}.workers using (lease)`,
     )
     const pids = new Set(rows.map(({ pid }) => Number(pid)))
     busy = world.workers().filter((worker) => pids.has(worker.pid))

@@ -41,7 +41,7 @@ const idleInTransaction: Fault = {
 }
 
 /** Of another session than the one with the old snapshot, which would see what there was. */
-const BACKLOG = "select count(*)::int as many from {s}.runs where state in ('ready', 'running')"
+const BACKLOG = "select count(*)::int as many from {s}.runs where stage = 'queued'"
 const DEAD = `select coalesce(sum(n_dead_tup), 0)::int as many from pg_stat_user_tables
   where relid in ('{s}.runs'::regclass, '{s}.run_limits'::regclass, '{s}.keys'::regclass)`
 
@@ -56,7 +56,7 @@ const LONG_ENOUGH_MS = 4_000
 const READS = [
   "select job, outcome, count(*), avg(finished_at - started_at) from {s}.attempts group by 1, 2",
   "select count(*) from {s}.runs as r left join {s}.attempts as a on a.run = r.id",
-  "select state, count(*), min(due_at), max(enqueued_at) from {s}.runs group by 1",
+  "select {s}.state(runs), count(*), min(due_at), max(enqueued_at) from {s}.runs group by 1",
   "select s.name, count(f.*) from {s}.schedules as s left join {s}.fires as f on f.schedule = s.id group by 1",
 ]
 
@@ -147,7 +147,7 @@ async function watchLimited(
 ): Promise<void> {
   while (!signal.aborted) {
     const [row] = await talk.ask(
-      `select count(*)::int as many from "${schema}".runs where job = 'single' and state = 'running'`,
+      `select count(*)::int as many from "${schema}".runs where job = 'single' and lease is not null`,
     )
     const many = Number(row?.["many"])
     if (many > CAP) complain(breach("I14", `${many} runs were claimed where ${CAP} may be.`))

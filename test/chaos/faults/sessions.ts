@@ -247,7 +247,7 @@ const deadlocks: Fault = {
             // Whoever looks first is the victim. They look so late that it is always the other.
             await ask("set local deadlock_timeout = '10s'")
             const rows = await ask(
-              `select id from ${s}.runs where state in ('running', 'ready') order by id desc limit 12`,
+              `select id from ${s}.runs where ${s}.state(runs) in ('running', 'ready') order by id desc limit 12`,
             )
             for (const { id } of rows) {
               await ask(`select 1 from ${s}.runs where id = $1 for update`, [id])

@@ -48,6 +48,11 @@ export const OF_PROCESSES: readonly Mutant[] = [
         find: "at, at, input, @history",
         replace: `${TIME_OF_ID}, at, input, @history`,
       },
+      ...["insert-one", "hand-off"].map((name) => ({
+        file: `src/store/runs/${name}.ts`,
+        find: "at, at, @input",
+        replace: `${timeOf("@id")}, at, @input`,
+      })),
       {
         file: "src/store/runs/insert.ts",
         find: "@limited, @limited, {now}, due_at,",

@@ -197,8 +197,8 @@ export const OF_RUNS: readonly Mutant[] = [
       },
       {
         file: "src/store/runs/completing.ts",
-        find: "returning run.id, run.claim, attempt, job",
-        replace: "returning run.id, ended.claim, attempt, job",
+        find: "key, run.claim, attempt, job",
+        replace: "key, ended.claim, attempt, job",
       },
     ],
     shownBy: sim(),

@@ -27,6 +27,7 @@ export interface Calls {
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
+const INSERTS = new Set(["runs/insert", "runs/insert-plain", "runs/insert-one", "runs/hand-off"])
 const ITEM = /\\?"call\\?":(\d+),\\?"item\\?":(\d+)/g
 
 export function createCalls(): Calls {
@@ -39,8 +40,8 @@ export function createCalls(): Calls {
     },
     onSend: (commands) => {
       for (const { label, values = [] } of commands) {
-        if (label !== "runs/insert" && label !== "runs/insert-plain") continue
-        const ids = values.find((value) => value?.startsWith("{") && UUID.test(value))?.match(UUID) ?? []
+        if (!INSERTS.has(label)) continue
+        const ids = idsIn(values)
         const items = values.flatMap((value) => [...(value ?? "").matchAll(ITEM)])
         items.forEach(([, number, item], index) => {
           const call = calls[Number(number)]
@@ -55,6 +56,13 @@ export function createCalls(): Calls {
       }
     },
   }
+}
+
+/** What writes one run has its id first; what writes many, a list of them somewhere. */
+function idsIn(values: readonly (string | null)[]): readonly string[] {
+  const [first] = values
+  const ids = first?.search(UUID) === 0 ? first : values.find((value) => value?.search(UUID) === 1)
+  return ids?.match(UUID) ?? []
 }
 
 /** The same task, marked as an item of a call. */

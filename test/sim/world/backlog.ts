@@ -29,7 +29,9 @@ export function createBacklog(server: Server, schema: string): Backlog {
   return {
     left: () => askNumber(`select count(*) from ${s}.runs`),
     leftover: () =>
-      ask(`select job, state, parked_for, count(*) from ${s}.runs group by 1, 2, 3 order by 1, 2, 3`)
+      ask(
+        `select job, ${s}.state(runs), parked_for, count(*) from ${s}.runs group by 1, 2, 3 order by 1, 2, 3`,
+      )
         .map((row) => row.join(" "))
         .join("; "),
     longestLine: () =>

@@ -8,7 +8,7 @@ export function countRuns(schema: string): string {
       select distinct on (run) run, run_state from ${s}.attempts order by run, generation desc, run_state nulls last
     ),
     gone as (select * from ended where not exists (select from ${s}.runs where id = run))
-    select state, count(*) as many from ${s}.runs group by state
+    select ${s}.state(runs), count(*) as many from ${s}.runs group by 1
     union all select coalesce(run_state, '${NOWHERE}'), count(*) from gone group by run_state
     union all select null, count(*) from (select id from ${s}.runs union select run from ended) as known`
 }
@@ -33,7 +33,7 @@ const MOST_STANDING = 50
 export function standingRuns(schema: string): string {
   const s = `"${schema}"`
   return `select json_build_object(
-      'run', id, 'state', state, 'generation', generation, 'attempt', attempt, 'claims', claims, 'cause', cause,
+      'run', id, 'state', ${s}.state(runs), 'generation', generation, 'attempt', attempt, 'claims', claims, 'cause', cause,
       'rows', (
         select json_agg(json_build_object(
           'generation', generation, 'claim', claim::text, 'outcome', outcome, 'charged', charged, 'runState', run_state

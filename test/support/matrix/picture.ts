@@ -23,7 +23,7 @@ export async function readPicture(
   )
   const live = await rowsOf(
     database,
-    `select schedule, coalesce(${time("occurrence")}, 'by hand') as at, state, parked_for, cancelling,
+    `select schedule, coalesce(${time("occurrence")}, 'by hand') as at, {schema}.state(runs), parked_for, cancelling,
         input ->> 'words' as words, missed ->> 'count' as missed
       from {runs} where schedule is not null order by runs.occurrence nulls last, runs.id`,
   )

@@ -20,7 +20,7 @@ export async function readFinal(database: Database): Promise<FinalRead> {
     database,
     `select
       ${us(`${s}.now()`)} as "nowUs",
-      ${all(RUNS, "runs")} as runs,
+      ${all(`${RUNS}, ${s}.state(runs)`, "runs")} as runs,
       ${all(ATTEMPTS, "attempts")} as attempts,
       ${all("run, generation, attempts, claims", "dead_letters")} as "deadLetters",
       ${all(AUDIT, "audit")} as audit,
@@ -40,7 +40,7 @@ function us(instant: string): string {
   return `(extract(epoch from ${instant}) * 1000000)::bigint`
 }
 
-const RUNS = `id as run, job, tenant, state, parked_for as "parkedFor", priority, key, generation, attempt, claims, lease,
+const RUNS = `id as run, job, tenant, parked_for as "parkedFor", priority, key, generation, attempt, claims, lease,
   claim::text as claim, cause, ${us("enqueued_at")} as "enqueuedAtUs", ${us("due_at")} as "dueAtUs", schedule,
   ${us("occurrence")} as "occurrenceUs"`
 

@@ -1,0 +1,54 @@
+import { bigint, boolean, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * Writes one new run that has nothing but an input, and that its own process takes at once: already claimed under
+ * (`lease`, `claim`), and noted as such, so that there is a way from the lease to it. Nothing is returned if it came too
+ * late.
+ *
+ * Guarantee: nothing is claimed under a lease that is not live, nor in a pool or of a job that is paused; then it is
+ * ready. Its id must be new: one that is already there is an error. Nothing is written after `notAfter`, so that a copy of
+ * this call that was lost on its way cannot come in later.
+ * Locks: none beyond the new rows.
+ * Index: the primary keys of workers and pauses.
+ */
+export const handOffRun = statement({
+  name: "runs/hand-off",
+  params: {
+    id: uuid,
+    job: text,
+    pool: text,
+    priority: int,
+    history: text,
+    buryWhenLost: boolean,
+    notAfter: nullable(instant),
+    input: json,
+    lease: uuid,
+    claim: bigint,
+  },
+  returns: { is_claimed: boolean, rank: bigint, now_ms: double },
+  sql: `
+  with verdict as materialized (
+    select at, exists (select from {workers} where lease = @lease and not dead and expires_at > at)
+      and not exists (select from {pauses} where kind = 'job' and name = @job or kind = 'pool' and name = @pool)
+      as is_claimed
+    -- Asked once, and not wherever it is mentioned.
+    from (select {now} as at offset 0) as moment
+    where @notAfter is null or at <= @notAfter
+  ),
+  noted as (
+    insert into {claims} (lease, claim, runs)
+    select @lease, @claim, array[@id]
+    from verdict
+    where is_claimed
+  )
+  insert into {runs} (
+    id, job, pool, priority, rank, stage, lease, claim, claims, enqueued_at, due_at, input, history, bury_when_lost
+  )
+  select @id, @job, @pool, @priority, (date_part('epoch', at) * 1000000)::bigint, 'queued',
+    case when is_claimed then @lease end, case when is_claimed then @claim end, case when is_claimed then 1 else 0 end,
+    at, at, @input, @history, @buryWhenLost
+  from verdict
+  returning lease is not null as is_claimed, rank, date_part('epoch', enqueued_at) * 1000 as now_ms
+`,
+})
