@@ -19,7 +19,10 @@ export async function contest(part, { quick = false, only, among = () => true, u
   const { present, missing } = await gather(only)
   // Within two minutes there is no time for settings.
   const isShort = untilMs !== undefined
-  const contenders = present.filter(among).filter(({ name }) => !(isShort && name === "carillon-default"))
+  const contenders = present
+    .filter(among)
+    .filter(({ name }) => !(isShort && name === "carillon-default"))
+    .filter((contender) => takesPart(part, contender, sizes))
   const places = await openPlaces(contenders.map(({ on }) => on))
   try {
     const variants = variantsOf(part, sizes)
@@ -32,7 +35,10 @@ export async function contest(part, { quick = false, only, among = () => true, u
       peerRounds: sizes[part.name]?.peerRounds ?? sizes[part.name]?.rounds ?? sizes.rounds,
       sizes: sizes[part.name],
       contenders: Object.fromEntries(
-        contenders.map((contender) => [contender.name, describe(part, contender, variants)]),
+        contenders.map((contender) => [
+          contender.name,
+          { ...describe(part, contender, variants), rounds: roundsOf(part, sizes, contender) },
+        ]),
       ),
     }
     console.log(`\n${part.title}`)
@@ -87,6 +93,13 @@ function variantsOf({ name, variants }, sizes) {
   const all = variants(sizes)
   const chosen = sizes[name]?.variants ?? Object.keys(all)
   return Object.fromEntries(chosen.map((variant) => [variant, all[variant]]))
+}
+
+/** Who has settings for none of the variants is not meant to. */
+function takesPart(part, contender, sizes) {
+  return Object.values(variantsOf(part, sizes)).some(
+    (facts) => part.settingsOf(contender, facts) !== undefined,
+  )
 }
 
 /** Of what takes long, those that no target is about have fewer; who is far behind all others has one. */

@@ -97,8 +97,11 @@ function verdictsTable(verdicts, variants, contenders) {
 function slowOnes(contenders) {
   const slow = Object.values(contenders).filter(({ share }) => share < 1)
   if (slow.length === 0) return []
-  const words = slow.map(({ title, share }) => `${title} (${share * 100} %)`)
-  return [`With fewer jobs, for they would take minutes: ${words.join(", ")}.`]
+  const words = slow.map(({ title, share, rounds }) => {
+    const jobs = `${share * 100} % of the jobs`
+    return `${title} (${rounds === 1 ? `one round, ${jobs}` : jobs})`
+  })
+  return [`Far behind the others, and so with less to do: ${words.join(", ")}.`]
 }
 
 export function failures(figures, contenders) {

@@ -52,7 +52,7 @@ export interface SettleBatch<E extends End> {
 
 /** Throws when the database cannot be asked; what was certain by then has been told. */
 export async function settleBatch<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
-  for (const ends of groupBy(batch.ends, ({ run, outcome }) => `${run.lease} ${isSuccess(outcome)}`)) {
+  for (const ends of alike(batch.ends)) {
     for (const part of onePerRun(ends, batch.isDoubtful)) await settleGroup(runtime, { ...batch, ends: part })
   }
 }
@@ -65,6 +65,8 @@ function onePerRun<E extends End>(
   ends: readonly E[],
   isDoubtful: (end: E) => boolean,
 ): readonly (readonly E[])[] {
+  // Only what may have been written before can have been claimed again.
+  if (!ends.some(isDoubtful)) return [ends]
   const first = new Map<string, E>()
   for (const end of ends) {
     const { id } = end.run
@@ -144,10 +146,13 @@ async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<
   const { ends, identity, isDoubtful, tell } = batch
   const became = await write(runtime, identity, ends)
   await runtime.crashPoint("settle.written")
-  const isMissing = (end: E) => !became.has(end.run.id) && isDoubtful(end)
-  const missing = ends.filter(isMissing)
+  const missing: E[] = []
   // What is written is told before anything else can fail: nobody would know of it the next time.
-  for (const end of ends) if (!isMissing(end)) tell(end, became.get(end.run.id))
+  for (const end of ends) {
+    const what = became(end.run.id)
+    if (what === undefined && isDoubtful(end)) missing.push(end)
+    else tell(end, what)
+  }
   if (missing.length === 0) return
   const lost = missing.map(({ run }) => run)
   const settled = await findSettledRuns(runtime.database, lost, "vital")
@@ -158,12 +163,11 @@ async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<
   }
 }
 
+/** What a run has become by a write; `undefined` for one that was not ours. */
+type BecameOf = (run: string) => Became | undefined
+
 /** Successes go the short way, all others the general one. */
-async function write(
-  runtime: Runtime,
-  identity: WorkerIdentity,
-  ends: readonly End[],
-): Promise<Map<string, Became>> {
+async function write(runtime: Runtime, identity: WorkerIdentity, ends: readonly End[]): Promise<BecameOf> {
   const [first] = ends
   const way = first && isSuccess(first.outcome) ? writeSuccesses : writeOthers
   return withPartitions(runtime.database, () => way(runtime, identity, ends))
@@ -180,9 +184,11 @@ async function writeSuccesses(
   runtime: Runtime,
   identity: WorkerIdentity,
   ends: readonly End[],
-): Promise<Map<string, Became>> {
+): Promise<BecameOf> {
   const params = completeParams(runtime, identity, ends)
   const [row] = await runtime.database.run(completionOf(ends), params, { lane: "vital" })
+  const isOrdinary = row?.count === ends.length && row.cancelled === null && row.limit_keys === null
+  if (isOrdinary) return () => SUCCEEDED
   const completed = row?.count === ends.length ? params.ids : (JSON.parse(row?.completed ?? "[]") as string[])
   const became = new Map(completed.map((id) => [id, SUCCEEDED]))
   const cancelled = row?.cancelled ? (JSON.parse(row.cancelled) as string[]) : []
@@ -193,22 +199,23 @@ async function writeSuccesses(
     const { state = "" } = became.get(first) ?? {}
     became.set(first, { state, rank: 0n, limitKeys: JSON.parse(row.limit_keys) })
   }
-  return became
+  return (run) => became.get(run)
 }
 
 async function writeOthers(
   runtime: Runtime,
   identity: WorkerIdentity,
   ends: readonly End[],
-): Promise<Map<string, Became>> {
+): Promise<BecameOf> {
   const params = settleParams(runtime, identity, ends)
   const rows = await runtime.database.run(settleRuns, params, { lane: "vital" })
-  return new Map(
+  const became = new Map<string, Became>(
     rows.map(({ id, state, rank, limit_keys: keys }) => [
       id,
       { state, rank, limitKeys: keys === null ? [] : (JSON.parse(keys) as string[]) },
     ]),
   )
+  return (run) => became.get(run)
 }
 
 /** The parameters of runs/complete for successes under one lease. Lists without a value are sent empty. */
@@ -268,13 +275,12 @@ function causeOf({ kind }: Outcome): string | null {
   return kind in CAUSE_OF ? CAUSE_OF[kind as keyof typeof CAUSE_OF] : null
 }
 
-function groupBy<T>(items: readonly T[], keyOf: (item: T) => string): T[][] {
-  const groups = new Map<string, T[]>()
-  for (const item of items) {
-    const key = keyOf(item)
-    const group = groups.get(key)
-    if (group) group.push(item)
-    else groups.set(key, [item])
-  }
-  return [...groups.values()]
+/** In groups of one lease and only successes or none, which nearly every batch is already. */
+function alike<E extends End>(ends: readonly E[]): readonly (readonly E[])[] {
+  const [first] = ends
+  if (first === undefined) return []
+  const isLikeFirst = ({ run, outcome }: E) =>
+    run.lease === first.run.lease && isSuccess(outcome) === isSuccess(first.outcome)
+  if (ends.every(isLikeFirst)) return [ends]
+  return [ends.filter(isLikeFirst), ...alike(ends.filter((end) => !isLikeFirst(end)))]
 }

@@ -9,7 +9,7 @@ import { formatInstant, type InstantMs, parseInstant } from "../time/instant.ts"
 export interface Codec<T> {
   /** The type that a parameter is cast to. */
   readonly sqlType: string
-  /** Its texts hold nothing that would have to be quoted in an array: digits, letters, signs. */
+  /** Its texts are what `String` makes of the values, and nothing in them would have to be quoted in an array. */
   readonly plain?: boolean
   readonly encode: (value: T) => string | null
   readonly decode: (text: string | null) => T
@@ -56,7 +56,6 @@ function readInstant(value: string): InstantMs {
 export function nullable<T>(inner: Codec<T>): Codec<T | null> {
   return {
     sqlType: inner.sqlType,
-    ...(inner.plain && { plain: true }),
     encode: (value) => (value === null ? null : inner.encode(value)),
     decode: (value) => (value === null ? null : inner.decode(value)),
   }
@@ -64,12 +63,12 @@ export function nullable<T>(inner: Codec<T>): Codec<T | null> {
 
 /** An array of one type. Written as PostgreSQL's array literal; never read back. */
 export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
-  const element = inner.plain
-    ? (value: T) => inner.encode(value) ?? "NULL"
-    : (value: T) => quoteElement(inner.encode(value))
+  const inside = inner.plain
+    ? (values: readonly T[]) => values.join(",")
+    : (values: readonly T[]) => values.map((value) => quoteElement(inner.encode(value))).join(",")
   return codec<readonly T[]>(
     `${inner.sqlType}[]`,
-    (values) => `{${values.map(element).join(",")}}`,
+    (values) => `{${inside(values)}}`,
     () => {
       throw new TypeError(`no statement returns ${inner.sqlType}[]`)
     },

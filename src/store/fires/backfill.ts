@@ -52,7 +52,7 @@ export const backfillFires = statement({
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule, occurrence, backfill
     )
-    select fire.run, job, @pool, @priority, (extract(epoch from {now}) * 1000000)::bigint + place,
+    select fire.run, job, @pool, @priority, (date_part('epoch', {now}) * 1000000)::bigint + place,
       'parked', 'limit', true, true, {now}, {now}, input, tenant,
       case when @tags is not null then array(select json_array_elements_text(@tags)) end,
       @timeoutMs, @retry, @history, @buryWhenLost, @schedule::text, occurrence, @isAside

@@ -32,7 +32,7 @@ export const admitRuns = statement({
   ),
   moved as (
     update {runs} as run
-    set stage = 'queued', parked_for = null, rank = (extract(epoch from {now}) * 1000000)::bigint + turn - 1
+    set stage = 'queued', parked_for = null, rank = (date_part('epoch', {now}) * 1000000)::bigint + turn - 1
     from unnest(@ids) with ordinality as given (id, turn)
     where run.id = any (array(select id from held)) and run.id = given.id
     returning run.id, pool, solo, priority, rank

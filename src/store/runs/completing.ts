@@ -23,7 +23,11 @@ export const COMPLETE_COLUMNS = {
 /** `also` stands after `gone`, which has what each run leaves behind. */
 export function completing(also = ""): string {
   return `
-  with gone as (
+  with moment as materialized (
+    -- The clock is read aside: in the list of an insert it would be another step for every row.
+    select {now} as at
+  ),
+  gone as (
     delete from {runs} as run
     using unnest(@ids, @claims, @startedAgoMs, @results, @logs) as ended (id, claim, started_ago_ms, result, log)
     where run.id = any (@ids) and run.id = ended.id and run.claim = ended.claim
@@ -40,7 +44,7 @@ export function completing(also = ""): string {
       input, result, history, tenant, generation, charged, cause, worker, version, schedule, occurrence, logs
     )
     select id, claim, attempt + 1, job, pool, @lease, enqueued_at, due_at,
-      {now} - started_ago_ms * interval '1 millisecond', {now},
+      (select at from moment) - started_ago_ms * interval '1 millisecond', (select at from moment),
       case when cancelling then 'cancelled' else 'succeeded' end,
       case when cancelling then 'cancelled' else 'succeeded' end,
       input, result, history, tenant, generation, not cancelling, cause, @worker, @version, schedule, occurrence, log

@@ -41,7 +41,7 @@ export const expediteRun = statement({
       priority = coalesce(@priority, run.priority),
       rank = case
         when held.state = 'ready' and run.priority = coalesce(@priority, run.priority) then run.rank
-        else (extract(epoch from {now}) * 1000000)::bigint
+        else (date_part('epoch', {now}) * 1000000)::bigint
       end,
       due_at = least(run.due_at, {now})
     from held

@@ -31,8 +31,8 @@ export const findRun = statement({
   },
   plan: "index",
   sql: `
-  select id, job, pool, tenant, priority, rank, {schema}.state(run) as state, parked_for, attempt, generation, enqueued_at, due_at, start_by,
-    key, array_to_json(tags) as tags, input, progress, lease
+  select id, job, pool, tenant, priority, rank, {schema}.state(run) as state, parked_for, attempt, generation,
+    enqueued_at, due_at, start_by, key, array_to_json(tags) as tags, input, progress, lease
   from {runs} as run
   where id = @id
 `,

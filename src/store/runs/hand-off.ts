@@ -10,7 +10,7 @@ import { statement } from "../statement.ts"
  * ready. Its id must be new: one that is already there is an error. Nothing is written after `notAfter`, so that a copy of
  * this call that was lost on its way cannot come in later.
  * Locks: none beyond the new rows.
- * Index: the primary keys of workers and pauses.
+ * Index: the primary key of workers; there are never many pauses.
  */
 export const handOffRun = statement({
   name: "runs/hand-off",

@@ -42,14 +42,19 @@ export const insertRuns = statement({
   },
   returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint, now_ms: double },
   sql: `
-  with inserted as (
+  with moment as materialized (
+    -- The clock is read aside: in the list of an insert it would be another step for every row.
+    select at, (date_part('epoch', at) * 1000000)::bigint as rank
+    from (select {now} as at offset 0) as clock
+  ),
+  inserted as (
     insert into {runs} as run (
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
       lease, claim, claims, tenant, key, tags, timeout_ms, retry, history, bury_when_lost
     )
-    select id, @job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint + place - 1,
+    select id, @job, pool, priority, (select rank from moment) + place - 1,
       case when state in ('ready', 'running') then 'queued' else state end,
-      case when state = 'parked' then 'limit' end, @limited, @limited, {now}, due_at,
+      case when state = 'parked' then 'limit' end, @limited, @limited, (select at from moment), due_at,
       case when start_within_ms is not null then
         least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')
       end, input,
@@ -61,10 +66,10 @@ export const insertRuns = statement({
     from (
       select new.*,
         case
-          when due_at > {now} then 'waiting'
+          when due_at > (select at from moment) then 'waiting'
           when @limited then 'parked'
           when @lease is not null
-            and exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
+            and exists (select from {workers} where lease = @lease and not dead and expires_at > (select at from moment))
             and not exists (
               select from {pauses}
               where kind = 'job' and name = @job or kind = 'pool' and name = new.pool
@@ -75,7 +80,7 @@ export const insertRuns = statement({
         select place, id, input, tenant, start_within_ms, key, tags, timeout_ms, retry,
           coalesce(pool, @pool) as pool,
           coalesce(priority, @priority) as priority,
-          coalesce(run_at, {now} + coalesce(delay_ms, 0) * interval '1 millisecond') as due_at
+          coalesce(run_at, (select at from moment) + coalesce(delay_ms, 0) * interval '1 millisecond') as due_at
         from unnest(
           @ids, @inputs, @pools, @priorities, @tenants, @delaysMs, @runAts, @startWithinsMs, @keys, @tags,
           @timeoutsMs, @retries
@@ -84,7 +89,7 @@ export const insertRuns = statement({
         )
       ) as new
     ) as new
-    where @notAfter is null or {now} <= @notAfter
+    where @notAfter is null or (select at from moment) <= @notAfter
     on conflict (id) do nothing
     returning id, {schema}.state(run) as state, pool, solo, priority, rank
   ),
@@ -102,7 +107,7 @@ export const insertRuns = statement({
     join inserted on inserted.id = wanted.run
   )
   select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank,
-    extract(epoch from {now})::float8 * 1000 as now_ms
+    (select date_part('epoch', at) * 1000 from moment) as now_ms
   from inserted
   group by state, pool, solo, priority
 `,

@@ -15,7 +15,7 @@ export const lookAround = statement({
   sql: `
   select pg_catalog.pg_current_snapshot()::text || ':'
       || pg_catalog.age(pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::xid) as snapshot,
-    (extract(epoch from {now}) * 1000000)::bigint as rank, lane.solo, lane.priority
+    (date_part('epoch', {now}) * 1000000)::bigint as rank, lane.solo, lane.priority
   from (values (true)) as always
   left join lateral (
     select gap.solo, found.priority

@@ -23,6 +23,6 @@ export const nextDue = statement({
     ) as in_ms,
     pg_catalog.pg_current_snapshot()::text || ':'
       || pg_catalog.age(pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::xid) as snapshot,
-    (extract(epoch from {now}) * 1000000)::bigint as rank
+    (date_part('epoch', {now}) * 1000000)::bigint as rank
 `,
 })

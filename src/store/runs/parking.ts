@@ -167,7 +167,7 @@ export const UNPARK = `
     update {runs} as run
     set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
       parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
-      rank = (extract(epoch from {now}) * 1000000)::bigint + turn
+      rank = (date_part('epoch', {now}) * 1000000)::bigint + turn
     from ordered
     where run.ctid = any (array(select place from chosen)) and run.ctid = ordered.place
     returning id, {schema}.state(run) as state, pool, solo, priority, run.rank

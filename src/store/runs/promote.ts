@@ -43,7 +43,7 @@ export const promoteRuns = statement({
     update {runs} as run
     set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
       parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
-      rank = (extract(epoch from {now}) * 1000000)::bigint + turn
+      rank = (date_part('epoch', {now}) * 1000000)::bigint + turn
     from ordered
     where run.ctid = any (array(select place from due)) and run.ctid = ordered.place
     returning id, {schema}.state(run) as state, pool, solo, priority, rank, due_at, limited

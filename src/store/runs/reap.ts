@@ -51,7 +51,7 @@ export const reapRuns = statement({
   ),
   moved as (
     update {runs} as run
-    set stage = 'queued', rank = (extract(epoch from {now}) * 1000000)::bigint,
+    set stage = 'queued', rank = (date_part('epoch', {now}) * 1000000)::bigint,
       attempt = run.attempt + case when lost.started then 1 else 0 end,
       solo = true, suspect = true, started = false, cause = 'lost', lease = null, claim = null, progress = null,
       -- It was claimed in time.

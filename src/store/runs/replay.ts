@@ -34,7 +34,7 @@ export const replayRun = statement({
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
       generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause, backfill
     )
-    select run, job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint,
+    select run, job, pool, priority, (date_part('epoch', {now}) * 1000000)::bigint,
       case when limits is null then 'queued' else 'parked' end, case when limits is not null then 'limit' end,
       limits is not null, limits is not null, {now}, {now}, input, tenant,
       generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, 'replayed',

@@ -82,7 +82,7 @@ export const settleRuns = statement({
   moved as (
     update {runs} as run
     set stage = case when next = 'ready' then 'queued' else next end,
-      rank = (extract(epoch from {now}) * 1000000)::bigint,
+      rank = (date_part('epoch', {now}) * 1000000)::bigint,
       due_at = case when next = 'waiting' then {now} + delay_ms * interval '1 millisecond' else run.due_at end,
       attempt = run.attempt
         + case when outcome in ('failed', 'timed_out') and started_ago_ms is not null then 1 else 0 end,

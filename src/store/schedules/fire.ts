@@ -50,7 +50,12 @@ export const fireSchedules = statement({
   returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint },
   plan: "index",
   sql: `
-  with given as materialized (
+  with moment as materialized (
+    -- The clock is read aside: in the list of an insert it would be another step for every row.
+    select at, (date_part('epoch', at) * 1000000)::bigint as rank
+    from (select {now} as at offset 0) as clock
+  ),
+  given as materialized (
     select *
     from unnest(
       @ids, @cursors, @nextOccurrences, @nextAts, @states, @fired, @tzdbs, @lastCivils, @pools,
@@ -76,7 +81,7 @@ export const fireSchedules = statement({
   ),
   ledger as (
     insert into {fires} (schedule, occurrence, outcome, due_at, decided_at, run, last)
-    select schedule, occurrence, 'fired', due_at, {now}, run, occurrence
+    select schedule, occurrence, 'fired', due_at, (select at from moment), run, occurrence
     from fire
     on conflict (schedule, occurrence, generation) do nothing
     returning run
@@ -86,7 +91,7 @@ export const fireSchedules = statement({
     select schedule, first,
       -- A backfill may have run the first of them before.
       coalesce((select max(generation) from {fires} as known where known.schedule = passed.schedule and occurrence = first), 0) + 1,
-      outcome, reason, {now}, last, count, into_occurrence
+      outcome, reason, (select at from moment), last, count, into_occurrence
     from unnest(@passedOf, @firsts, @lasts, @counts, @outcomes, @reasons, @intos)
       as passed (schedule, first, last, count, outcome, reason, into_occurrence)
     on conflict (schedule, occurrence, generation) do nothing
@@ -96,9 +101,9 @@ export const fireSchedules = statement({
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, start_by, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule, occurrence, missed
     )
-    select fire.run, job, pool, priority, (extract(epoch from {now}) * 1000000)::bigint + place - 1,
+    select fire.run, job, pool, priority, (select rank from moment) + place - 1,
       case when is_limited then 'parked' else 'queued' end, case when is_limited then 'limit' end,
-      is_limited, is_limited, {now}, due_at,
+      is_limited, is_limited, (select at from moment), due_at,
       case when start_within_ms is not null then
         least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')
       end, input, tenant,

@@ -37,7 +37,7 @@ export const releaseHeldRuns = statement({
   moved as (
     update {runs} as run
     set stage = case when limited then 'parked' else 'queued' end, parked_for = case when limited then 'limit' end,
-      rank = (extract(epoch from {now}) * 1000000)::bigint + turn
+      rank = (date_part('epoch', {now}) * 1000000)::bigint + turn
     from ordered
     where run.id = any (array(select id from ordered)) and run.id = ordered.id
     returning run.id, {schema}.state(run) as state, pool, solo, priority, rank, limited

@@ -30,7 +30,7 @@ export const runScheduleNow = statement({
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input,
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule
     )
-    select @run, job, @pool, @priority, (extract(epoch from {now}) * 1000000)::bigint,
+    select @run, job, @pool, @priority, (date_part('epoch', {now}) * 1000000)::bigint,
       case when is_limited then 'parked' else 'queued' end, case when is_limited then 'limit' end,
       is_limited, is_limited, {now}, {now}, input, tenant,
       case when @tags is not null then array(select json_array_elements_text(@tags)) end,

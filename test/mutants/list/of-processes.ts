@@ -55,7 +55,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
       })),
       {
         file: "src/store/runs/insert.ts",
-        find: "@limited, @limited, {now}, due_at,",
+        find: "@limited, @limited, (select at from moment), due_at,",
         replace: `@limited, @limited, ${TIME_OF_ID}, due_at,`,
       },
     ],
