@@ -59,6 +59,7 @@ const SECTIONS = {
   "claims.behind": ours.claimsBehindSection,
   "claims.late": ours.claimsLateSection,
   designs: ours.designsSection,
+  "designs.alone": ours.aloneSection,
   schedules: ours.schedulesSection,
   "schedules.crowd": ours.crowdSection,
   "time.nexts": ours.nextsSection,

@@ -2,22 +2,27 @@
 import { createSystemHost } from "../../dist/runtime/system.js"
 import { makePartitions } from "../../dist/store/attempts/partitions.js"
 import { migrate } from "../../dist/store/migrate.js"
+import { insertPlainRuns } from "../../dist/store/runs/insert-plain.js"
 import { openServer } from "../../dist/store/server/server.js"
 import { ALWAYS_PLANNED } from "../../dist/store/statement.js"
 import { processUs } from "../tools/cpu.mjs"
 import { pg } from "../tools/driver.mjs"
 import { median, spreadOf, table } from "../tools/measure.mjs"
 import { startServer } from "../tools/server.mjs"
+import { measureAlone } from "./alone.mjs"
 import { DESIGNS } from "./designs.mjs"
 
-const FULL = { rounds: 5, batch: 1_000, batches: 100, warmUp: 10 }
-const QUICK = { rounds: 1, batch: 1_000, batches: 5, warmUp: 1 }
+const FULL = { rounds: 5, batch: 1_000, batches: 100, warmUp: 10, alone: 1_000 }
+const QUICK = { rounds: 1, batch: 1_000, batches: 5, warmUp: 1, alone: 50 }
 
 export async function run({ quick = false } = {}) {
   const sizes = quick ? QUICK : FULL
   const server = await startServer()
   const costs = Object.fromEntries(Object.keys(DESIGNS).map((name) => [name, []]))
+  const alone = {}
   try {
+    Object.assign(alone, await server.withDatabase((url) => oneByOne(url, sizes.alone)))
+    console.log(`one run, us of the server: ${JSON.stringify(alone)}`)
     for (let each = 0; each < sizes.rounds; each += 1) {
       for (const [name, design] of Object.entries(DESIGNS)) {
         const measured = await server.withDatabase((url) => measure(url, design, sizes))
@@ -32,15 +37,17 @@ export async function run({ quick = false } = {}) {
     const all = (key) => costs[name].map((cost) => cost[key])
     const bytes = (key) => Math.round(median(all(key)))
     return {
-      ...{ name, title, claimUs: spreadOf(all("claimUs")), endUs: spreadOf(all("endUs")) },
+      ...{ name, title, insertUs: spreadOf(all("insertUs")) },
+      ...{ claimUs: spreadOf(all("claimUs")), endUs: spreadOf(all("endUs")) },
       ...{ claimBytes: bytes("claimBytes"), endBytes: bytes("endBytes") },
     }
   })
   console.log(
     table(
-      ["", "claim, us", "end, us", "claim, bytes of WAL", "end, bytes of WAL"],
-      figures.map(({ name, claimUs, endUs, claimBytes, endBytes }) => [
+      ["", "insert, us", "claim, us", "end, us", "claim, bytes of WAL", "end, bytes of WAL"],
+      figures.map(({ name, insertUs, claimUs, endUs, claimBytes, endBytes }) => [
         name,
+        insertUs.median,
         claimUs.median,
         endUs.median,
         claimBytes,
@@ -48,11 +55,11 @@ export async function run({ quick = false } = {}) {
       ]),
     ),
   )
-  return { server: { version: server.version, settings: server.settings }, sizes, figures }
+  return { server: { version: server.version, settings: server.settings }, sizes, alone, figures }
 }
 
-/** For each run: processor time of the session that does it, and bytes of WAL. Waiting for the disk is not in it. */
-async function measure(url, design, { batch, batches, warmUp }) {
+/** A database with one worker, for `use`. */
+async function withWorker(url, use) {
   const host = createSystemHost()
   const database = openServer(host, { url, schema: "carillon" })
   await migrate({ ...host, database })
@@ -60,17 +67,44 @@ async function measure(url, design, { batch, batches, warmUp }) {
   await database.close()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  const sessions = { claim: await openSession(url, "index"), end: await openSession(url, "hashed") }
   try {
-    for (const sql of design.setUp) await client.query(sql)
     const lease = host.newId()
     await client.query(
       "insert into carillon.workers (lease, hostname, pid, pools, started_at, expires_at)" +
         " values ($1, 'here', 1, '{default}', now(), now() + interval '1 day')",
       [lease],
     )
-    await fill(client, host, batch * (batches + warmUp))
-    const totals = { claimUs: 0, endUs: 0, claimBytes: 0, endBytes: 0 }
+    return await use({ host, client, lease })
+  } finally {
+    await client.end()
+  }
+}
+
+function oneByOne(url, count) {
+  return withWorker(url, ({ host, lease }) => {
+    const open = async (plan) => {
+      const opened = await openSession(url, plan)
+      await opened.session.query("set synchronous_commit = off")
+      return opened
+    }
+    return measureAlone({ host, lease, open, count, warmUp: Math.ceil(count / 10) })
+  })
+}
+
+/** For each run: processor time of the session that does it, and bytes of WAL. Waiting for the disk is not in it. */
+function measure(url, design, sizes) {
+  return withWorker(url, (on) => measureOn(url, design, { ...sizes, ...on }))
+}
+
+async function measureOn(url, design, { batch, batches, warmUp, host, client, lease }) {
+  const sessions = {
+    insert: await openSession(url, "index"),
+    claim: await openSession(url, "index"),
+    end: await openSession(url, "hashed"),
+  }
+  try {
+    for (const sql of design.setUp) await client.query(sql)
+    const totals = { insertUs: 0, insertBytes: 0, claimUs: 0, endUs: 0, claimBytes: 0, endBytes: 0 }
     const count = async (step, ask) => {
       const { session, pid } = sessions[step]
       const [before, beforeUs] = [await walBytes(client), processUs(pid)]
@@ -79,8 +113,18 @@ async function measure(url, design, { batch, batches, warmUp }) {
       totals[`${step}Bytes`] += (await walBytes(client)) - before
       return found
     }
+    const clear = () => {
+      for (const key of Object.keys(totals)) totals[key] = 0
+    }
     for (let number = 1; number <= batches + warmUp; number += 1) {
-      if (number === warmUp + 1) for (const key of Object.keys(totals)) totals[key] = 0
+      if (number === warmUp + 1) clear()
+      await count("insert", insertOf(host, batch))
+    }
+    const { insertUs } = totals
+    await client.query("analyze")
+    await client.query("checkpoint")
+    for (let number = 1; number <= batches + warmUp; number += 1) {
+      if (number === warmUp + 1) clear()
       const claim = BigInt(number)
       const found = await count("claim", design.claim({ lease, claim, batch }))
       if (found.length !== batch) throw new Error(`claimed ${found.length}`)
@@ -88,10 +132,10 @@ async function measure(url, design, { batch, batches, warmUp }) {
     }
     const { rows: left } = await client.query("select count(*)::int as count from carillon.runs")
     if (left[0].count !== 0) throw new Error(`${left[0].count} runs are left`)
-    return Object.fromEntries(Object.entries(totals).map(([key, sum]) => [key, sum / (batch * batches)]))
+    const all = { ...totals, insertUs }
+    return Object.fromEntries(Object.entries(all).map(([key, sum]) => [key, sum / (batch * batches)]))
   } finally {
     for (const { session } of Object.values(sessions)) await session.end()
-    await client.end()
   }
 }
 
@@ -104,18 +148,17 @@ async function openSession(url, plan) {
   return { session, pid: rows[0].pid }
 }
 
-async function fill(client, host, count) {
-  for (let from = 0; from < count; from += 5_000) {
-    const ids = Array.from({ length: Math.min(5_000, count - from) }, () => host.newId())
-    await client.query(
-      "insert into carillon.runs (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, history, bury_when_lost)" +
-        " select id, 'job', 'default', 0, $2::bigint + place, 'queued', now(), now(), '{\"a\":1,\"b\":\"hello\"}', 'standard', false" +
-        " from unnest($1::uuid[]) with ordinality as given (id, place)",
-      [ids, from],
-    )
+function insertOf(host, batch) {
+  const ids = Array.from({ length: batch }, () => host.newId())
+  const ofJob = { job: "job", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
+  return {
+    name: "insert",
+    text: insertPlainRuns.text("carillon"),
+    values: insertPlainRuns.bind({
+      ...{ ...ofJob, lease: null, claim: null, notAfter: null },
+      ...{ ids, inputs: ids.map(() => '{"a":1,"b":"hello"}') },
+    }),
   }
-  await client.query("analyze")
-  await client.query("checkpoint")
 }
 
 async function walBytes(client) {

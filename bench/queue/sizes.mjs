@@ -7,7 +7,7 @@ export const FULL = {
   single: { seconds: 5, inFlight: [1, 8, 64] },
   drain: { count: 200_000, processes: [1, 2, 4] },
   /** For each process: at 10 handlers of 5 ms at once that is 5 s. */
-  sleep: { countEach: 10_000, processes: [1, 2, 4] },
+  sleep: { rounds: 2, countEach: 10_000, processes: [1, 2, 4] },
   both: { seconds: 60 },
   latency: { idle: 200, busy: 3_000 },
   snapshot: { rounds: 2, peerRounds: 1, heldS: 75, freeS: 40, heldFromS: 15, judgedS: 20 },

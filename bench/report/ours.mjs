@@ -129,15 +129,33 @@ export function claimsLateSection(results) {
 }
 
 export function designsSection(results) {
-  const head = ["", "claim, us", "end, us", "bytes of WAL for the claim", "for the end"]
-  const rows = results.figures.map(({ name, title, claimUs, endUs, claimBytes, endBytes }) => [
+  const head = ["", "insert, us", "claim, us", "end, us", "bytes of WAL for the claim", "for the end"]
+  const rows = results.figures.map(({ name, title, insertUs, claimUs, endUs, claimBytes, endBytes }) => [
     `*${name}*: ${title}`,
+    spread(insertUs),
     spread(claimUs),
     spread(endUs),
     claimBytes,
     endBytes,
   ])
   return table(head, rows)
+}
+
+/** In the order of a run's life. */
+const ALONE = {
+  "insert-one": "written, and waits for whoever claims it",
+  "insert-plain": "the same by the statement for lists",
+  "hand-off": "written as claimed by its own process",
+  "insert-plain, taken": "the same by the statement for lists",
+  claim: "claimed",
+  complete: "its success written down",
+}
+
+export function aloneSection({ alone }) {
+  return table(
+    ["one run", "us of the server"],
+    Object.entries(ALONE).map(([name, title]) => [title, figure(alone[name])]),
+  )
 }
 
 export function schedulesSection(results) {

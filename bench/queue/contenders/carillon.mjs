@@ -4,7 +4,7 @@ import { createCarillon, defineJob } from "../../../dist/index.js"
 /** What one `enqueueMany` takes at the most. */
 const MOST = 50_000
 
-const BULK = { batch: 10_000, inFlight: 3 }
+const BULK = { batch: 5_000, inFlight: 3 }
 const BOTH = { slots: 1_000, batch: 1_000, inFlight: 2 }
 
 export const contender = {
