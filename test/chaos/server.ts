@@ -59,6 +59,8 @@ const HASTY = { fsync: "off", full_page_writes: "off" }
 /** As Carillon itself would start it. */
 export const SAFE = { fsync: "on", full_page_writes: "on" }
 
+/** Without waiting for anybody a server is gone in a moment. */
+const MOST_QUITTING_MS = 10_000
 const SIGNALS = { smart: "SIGTERM", fast: "SIGINT", immediate: "SIGQUIT" } as const
 const isRoot = process.getuid?.() === 0
 /** The user that servers run as here. */
@@ -85,6 +87,13 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
   const ended = async () => {
     if (child && isUp()) await once(child, "exit")
   }
+  /** At once. A clock that is not its own may keep a server that has shut down from leaving: it waits for itself. */
+  const quit = async () => {
+    child?.kill("SIGQUIT")
+    const impatience = setTimeout(() => child?.kill("SIGKILL"), MOST_QUITTING_MS)
+    await ended()
+    clearTimeout(impatience)
+  }
   async function start(more: Restart = {}): Promise<void> {
     cluster = more.cluster ?? cluster
     settings = { ...settings, ...more.settings }
@@ -108,8 +117,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
       { url, socketDir, cluster },
       { ...own, settings: allSettings(), env: next },
     )
-    child?.kill("SIGQUIT")
-    await ended()
+    await quit()
     onDead()
     ;[child, cluster, env] = [standby.child, standby.cluster, next]
     await standby.promote()
@@ -142,8 +150,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
     },
     close: async () => {
       for (const pid of isUp() ? familyOf(child?.pid ?? 0) : []) signal(pid, "SIGCONT")
-      child?.kill("SIGQUIT")
-      await ended()
+      await quit()
       process.off("exit", leave)
       options.cleanUp?.()
     },
