@@ -11,6 +11,13 @@ const SCHEMA = "carillon"
 const OF_JOB = { job: "job", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
 const INPUT = '{"a":1,"b":"hello"}'
 
+/** One call of the statement for lists. */
+export const insertOf = (ids) =>
+  ask(insertPlainRuns, {
+    ...{ ...OF_JOB, ids, inputs: ids.map(() => INPUT) },
+    ...{ notAfter: null, lease: null, claim: null },
+  })
+
 const ask = (statement, params) => ({
   name: statement.name,
   text: statement.text(SCHEMA),

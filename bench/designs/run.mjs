@@ -2,14 +2,13 @@
 import { createSystemHost } from "../../dist/runtime/system.js"
 import { makePartitions } from "../../dist/store/attempts/partitions.js"
 import { migrate } from "../../dist/store/migrate.js"
-import { insertPlainRuns } from "../../dist/store/runs/insert-plain.js"
 import { openServer } from "../../dist/store/server/server.js"
 import { ALWAYS_PLANNED } from "../../dist/store/statement.js"
 import { processUs } from "../tools/cpu.mjs"
 import { pg } from "../tools/driver.mjs"
 import { median, spreadOf, table } from "../tools/measure.mjs"
 import { startServer } from "../tools/server.mjs"
-import { measureAlone } from "./alone.mjs"
+import { insertOf, measureAlone } from "./alone.mjs"
 import { DESIGNS } from "./designs.mjs"
 
 const FULL = { rounds: 5, batch: 1_000, batches: 100, warmUp: 10, alone: 1_000 }
@@ -19,9 +18,9 @@ export async function run({ quick = false } = {}) {
   const sizes = quick ? QUICK : FULL
   const server = await startServer()
   const costs = Object.fromEntries(Object.keys(DESIGNS).map((name) => [name, []]))
-  const alone = {}
+  let alone
   try {
-    Object.assign(alone, await server.withDatabase((url) => oneByOne(url, sizes.alone)))
+    alone = await server.withDatabase((url) => oneByOne(url, sizes.alone))
     console.log(`one run, us of the server: ${JSON.stringify(alone)}`)
     for (let each = 0; each < sizes.rounds; each += 1) {
       for (const [name, design] of Object.entries(DESIGNS)) {
@@ -118,7 +117,7 @@ async function measureOn(url, design, { batch, batches, warmUp, host, client, le
     }
     for (let number = 1; number <= batches + warmUp; number += 1) {
       if (number === warmUp + 1) clear()
-      await count("insert", insertOf(host, batch))
+      await count("insert", insertOf(Array.from({ length: batch }, () => host.newId())))
     }
     const { insertUs } = totals
     await client.query("analyze")
@@ -146,19 +145,6 @@ async function openSession(url, plan) {
   await session.query(ALWAYS_PLANNED[plan])
   const { rows } = await session.query("select pg_backend_pid() as pid")
   return { session, pid: rows[0].pid }
-}
-
-function insertOf(host, batch) {
-  const ids = Array.from({ length: batch }, () => host.newId())
-  const ofJob = { job: "job", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
-  return {
-    name: "insert",
-    text: insertPlainRuns.text("carillon"),
-    values: insertPlainRuns.bind({
-      ...{ ...ofJob, lease: null, claim: null, notAfter: null },
-      ...{ ids, inputs: ids.map(() => '{"a":1,"b":"hello"}') },
-    }),
-  }
 }
 
 async function walBytes(client) {

@@ -74,9 +74,9 @@ export function createAsking({ record, say }) {
     /** An insert of runs goes out. Whoever asks for one of them again does so under the same id. */
     inserting: (values = []) => {
       // The first parameter of those that write one run, and the first list of the others.
-      const isFirst = (value) => typeof value === "string" && [0, 1].includes(value.search(UUID))
-      const isList = (value) => typeof value === "string" && value.search(UUID) === 1
-      const ids = (isFirst(values[0]) ? values[0] : values.find(isList))?.match(UUID) ?? []
+      const startsAt = (at) => (value) => typeof value === "string" && value.search(UUID) === at
+      const [first] = values
+      const ids = (startsAt(0)(first) ? first : values.find(startsAt(1)))?.match(UUID) ?? []
       for (const run of ids) {
         if (sent.has(run)) record("enq_invoke", { run })
         else if (sent.size < MOST_REMEMBERED) sent.add(run)

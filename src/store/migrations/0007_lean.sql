@@ -1,5 +1,5 @@
--- What follows from other columns is not kept: as a column, the state of a run cost the server a seventh of every enqueue
--- and a tenth of every claim. Whoever wants to read it asks for `state(run)`, which the planner replaces by what stands here.
+-- What follows from other columns is not kept: as a column, the state of a run cost the server an eighth of every enqueue
+-- and of every claim. Whoever wants to read it asks for `state(run)`, which the planner replaces by what stands here.
 alter table {runs} drop column state;
 create function {schema}.state(run {runs}) returns text
   language sql immutable parallel safe
