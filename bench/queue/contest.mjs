@@ -102,11 +102,12 @@ function takesPart(part, contender, sizes) {
   )
 }
 
-/** Of what takes long, those that no target is about have fewer; who is far behind all others has one. */
+/** Of what takes long, those that no target is about have fewer; who is far behind the best has one. */
 function roundsOf({ name }, sizes, contender) {
   const { rounds = sizes.rounds, peerRounds = rounds } = sizes[name] ?? {}
   if (contender.name === "carillon") return rounds
-  return contender.share === undefined ? peerRounds : Math.min(1, peerRounds)
+  const isFarBehind = contender.share !== undefined || contender.farBehindIn?.includes(name)
+  return isFarBehind ? Math.min(1, peerRounds) : peerRounds
 }
 
 /** Who goes first changes from turn to turn. */

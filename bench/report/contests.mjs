@@ -8,11 +8,11 @@ const UNITS = { perSecond: "jobs a second", medianMs: "median ms", p99Ms: "99 %,
 /** Each contender's figures by variant, a table per figure, and what that is beside the best peer. */
 export function contestSection(part, { keys = ["perSecond"], chart, scaling } = {}) {
   return (results, { writeChart }) => {
-    const { variants, figures, contenders, verdicts, rounds } = results
+    const { variants, figures, contenders, verdicts, rounds, peerRounds } = results
     const pieces = [
       `${origin(part, results)} Medians of ${rounds} rounds, with the least and the most.`,
       ...keys.map((key) => figuresTable({ variants, figures, contenders, key, unit: UNITS[key] })),
-      ...slowOnes(contenders),
+      ...slowOnes(contenders, peerRounds ?? rounds),
       ...failures(figures, contenders),
     ]
     for (const each of chart === undefined ? [] : [chart].flat()) {
@@ -94,14 +94,15 @@ function verdictsTable(verdicts, variants, contenders) {
   return table(["Carillon", "beside", "times better", "wanted", ""], rows)
 }
 
-function slowOnes(contenders) {
-  const slow = Object.values(contenders).filter(({ share }) => share < 1)
-  if (slow.length === 0) return []
-  const words = slow.map(({ title, share, rounds }) => {
-    const jobs = `${share * 100} % of the jobs`
-    return `${title} (${rounds === 1 ? `one round, ${jobs}` : jobs})`
+function slowOnes(contenders, peerRounds) {
+  const words = Object.values(contenders).flatMap(({ title, share, rounds }) => {
+    const less = [
+      ...(rounds < peerRounds ? [rounds === 1 ? "one round" : `${rounds} rounds`] : []),
+      ...(share < 1 ? [`${share * 100} % of the jobs`] : []),
+    ]
+    return less.length === 0 ? [] : [`${title} (${less.join(", ")})`]
   })
-  return [`Far behind the others, and so with less to do: ${words.join(", ")}.`]
+  return words.length === 0 ? [] : [`Far behind the others, and so with less to do: ${words.join(", ")}.`]
 }
 
 export function failures(figures, contenders) {

@@ -35,7 +35,7 @@ export const contender = {
     single: { connections: 20 },
     drain: DRAIN,
     sleep: { concurrency: 10, pollMs: 1, connections: 20 },
-    both: { ...DRAIN, batch: 1_000, inFlight: 1 },
+    both: { ...DRAIN, batch: 1_000, inFlight: 2 },
     latency: { concurrency: 100, pollMs: 1, connections: 20 },
   },
   tried: {
