@@ -4,6 +4,7 @@
  * All of them are fenced by the lease and the claim, and write down durably what became of each run. What else they keep or
  * give up is said. None but the first is the product's.
  */
+import { forgetEndedClaims } from "../../dist/store/claims/forget-ended.js"
 import { claimRuns } from "../../dist/store/runs/claim.js"
 import { completeRuns } from "../../dist/store/runs/complete.js"
 
@@ -58,6 +59,13 @@ const HELD = [
   "alter table held alter column runs set storage external",
 ]
 
+/** The notes of claims that have ended go now and then. */
+const forget = ({ lease, claims }) => ({
+  name: "forget as it is",
+  text: forgetEndedClaims.text(SCHEMA),
+  values: forgetEndedClaims.bind({ lease, claims }),
+})
+
 export const DESIGNS = {
   "as it is": {
     title: "the claim marks the rows, without touching an index; the end moves each to history",
@@ -67,14 +75,7 @@ export const DESIGNS = {
       text: claimRuns.text(SCHEMA),
       values: claimRuns.bind({
         ...{ lease, claim, pool: "default", jobs: ["job"], except: [] },
-        ...{
-          solos: [false],
-          priorities: [0],
-          froms: [0n],
-          mosts: [batch],
-          limit: batch,
-          ended: [claim - 1n],
-        },
+        ...{ solos: [false], priorities: [0], froms: [0n], mosts: [batch], limit: batch },
       }),
     }),
     end: ({ lease, claim, ids }) => ({
@@ -89,6 +90,7 @@ export const DESIGNS = {
         },
       }),
     }),
+    forget,
   },
   "no lock before": {
     title:
@@ -101,6 +103,7 @@ export const DESIGNS = {
       return { ...rest, name: `${name}, unlocked`, text: unlocked }
     },
     end: (asked) => DESIGNS["as it is"].end(asked),
+    forget,
   },
   "state kept": {
     title: "as it is, but the state of a run is a generated column of its row",
@@ -111,6 +114,7 @@ export const DESIGNS = {
     ],
     claim: (asked) => DESIGNS["as it is"].claim(asked),
     end: (asked) => DESIGNS["as it is"].end(asked),
+    forget,
   },
   "history without indexes": {
     title: "as it is, but history can be read only from one end to the other",
@@ -119,6 +123,7 @@ export const DESIGNS = {
     ),
     claim: (asked) => DESIGNS["as it is"].claim(asked),
     end: (asked) => DESIGNS["as it is"].end(asked),
+    forget,
   },
   "row of claims": {
     title: "the claim writes one row for the batch and locks the runs, but does not change them",

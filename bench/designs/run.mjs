@@ -13,6 +13,8 @@ import { DESIGNS } from "./designs.mjs"
 
 const FULL = { rounds: 5, batch: 1_000, batches: 100, warmUp: 10, alone: 1_000 }
 const QUICK = { rounds: 1, batch: 1_000, batches: 5, warmUp: 1, alone: 50 }
+/** Batches, as the product does it: 10,000 runs. */
+const FORGET_EVERY = 10
 
 export async function run({ quick = false } = {}) {
   const sizes = quick ? QUICK : FULL
@@ -128,6 +130,9 @@ async function measureOn(url, design, { batch, batches, warmUp, host, client, le
       const found = await count("claim", design.claim({ lease, claim, batch }))
       if (found.length !== batch) throw new Error(`claimed ${found.length}`)
       await count("end", design.end({ lease, claim, ids: found.map(({ id }) => id) }))
+      if (design.forget === undefined || number % FORGET_EVERY > 0) continue
+      const claims = Array.from({ length: FORGET_EVERY }, (_, back) => claim - BigInt(back))
+      await count("claim", design.forget({ lease, claims }))
     }
     const { rows: left } = await client.query("select count(*)::int as count from carillon.runs")
     if (left[0].count !== 0) throw new Error(`${left[0].count} runs are left`)

@@ -9,6 +9,7 @@
 import type { AnyJob } from "../job/define.ts"
 import { parseSnapshot } from "../queue/low-water.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { forgetEndedClaims } from "../store/claims/forget-ended.ts"
 import { isUncertain } from "../store/database-error.ts"
 import { claimRuns } from "../store/runs/claim.ts"
 import { lookAround } from "../store/runs/look.ts"
@@ -31,6 +32,8 @@ export interface Claimer {
   readonly wake: (lane: ReadyLane | undefined) => void
   /** Whether there may be runs that must not be claimed ahead of free slots. */
   readonly hasSolos: () => boolean
+  /** Takes away the notes of claims that have ended, if there are many. */
+  readonly forgetEnded: () => Promise<void>
   /** Asks for nothing more, not even by what waits for a connection. */
   readonly close: () => void
 }
@@ -105,14 +108,11 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     claims += 1
     const lowestFirst = claims % LOWEST_FIRST_EVERY === 0
     const order = lanes.order({ limit, free, lowestFirst })
-    // Who starts all its runs in their inserts knows no lane, and has claims that end all the same.
-    if (order.solos.length === 0 && !ledger.hasManyEnded()) return []
+    if (order.solos.length === 0) return []
     const mine = { lease: lease.id(), claim: runtime.randomBits() }
-    const ended = ledger.takeEnded(mine.lease)
     const rows = await database
-      .run(claimRuns, { ...mine, pool, jobs: names, except, ...order, limit, ended }, call)
+      .run(claimRuns, { ...mine, pool, jobs: names, except, ...order, limit }, call)
       .catch((error: unknown) => {
-        ledger.putBack(mine.lease, ended)
         if (isUncertain(error)) doubts.add(mine)
         throw error
       })
@@ -173,6 +173,16 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       }
     },
     hasSolos: lanes.hasSolos,
+    forgetEnded: async () => {
+      if (!ledger.hasManyEnded()) return
+      const mine = lease.id()
+      const claims = ledger.takeEnded(mine)
+      if (claims.length === 0) return
+      await database.run(forgetEndedClaims, { lease: mine, claims }, call).catch((error: unknown) => {
+        ledger.putBack(mine, claims)
+        if (!closed.signal.aborted) throw error
+      })
+    },
     close: () => closed.abort(),
   }
 

@@ -1,13 +1,15 @@
 /**
  * Lets enqueues of one job that come at the same time share a statement.
  *
- * While few are under way, each goes by itself and at once. Beyond that they wait until one of those is back, and go
- * together: nobody waits for company, and under load one statement writes many runs, for a fraction of what each would cost
- * alone. A call is still answered for itself, and one that the database refuses is refused alone.
+ * Who is alone goes at once. Those that come while others are under way go together: what comes in the same moment, and
+ * beyond a few statements what comes until one of those is back. Nobody waits for longer than that, and under load one
+ * statement writes many runs, for a fraction of what each would cost alone. A call is still answered for itself, and one that
+ * the database refuses is refused alone.
  */
 import { DEFAULTS } from "../defaults.ts"
 import { DatabaseError } from "../errors.ts"
 import type { AnyJob } from "../job/define.ts"
+import type { Host } from "../runtime/host.ts"
 import { isPlain, type NewRun, type Written } from "./new-run.ts"
 
 /** All of the runs or none, by then. */
@@ -23,6 +25,8 @@ interface Call {
 /** The calls for one job. */
 interface Line {
   underWay: number
+  /** What waits goes when everybody has spoken who is about to. */
+  isGathering: boolean
   readonly waiting: Call[]
 }
 
@@ -32,23 +36,35 @@ const MOST_UNDER_WAY = 2
 const MOST_RUNS = 500
 const MOST_CHARACTERS = 1_000_000
 
-export function createEnqueueTogether(write: WriteBy, monotonicMs: () => number) {
+export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Host) {
   const lines = new WeakMap<AnyJob, Line>()
 
   function lineOf(job: AnyJob): Line {
     const known = lines.get(job)
     if (known) return known
-    const line = { underWay: 0, waiting: [] }
+    const line = { underWay: 0, isGathering: false, waiting: [] }
     lines.set(job, line)
     return line
+  }
+
+  function gather(job: AnyJob, line: Line): void {
+    if (line.isGathering) return
+    line.isGathering = true
+    soon(() => {
+      line.isGathering = false
+      sendWaiting(job, line)
+    })
   }
 
   function sendWaiting(job: AnyJob, line: Line): void {
     while (line.underWay < MOST_UNDER_WAY && line.waiting.length > 0) {
       line.underWay += 1
-      void send(job, takeSome(line.waiting)).finally(() => {
+      const calls = takeSome(line.waiting)
+      void send(job, calls).finally(() => {
         line.underWay -= 1
-        sendWaiting(job, line)
+        // Many who have just been answered together will ask for more, in a moment and one after the other.
+        if (calls.length > 1) gather(job, line)
+        else if (!line.isGathering) sendWaiting(job, line)
       })
     }
   }
@@ -78,7 +94,8 @@ export function createEnqueueTogether(write: WriteBy, monotonicMs: () => number)
       new Promise((resolve, reject) => {
         const line = lineOf(job)
         line.waiting.push({ runs, deadlineAtMs: monotonicMs() + DEFAULTS.deadlineMs, resolve, reject })
-        sendWaiting(job, line)
+        if (line.underWay > 0) gather(job, line)
+        else if (!line.isGathering) sendWaiting(job, line)
       }),
   }
 }

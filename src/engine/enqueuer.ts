@@ -220,7 +220,7 @@ export function createEnqueuer(
     return { answers, went }
   }
 
-  const together = createEnqueueTogether(write, monotonicMs)
+  const together = createEnqueueTogether(write, runtime)
 
   return {
     write: (job, runs, handOff) =>

@@ -117,6 +117,7 @@ export function createWorker(parts: WorkerParts): Worker {
     startFromStore()
     isHeldUp = !executor.isOpen()
     if (isHeldUp) return CLOSED_REST_MS
+    await claimer.forgetEnded()
     const ahead = prefetch.target()
     const solos = slotsForSolos()
     const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))

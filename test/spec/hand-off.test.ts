@@ -49,7 +49,7 @@ describeEngines(
       expect(await isRung()).toBe(false)
     })
 
-    it("is followed by a claim when a hundred have gone so, which takes their notes away", async () => {
+    it("has its note taken away with others when a hundred have gone so", async () => {
       const job = plain()
       const { enqueue, settled, isRung, tick, database } = await idle({ jobs: [job] })
       await isRung()

@@ -1,9 +1,9 @@
 /** From a lease to what it holds: one row for each claim, as long as anything of it may be running. */
 import { describe, expect, it } from "vitest"
 import { forgetClaims } from "../../src/store/claims/forget.ts"
+import { forgetEndedClaims } from "../../src/store/claims/forget-ended.ts"
 import { addPause } from "../../src/store/pauses/add.ts"
 import { removePause } from "../../src/store/pauses/remove.ts"
-import { claimRuns } from "../../src/store/runs/claim.ts"
 import { findClaimed } from "../../src/store/runs/find-claimed.ts"
 import { handOffRun } from "../../src/store/runs/hand-off.ts"
 import { insertPlainRuns } from "../../src/store/runs/insert-plain.ts"
@@ -17,7 +17,6 @@ import {
   host,
   insert,
   killLease,
-  lanesOf,
   openLease,
   type Runner,
   release,
@@ -46,7 +45,7 @@ describeEngines("a claim", (engine) => {
     expect(await database.run(findClaimed, { lease, claim: claimed.claim + 1n })).toEqual([])
   })
 
-  it("takes away the notes of those that have ended, of its own lease, and only if they have", async () => {
+  it("keeps its note until it has ended, whoever says what, and those of other leases keep theirs", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, {}, {}, {})
     const [mine, other] = [await openLease(database), await openLease(database)]
@@ -55,13 +54,8 @@ describeEngines("a claim", (engine) => {
     const held = await claim(database, mine, { limit: 1 })
     await finish(database, first)
     await finish(database, theirs)
-    const asked = { pool: "default", jobs: ["greet"], except: [], limit: 1, lease: mine, claim: 1n }
-    const lanes = lanesOf([{ priority: 0 }], 1)
-    await database.run(claimRuns, {
-      ...asked,
-      ...lanes,
-      ended: [first, theirs, held].map((each) => each.claim),
-    })
+    const claims = [first, theirs, held].map((each) => each.claim)
+    await database.run(forgetEndedClaims, { lease: mine, claims })
     const left = new Set((await noted(database)).map(({ claim: number }) => number))
     expect(left).toEqual(new Set([String(theirs.claim), String(held.claim)]))
   })

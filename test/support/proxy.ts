@@ -28,6 +28,8 @@ export interface FaultyNetwork {
   readonly connections: () => number
   /** The text of every query and the name of every prepared statement that clients have sent. */
   readonly sent: readonly Sent[]
+  /** How often clients have asked what the columns of an answer are. */
+  readonly descriptions: () => number
   readonly close: () => Promise<void>
 }
 
@@ -47,6 +49,7 @@ interface Pair {
 export async function openProxy(serverUrl: string): Promise<FaultyNetwork> {
   const pairs = new Set<Pair>()
   const sent: Sent[] = []
+  let descriptions = 0
   let silent: readonly Direction[] = []
   let refusing = false
   let disguised = false
@@ -82,6 +85,7 @@ export async function openProxy(serverUrl: string): Promise<FaultyNetwork> {
     pair.client.on("data", (chunk) => {
       for (const message of fromClient(chunk)) {
         sent.push(...sentIn(message))
+        if (message.type === "D") descriptions += 1
         if (!silent.includes("to server")) pair.server.write(message.bytes)
       }
     })
@@ -131,6 +135,7 @@ export async function openProxy(serverUrl: string): Promise<FaultyNetwork> {
     },
     connections: () => pairs.size,
     sent,
+    descriptions: () => descriptions,
     close: async () => {
       cut()
       listening.close()

@@ -156,7 +156,6 @@ export function lanesOf(
     priorities: sorted.map(({ priority }) => priority),
     froms: sorted.map(() => 0n),
     mosts: sorted.map(() => most),
-    ended: [] as bigint[],
   }
 }
 

@@ -1,4 +1,3 @@
-import { IS_HELD } from "../claims/held.ts"
 import { bigint, boolean, double, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
@@ -11,8 +10,7 @@ import { statement } from "../statement.ts"
  * that lost its lease, or that claimed the same run twice, changes nothing with the old one.
  * Guarantee: takes nothing under a lease that is dead or expired, and nothing that is paused.
  * Cheap: no column of a run that it writes is in any index, so no index is written for a run.
- * One row of `claims` leads from the lease to what was taken. Those of earlier claims that have `ended` go, if they have.
- * Without such a row nobody would ever take the runs back: so what is still held keeps it, whatever anyone says.
+ * One row of `claims` leads from the lease to what was taken.
  * `except` are runs whose handlers from an earlier lease still go on in this process.
  * By ctid: a join on id falls into a hash join over the whole table.
  * Order: `returning` gives the order of the table; sort by (priority desc, rank) before starting anything.
@@ -32,7 +30,6 @@ export const claimRuns = statement({
     froms: list(bigint),
     mosts: list(int),
     limit: int,
-    ended: list(bigint),
   },
   returns: {
     id: uuid,
@@ -93,10 +90,6 @@ export const claimRuns = statement({
     select @lease, @claim, array_agg(id)
     from taken
     having count(*) > 0
-  ),
-  forgotten as (
-    delete from {claims} as claim
-    where lease = @lease and claim = any (@ended) and ${IS_HELD} is null
   )
   select id, job, solo, priority, rank, due_ms, input, extra
   from taken

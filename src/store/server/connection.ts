@@ -6,6 +6,8 @@ import type { QueryResult } from "../../job/context.ts"
 import type { Host } from "../../runtime/host.ts"
 import { deadlineError, translateError } from "../database-error.ts"
 import { ALWAYS_PLANNED, type Plan } from "../statement.ts"
+import type { Answer, Command } from "./command.ts"
+import { type KnownColumns, sendPrepared } from "./prepared-query.ts"
 
 export interface Connection {
   /**
@@ -21,6 +23,8 @@ export interface Connection {
    * behind it have then run too, inside a transaction as no-ops. Sends nothing when it is not usable.
    */
   readonly send: (commands: readonly Command[], deadlineAtMs: number) => Promise<Answer[]>
+  /** Has all that is sent meanwhile written in one go: each write wakes the server up. */
+  readonly inOneWrite: <T>(send: () => T) => T
   /** One statement of the users' own, its values as the driver takes and gives them. */
   readonly query: (text: string, values: readonly unknown[], deadlineAtMs: number) => Promise<QueryResult>
   /** Whether the last answer came from outside of a transaction. */
@@ -31,21 +35,6 @@ export interface Connection {
   /** Says goodbye; gives up on politeness when the server does not answer. */
   readonly close: () => Promise<void>
   readonly destroy: () => void
-}
-
-export interface Command {
-  /** What is being run, for error messages. */
-  readonly label: string
-  readonly text: string
-  readonly values?: readonly (string | null)[]
-  /** Prepared once per connection under this name; only on direct connections. */
-  readonly prepare?: boolean
-}
-
-export interface Answer {
-  readonly command: string
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly (string | null)[])[]
 }
 
 /** Every value stays the text that the server sent; statements know what to make of it. */
@@ -140,6 +129,7 @@ interface Wrapped {
 
 function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection {
   let usable = true
+  const columns: KnownColumns = new Map()
   socket.once("close", () => {
     usable = false
   })
@@ -173,14 +163,25 @@ function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection
     })
   }
 
+  function inOneWrite<T>(write: () => T): T {
+    socket.cork()
+    try {
+      return write()
+    } finally {
+      socket.uncork()
+    }
+  }
+
   async function send(commands: readonly Command[], deadlineAtMs: number): Promise<Answer[]> {
     if (!usable) throw unsent(commands)
-    // One write for all of them: each one wakes the server up.
-    socket.cork()
-    const queries = commands.map((command) => client.query(queryOf(command, direct)))
-    socket.uncork()
+    const answers = inOneWrite(() => commands.map(ask))
     const labels = commands.map(({ label }) => label)
-    return (await answered(queries, labels, deadlineAtMs)).map(answerOf)
+    return answered(answers, labels, deadlineAtMs)
+  }
+
+  function ask({ label, text, values = [], prepare = false }: Command): Promise<Answer> {
+    if (prepare && direct) return sendPrepared(client, { name: label, text, values }, columns)
+    return client.query({ text, rowMode: "array", values: [...values] }).then(answerOf)
   }
 
   async function query(text: string, values: readonly unknown[], deadlineAtMs: number): Promise<QueryResult> {
@@ -196,6 +197,7 @@ function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection
     plan,
     usable: () => usable,
     send,
+    inOneWrite,
     query,
     isOutside: () => transactionStatus(client) === "I",
     onNotification: (handler) => {
@@ -212,15 +214,6 @@ function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection
       destroy()
     },
     destroy,
-  }
-}
-
-function queryOf(command: Command, direct: boolean): pg.QueryArrayConfig {
-  return {
-    text: command.text,
-    rowMode: "array",
-    ...(command.values && { values: [...command.values] }),
-    ...(command.prepare && direct && { name: command.label }),
   }
 }
 

@@ -6,7 +6,8 @@ import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
 import { closedError, deadlineError, isPassing } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
 import { PLANNED, resolveNames, type Statement, type Word, wordOf } from "../statement.ts"
-import { type Answer, type Command, type Connection, connect } from "./connection.ts"
+import type { Answer, Command } from "./command.ts"
+import { type Connection, connect } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
 import { createPool, type Pool } from "./pool.ts"
 import { begin, COMMIT, openTransaction, type Session } from "./transaction.ts"
@@ -137,8 +138,10 @@ export function openServer(host: Host, options: ServerOptions): Database {
     if (behind === undefined) return lend(call, deadlineAtMs, use)
     return new Promise((resolve, reject) => {
       const lent = lend(call, deadlineAtMs, async (connection) => {
-        const answered = use(connection)
-        const told = connection.send([commandOf(behind)], deadlineAtMs)
+        const [answered, told] = connection.inOneWrite(() => [
+          use(connection),
+          connection.send([commandOf(behind)], deadlineAtMs),
+        ])
         answered.then(resolve, reject)
         await Promise.allSettled([answered, told])
         await answered

@@ -4,7 +4,8 @@ import { CarillonError } from "../../errors.ts"
 import type { QueryResult } from "../../job/context.ts"
 import { rolledBack } from "../database-error.ts"
 import { PLANNED, UNPLANNED } from "../statement.ts"
-import type { Answer, Command, Connection } from "./connection.ts"
+import type { Answer, Command } from "./command.ts"
+import type { Connection } from "./connection.ts"
 
 export interface Session {
   readonly send: (command: Command) => Promise<Answer>

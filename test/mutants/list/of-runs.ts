@@ -40,9 +40,9 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I1",
     edits: [
       {
-        file: "src/store/runs/claim.ts",
-        find: "claim = any (@ended) and ",
-        replace: "claim = any (@ended) or lease = @lease and claim = any (@ended) and ",
+        file: "src/store/claims/forget-ended.ts",
+        find: "claim = any (@claims) and ",
+        replace: "claim = any (@claims) or lease = @lease and claim = any (@claims) and ",
       },
       {
         file: "src/engine/settler.ts",

@@ -7,7 +7,8 @@
 import { DatabaseError } from "../../../src/errors.ts"
 import type { Host } from "../../../src/runtime/host.ts"
 import { deadlineError, translateError } from "../../../src/store/database-error.ts"
-import type { Answer, Command, Connection, Dial } from "../../../src/store/server/connection.ts"
+import type { Answer, Command } from "../../../src/store/server/command.ts"
+import type { Connection, Dial } from "../../../src/store/server/connection.ts"
 import type { Kernel, Owner } from "../kernel/kernel.ts"
 import { BUSY_STATES, drawFate, type Fate, type Network } from "./faults.ts"
 import { type Outcome, restartError, type Server, type Session, serverError } from "./server.ts"
@@ -343,6 +344,8 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
       const replies = await exchange(label, commands.map(wireCommand), deadlineAtMs)
       return replies.map(answerOf)
     },
+    // Here each is a write of its own.
+    inOneWrite: (send) => send(),
     query: async (text, values, deadlineAtMs) => {
       const label = "a statement of the handler"
       if (!usable) throw unsent(label)

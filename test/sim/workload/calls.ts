@@ -3,7 +3,7 @@
 import type { EnqueueOptions } from "../../../src/api/enqueue-options.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import { isUncertain } from "../../../src/store/database-error.ts"
-import type { Command } from "../../../src/store/server/connection.ts"
+import type { Command } from "../../../src/store/server/command.ts"
 import type { Asked } from "../../support/history/operations.ts"
 import type { Life } from "../world/process.ts"
 import type { Pen } from "../world/recorder.ts"
