@@ -44,10 +44,11 @@ interface Listener {
 
 /** In a pipeline the driver takes none but its own queries; this one is, and does less. */
 class PreparedQuery extends pg.Query {
+  // Under these names the driver, and whoever watches it, knows what a query is about.
   readonly name: string
   readonly text: string
+  readonly values: Prepared["values"]
   readonly callback: (error: Error) => void
-  readonly #values: Prepared["values"]
   readonly #known: KnownColumns
   readonly #listener: Listener
   readonly #rows: (readonly (string | null)[])[] = []
@@ -59,7 +60,7 @@ class PreparedQuery extends pg.Query {
     this.name = name
     this.text = text
     this.callback = listener.reject
-    this.#values = values
+    this.values = values
     this.#known = known
     this.#listener = listener
     this.#columns = known.get(name)
@@ -73,7 +74,7 @@ class PreparedQuery extends pg.Query {
       wire.submittedNamedStatements[name] = text
     }
     try {
-      wire.bind({ statement: name, values: this.#values })
+      wire.bind({ statement: name, values: this.values })
       if (this.#columns === undefined) wire.describe({ type: "P", name: "" })
       wire.execute({})
     } catch (error) {
