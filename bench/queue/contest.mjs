@@ -37,7 +37,12 @@ export async function contest(part, { quick = false, only, among = () => true, u
       contenders: Object.fromEntries(
         contenders.map((contender) => [
           contender.name,
-          { ...describe(part, contender, variants), rounds: roundsOf(part, sizes, contender) },
+          {
+            ...describe(part, contender, variants),
+            // Where no number of jobs is given, everybody has as many as there is time for.
+            share: sizes[part.name]?.count === undefined ? 1 : (contender.share ?? 1),
+            rounds: roundsOf(part, sizes, contender),
+          },
         ]),
       ),
     }
@@ -106,8 +111,7 @@ function takesPart(part, contender, sizes) {
 function roundsOf({ name }, sizes, contender) {
   const { rounds = sizes.rounds, peerRounds = rounds } = sizes[name] ?? {}
   if (contender.name === "carillon") return rounds
-  const isFarBehind = contender.share !== undefined || contender.farBehindIn?.includes(name)
-  return isFarBehind ? Math.min(1, peerRounds) : peerRounds
+  return contender.farBehindIn?.includes(name) ? Math.min(1, peerRounds) : peerRounds
 }
 
 /** Who goes first changes from turn to turn. */
@@ -180,7 +184,6 @@ function describe(part, contender, variants) {
     title: contender.title,
     on: contender.on,
     isOurs: contender.isOurs ?? false,
-    share: contender.share ?? 1,
     keepsHistory: settings.length === 0 ? undefined : contender.keepsHistory(settings[0][1]),
     settings: Object.fromEntries(settings),
   }

@@ -8,11 +8,11 @@ const UNITS = { perSecond: "jobs a second", medianMs: "median ms", p99Ms: "99 %,
 /** Each contender's figures by variant, a table per figure, and what that is beside the best peer. */
 export function contestSection(part, { keys = ["perSecond"], chart, scaling } = {}) {
   return (results, { writeChart }) => {
-    const { variants, figures, contenders, verdicts, rounds, peerRounds } = results
+    const { variants, figures, contenders, verdicts, rounds, peerRounds, sizes } = results
     const pieces = [
       `${origin(part, results)} Medians of ${rounds} rounds, with the least and the most.`,
       ...keys.map((key) => figuresTable({ variants, figures, contenders, key, unit: UNITS[key] })),
-      ...slowOnes(contenders, peerRounds ?? rounds),
+      ...slowOnes(contenders, peerRounds ?? rounds, sizes?.count !== undefined),
       ...failures(figures, contenders),
     ]
     for (const each of chart === undefined ? [] : [chart].flat()) {
@@ -94,11 +94,11 @@ function verdictsTable(verdicts, variants, contenders) {
   return table(["Carillon", "beside", "times better", "wanted", ""], rows)
 }
 
-function slowOnes(contenders, peerRounds) {
+function slowOnes(contenders, peerRounds, isCounted) {
   const words = Object.values(contenders).flatMap(({ title, share, rounds }) => {
     const less = [
       ...(rounds < peerRounds ? [rounds === 1 ? "one round" : `${rounds} rounds`] : []),
-      ...(share < 1 ? [`${share * 100} % of the jobs`] : []),
+      ...(isCounted && share < 1 ? [`${share * 100} % of the jobs`] : []),
     ]
     return less.length === 0 ? [] : [`${title} (${less.join(", ")})`]
   })

@@ -10,6 +10,8 @@ export const contender = {
   package: "bullmq",
   on: "postgres",
   share: 0.1,
+  /** By an order of magnitude; its latencies are not. */
+  farBehindIn: ["bulk", "single", "drain", "sleep", "both", "snapshot"],
   settings: {
     bulk: BULK,
     single: { keep: false, connections: 10 },
