@@ -128,12 +128,18 @@ const oneWay: Fault = {
 /** What the server says when something was written. */
 const WRITTEN = /^(COMMIT|INSERT|UPDATE|DELETE|SELECT)/
 
+/** How likely it is that the answer to a commit is lost, and to what commits by itself. */
+interface Losses {
+  readonly commits: number
+  readonly others: number
+}
+
 /** Cuts the connection in place of the answer that says that it is done. */
-function cutting(world: World, chance: Chance, probability: number): Rule {
+function cutting(world: World, chance: Chance, { commits, others }: Losses): Rule {
   return (message, direction) => {
     if (direction !== "to client" || message.type !== "C") return "pass"
     const tag = textOf(message)
-    if (!WRITTEN.test(tag) || !chance.whether(tag === "COMMIT" ? probability : probability / 3)) return "pass"
+    if (!WRITTEN.test(tag) || !chance.whether(tag === "COMMIT" ? commits : others)) return "pass"
     world.struck(tag === "COMMIT" ? "commits whose answer was lost" : "other answers lost")
     return "cut"
   }
@@ -146,8 +152,11 @@ const lostCommits: Fault = {
   mustJudge: ["I3"],
   strikes: ["commits whose answer was lost"],
   inject: async (world, chance, signal) => {
-    const everybody = [...world.workers(), ...world.producers()]
-    for (const { name, network } of everybody) network?.obey(cutting(world, chance.fork(name), 0.05))
+    const lose = ({ name, network }: Member, losses: Losses) =>
+      network?.obey(cutting(world, chance.fork(name), losses))
+    for (const each of world.workers()) lose(each, { commits: 0.05, others: 0.02 })
+    // What producers enqueue commits by itself, many runs at once: of fewer answers more must be lost.
+    for (const each of world.producers()) lose(each, { commits: 0.05, others: 0.1 })
     await world.rest(60_000, signal)
   },
   heal: passAll,
