@@ -71,7 +71,7 @@ export async function measureAlone({ host, lease, open, count, warmUp }) {
 }
 
 async function claimIt({ run, lease, claim, isCounted }) {
-  const lane = { solos: [false], priorities: [0], froms: [0n], mosts: [1], limit: 1 }
+  const lane = { solos: [false], priorities: [0], froms: [0n], tos: [2n ** 62n], mosts: [1], limit: 1 }
   const params = { lease, claim, pool: "default", jobs: ["job"], except: [], ...lane }
   const rows = await run("claim", ask(claimRuns, params), isCounted)
   if (rows.length !== 1) throw new Error(`claimed ${rows.length} runs`)

@@ -75,7 +75,7 @@ export const DESIGNS = {
       text: claimRuns.text(SCHEMA),
       values: claimRuns.bind({
         ...{ lease, claim, pool: "default", jobs: ["job"], except: [] },
-        ...{ solos: [false], priorities: [0], froms: [0n], mosts: [batch], limit: batch },
+        ...{ solos: [false], priorities: [0], froms: [0n], tos: [2n ** 62n], mosts: [batch], limit: batch },
       }),
     }),
     end: ({ lease, claim, ids }) => ({

@@ -151,6 +151,19 @@ CREATE TABLE carillon.limits (
   CONSTRAINT limits_cap CHECK ((cap >= 0))
 );
 
+CREATE TABLE carillon.low_water (
+  pool text NOT NULL,
+  jobs_hash bigint NOT NULL,
+  jobs text[] NOT NULL,
+  solos boolean[] NOT NULL,
+  priorities integer[] NOT NULL,
+  ranks bigint[] NOT NULL,
+  late bigint[] NOT NULL,
+  clock bigint NOT NULL,
+  published_at timestamp with time zone NOT NULL,
+  CONSTRAINT low_water_pkey PRIMARY KEY (pool, jobs_hash)
+) WITH (fillfactor=50);
+
 CREATE TABLE carillon.migrations (
   version integer NOT NULL,
   name text NOT NULL,

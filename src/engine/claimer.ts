@@ -1,16 +1,19 @@
 /**
- * Claims runs for one pool: from where the last claim ended, and now and then from the bottom.
+ * Claims runs for one pool: from where the last claim ended, and beside that, now and then, what was passed.
  *
  * Beginning at a low-water mark keeps a claim cheap, however many runs have gone through the pool while an old
  * snapshot keeps their index entries. The mark is no more than a hint: a look at the open transactions, twice a
- * second, moves it back to where something may have turned up, and whatever was overlooked is found from the bottom,
- * as often as that is worth at most a fiftieth of the time.
+ * second, moves it back to where something may have turned up, and whatever was overlooked is found by a sweep from
+ * the bottom up to it, as often as that is worth at most a fiftieth of the time. A sweep may take long, and nothing
+ * waits for it. Whoever starts begins where others have come to.
  */
 import type { AnyJob } from "../job/define.ts"
 import { parseSnapshot } from "../queue/low-water.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { forgetEndedClaims } from "../store/claims/forget-ended.ts"
 import { isUncertain } from "../store/database-error.ts"
+import { findLowWater } from "../store/low-water/find.ts"
+import { publishLowWater } from "../store/low-water/publish.ts"
 import { claimRuns } from "../store/runs/claim.ts"
 import { lookAround } from "../store/runs/look.ts"
 import type { Statement } from "../store/statement.ts"
@@ -18,7 +21,7 @@ import type { ClaimDoubts } from "./claim-doubts.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
 import { type ClaimedRun, claimedRun, claimNameOf, type Fence } from "./claimed-run.ts"
 import type { ReadyLane } from "./lane.ts"
-import { createLanes } from "./lanes.ts"
+import { createLanes, type LaneParams } from "./lanes.ts"
 import type { Lease } from "./lease.ts"
 
 export interface Claimer {
@@ -26,14 +29,20 @@ export interface Claimer {
   readonly claim: (wanted: Wanted) => Promise<Claim>
   /** Whether it is time to look for what may have turned up beside the wake-ups; sooner if the last claim was short. */
   readonly isSearchDue: (wasShort: boolean) => boolean
-  /** Looks for it, and claims what there is, from the bottom if that is worth its time. */
+  /** Looks for it, and claims what there is. */
   readonly search: (wanted: Wanted) => Promise<Claim>
+  /** Whether it is time to look through what was passed; sooner if nothing else was found. */
+  readonly isSweepDue: (wasEmpty: boolean) => boolean
+  /** Claims what was passed and is there all the same. May take long; claims go on beside it. */
+  readonly sweep: (wanted: Wanted) => Promise<Claim>
   /** Something became ready; `undefined`: something may have been missed, anywhere. */
   readonly wake: (lane: ReadyLane | undefined) => void
   /** Whether there may be runs that must not be claimed ahead of free slots. */
   readonly hasSolos: () => boolean
   /** Takes away the notes of claims that have ended, if there are many. */
   readonly forgetEnded: () => Promise<void>
+  /** Says how far it has come, for those who start after it, if it is far from where it last said so. */
+  readonly publish: (how?: { readonly isLast: boolean }) => Promise<void>
   /** Asks for nothing more, not even by what waits for a connection. */
   readonly close: () => void
 }
@@ -48,7 +57,7 @@ export interface Wanted {
 
 export interface Claim {
   readonly runs: readonly ClaimedRun[]
-  /** The pool was looked through from the bottom, and there was nothing. */
+  /** All that was passed has been looked through, and there was nothing. */
   readonly isEmpty: boolean
 }
 
@@ -63,34 +72,63 @@ export interface ClaimerParts {
 
 const NOTHING: Claim = { runs: [], isEmpty: false }
 
+interface Taken {
+  readonly rows: readonly Row[]
+  readonly runs: readonly ClaimedRun[]
+}
+
 type Row = typeof claimRuns extends Statement<infer _, infer R> ? R : never
 
 const LOOK_EVERY_MS = 500
-/** A claim from the bottom that took a millisecond may be repeated after so many. */
-const BOTTOM_SHARE = 50
-/** However quick it was: what is woken meanwhile has to wait for it. */
-const BOTTOM_REST_MS = 200
-/** However busy the pool is, it is looked through from the bottom this often. */
-const BOTTOM_AT_LEAST_MS = 60_000
+/** A sweep that took a millisecond may be repeated after so many. */
+const SWEEP_SHARE = 50
+/** However quick it was. */
+const SWEEP_REST_MS = 200
+/** However busy the pool is, what was passed is swept this often. */
+const SWEEP_AT_LEAST_MS = 60_000
+/** One that begins where others have come to, and is busy at once, sweeps after about this time. */
+const FIRST_SWEEP_MS = 15_000
+/** What is worth telling those who start: so many runs further, and not more often than this. */
+const MANY_TAKEN = 1_000
+const PUBLISH_EVERY_MS = 5_000
 /** So that low priorities are never starved, every so many claims begin with them. */
 const LOWEST_FIRST_EVERY = 16
 
 export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doubts }: ClaimerParts): Claimer {
   const { database, monotonicMs } = runtime
-  const names = [...jobs.keys()]
+  const names = [...jobs.keys()].sort()
   const lanes = createLanes()
+  let hasBegun = false
   let claims = 0
   let lookAtMs = 0
-  let bottomAtMs = 0
-  let bottomAtLastMs = 0
-  /** How often something may have been missed. */
+  let sweepAtMs = 0
+  let sweepAtLastMs = 0
+  /** How often something may have been missed, and how often that had been so when it was last looked for. */
   let alarms = 0
+  let alarmsAtLook = 0
+  /** Runs, since it was last said how far this claimer has come. */
+  let takenSince = 0
+  let publishAtMs = 0
   const closed = new AbortController()
   const call = { unless: closed.signal }
+
+  async function begin(): Promise<void> {
+    const reached = await database.run(findLowWater, { pool, jobs: names }, call)
+    const [first] = reached
+    if (first) {
+      const late = first.late.split(",").filter(Boolean).map(BigInt)
+      lanes.begin({ lanes: reached, late, rank: first.clock })
+      // Not all at once when many start together.
+      sweepAtLastMs = monotonicMs() + FIRST_SWEEP_MS * (0.5 + runtime.random())
+    }
+    await look()
+    hasBegun = true
+  }
 
   /** Learns what has changed beside the wake-ups. */
   async function look(): Promise<void> {
     for (;;) {
+      alarmsAtLook = alarms
       const rows = await database.run(lookAround, { pool, ...lanes.gaps() }, call)
       const [first] = rows
       if (first) lanes.look(parseSnapshot(first.snapshot, first.rank))
@@ -104,11 +142,9 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     }
   }
 
-  async function take({ limit, free, except }: Wanted): Promise<ClaimedRun[]> {
-    claims += 1
-    const lowestFirst = claims % LOWEST_FIRST_EVERY === 0
-    const order = lanes.order({ limit, free, lowestFirst })
-    if (order.solos.length === 0) return []
+  /** Claims in these lanes; `undefined`: the lease was lost meanwhile. */
+  async function take(order: LaneParams, { limit, except }: Wanted): Promise<Taken | undefined> {
+    if (order.solos.length === 0) return { rows: [], runs: [] }
     const mine = { lease: lease.id(), claim: runtime.randomBits() }
     const rows = await database
       .run(claimRuns, { ...mine, pool, jobs: names, except, ...order, limit }, call)
@@ -117,59 +153,72 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         throw error
       })
     inOrder(rows)
-    // The last of each lane is as far as it was passed.
-    rows.forEach((row, index) => {
-      const next = rows[index + 1]
-      if (!next || next.priority !== row.priority || next.solo !== row.solo) lanes.pass(row, row.rank)
-    })
     // Lost while we claimed: these runs will be reaped with the rest of the old lease.
-    if (lease.id() !== mine.lease) return []
+    if (lease.id() !== mine.lease) return undefined
     if (rows.length > 0) ledger.open(mine, rows.length)
-    return runsOf(rows, mine)
+    return { rows, runs: runsOf(rows, mine) }
   }
 
-  async function fromBottom(wanted: Wanted): Promise<Claim> {
-    const startedAtMs = monotonicMs()
-    const leaseBefore = lease.id()
-    const alarmsBefore = alarms
-    await look()
-    lanes.reset()
-    const [asked, most] = [
-      lanes.names(),
-      lanes.hasSolos() ? Math.min(wanted.limit, wanted.free) : wanted.limit,
-    ]
-    const runs = await take(wanted)
-    const endedAtMs = monotonicMs()
-    bottomAtMs = endedAtMs + Math.max(BOTTOM_REST_MS, BOTTOM_SHARE * (endedAtMs - startedAtMs))
-    const isAlarmed = alarms !== alarmsBefore
-    bottomAtLastMs = isAlarmed ? 0 : endedAtMs + BOTTOM_AT_LEAST_MS
-    // Under a lease that is over nothing can be claimed, however much there is.
-    const isMine = lease.id() === leaseBefore && lease.remainingMs() > 0
-    const isAll = runs.length < most && isMine && !isAlarmed
+  /** Whether a claim of so many has left nothing that it could have had. Under a lease that is over nothing can be. */
+  function isAll(count: number, { limit, free, except }: Wanted): boolean {
+    const most = lanes.hasSolos() ? Math.min(limit, free) : limit
+    return count < most && except.length === 0 && lease.remainingMs() > 0
+  }
+
+  async function takeOn(wanted: Wanted): Promise<Claim> {
+    claims += 1
+    const [asked, alarmsBefore] = [lanes.names(), alarms]
+    const lowestFirst = claims % LOWEST_FIRST_EVERY === 0
+    const taken = await take(lanes.order({ ...wanted, lowestFirst }), wanted)
+    if (!taken) return NOTHING
+    const { rows, runs } = taken
+    for (const last of lastOfLanes(rows)) lanes.pass(last, last.rank)
     // What is left is running, or not for us, and need not be walked over again.
-    if (isAll && wanted.except.length === 0) lanes.passAll(asked)
-    // What was left out may be there, and nobody tells of it.
-    return { runs, isEmpty: isAll && runs.length === 0 && wanted.except.length === 0 }
+    if (isAll(rows.length, wanted) && alarms === alarmsBefore) lanes.passAll(asked)
+    takenSince += rows.length
+    return { runs, isEmpty: false }
   }
 
   return {
     claim: async (wanted) => {
       await doubts.resolve()
-      if (monotonicMs() >= bottomAtLastMs) return fromBottom(wanted)
-      return { runs: await take(wanted), isEmpty: false }
+      if (!hasBegun) await begin()
+      return takeOn(wanted)
     },
-    isSearchDue: (wasShort) => monotonicMs() >= (wasShort ? Math.min(lookAtMs, bottomAtMs) : lookAtMs),
+    isSearchDue: (wasShort) => monotonicMs() >= (wasShort ? Math.min(lookAtMs, sweepAtMs) : lookAtMs),
     search: async (wanted) => {
-      if (monotonicMs() >= lookAtMs) await look()
-      if (wanted.limit <= 0) return NOTHING
-      const runs = await take(wanted)
-      return runs.length > 0 || monotonicMs() < bottomAtMs ? { runs, isEmpty: false } : fromBottom(wanted)
+      await look()
+      return wanted.limit > 0 ? takeOn(wanted) : NOTHING
+    },
+    isSweepDue: (wasEmpty) =>
+      monotonicMs() >= (wasEmpty ? Math.min(sweepAtMs, sweepAtLastMs) : sweepAtLastMs),
+    sweep: async (wanted) => {
+      const startedAtMs = monotonicMs()
+      const alarmsBefore = alarms
+      const isInformed = alarmsAtLook === alarms
+      sweepAtMs = Number.POSITIVE_INFINITY
+      sweepAtLastMs = Number.POSITIVE_INFINITY
+      try {
+        const taken = await take(lanes.passed({ ...wanted, lowestFirst: false }), wanted)
+        if (!taken) return NOTHING
+        const { rows, runs } = taken
+        const isDone = isAll(rows.length, wanted)
+        // There may be more behind them, for the claims that follow.
+        if (!isDone) for (const last of lastOfLanes(rows)) lanes.wake({ ...last, pool })
+        const isQuiet = isInformed && alarms === alarmsBefore
+        return { runs, isEmpty: isDone && rows.length === 0 && isQuiet }
+      } finally {
+        const endedAtMs = monotonicMs()
+        sweepAtMs = endedAtMs + Math.max(SWEEP_REST_MS, SWEEP_SHARE * (endedAtMs - startedAtMs))
+        sweepAtLastMs = alarms === alarmsBefore ? endedAtMs + SWEEP_AT_LEAST_MS : 0
+      }
     },
     wake: (lane) => {
       if (lane) lanes.wake(lane)
       else {
         alarms += 1
-        bottomAtLastMs = 0
+        lookAtMs = 0
+        sweepAtLastMs = 0
       }
     },
     hasSolos: lanes.hasSolos,
@@ -182,6 +231,23 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         ledger.putBack(mine, claims)
         if (!closed.signal.aborted) throw error
       })
+    },
+    publish: async ({ isLast } = { isLast: false }) => {
+      const isDue = takenSince >= MANY_TAKEN && monotonicMs() >= publishAtMs
+      if (takenSince === 0 || !(isDue || isLast)) return
+      const { lanes: reached, late, rank: clock } = lanes.reached()
+      if (reached.length === 0) return
+      await database.run(publishLowWater, {
+        pool,
+        jobs: names,
+        solos: reached.map(({ solo }) => solo),
+        priorities: reached.map(({ priority }) => priority),
+        ranks: reached.map(({ rank }) => rank),
+        late,
+        clock,
+      })
+      takenSince = 0
+      publishAtMs = monotonicMs() + PUBLISH_EVERY_MS
     },
     close: () => closed.abort(),
   }
@@ -199,6 +265,14 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
 /** `returning` gives the order of the table. */
 function inOrder(rows: Row[]): void {
   rows.sort((a, b) => b.priority - a.priority || compare(a.rank, b.rank) || (a.id < b.id ? -1 : 1))
+}
+
+/** The last of each lane, of rows in order. */
+function lastOfLanes(rows: readonly Row[]): Row[] {
+  return rows.filter((row, index) => {
+    const next = rows[index + 1]
+    return !next || next.priority !== row.priority || next.solo !== row.solo
+  })
 }
 
 function compare(a: bigint, b: bigint): number {

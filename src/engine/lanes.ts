@@ -2,12 +2,19 @@
  * The lanes of one pool as a claimer knows them: which priorities there are, where to begin in each, and which gaps
  * between them to look into for more.
  */
-import { createLowWater, type Snapshot } from "../queue/low-water.ts"
+import { BOTTOM, createLowWater, type Reached, type Snapshot, TOP } from "../queue/low-water.ts"
 import { type Lane, laneKey, type ReadyLane } from "./lane.ts"
 
 type PoolLane = Pick<Lane, "solo" | "priority">
 
+/** How far somebody has come in each lane. */
+export interface LanesReached extends Omit<Reached, "marks"> {
+  readonly lanes: readonly (PoolLane & { readonly rank: bigint })[]
+}
+
 export interface Lanes {
+  /** Begins where another has come to, before anything else is done. */
+  readonly begin: (reached: LanesReached) => void
   /** False if there were too many to know, so that all but this one are forgotten. */
   readonly learn: (lane: PoolLane) => boolean
   readonly wake: (lane: ReadyLane) => void
@@ -19,10 +26,11 @@ export interface Lanes {
   readonly look: (snapshot: Snapshot) => void
   /** Whether any of them holds runs that must not be claimed ahead. */
   readonly hasSolos: () => boolean
-  /** Begins again at the bottom of every lane. */
-  readonly reset: () => void
   /** In the order of claims, each with where to begin and how many to take of it. */
   readonly order: (wanted: LaneOrder) => LaneParams
+  /** The same from the bottom up to where those of `order` begin: what was passed. */
+  readonly passed: (wanted: LaneOrder) => LaneParams
+  readonly reached: () => LanesReached
   /** Between which priorities nobody has looked yet. */
   readonly gaps: () => GapParams
 }
@@ -39,6 +47,7 @@ export interface LaneParams {
   readonly solos: boolean[]
   readonly priorities: number[]
   readonly froms: bigint[]
+  readonly tos: bigint[]
   readonly mosts: number[]
 }
 
@@ -46,6 +55,12 @@ export interface GapParams {
   readonly solos: boolean[]
   readonly aboves: bigint[]
   readonly belows: bigint[]
+}
+
+/** Ranks from one up to another. */
+interface Span {
+  readonly from: bigint
+  readonly to: bigint
 }
 
 /** Beyond every priority. */
@@ -71,7 +86,27 @@ export function createLanes(): Lanes {
     return !areTooMany
   }
 
+  function order(span: (lane: string) => Span, { limit, free, lowestFirst }: LaneOrder): LaneParams {
+    const lanes = [...known.values()]
+      .filter(({ solo }) => (solo ? free > 0 : limit > 0))
+      .sort((a, b) => b.priority - a.priority || Number(b.solo) - Number(a.solo))
+      .map(({ solo, priority }) => ({ solo, priority, ...span(laneKey({ solo, priority })) }))
+      .filter(({ from, to }) => from < to)
+    if (lowestFirst) lanes.reverse()
+    return {
+      solos: lanes.map(({ solo }) => solo),
+      priorities: lanes.map(({ priority }) => priority),
+      froms: lanes.map(({ from }) => from),
+      tos: lanes.map(({ to }) => to),
+      mosts: lanes.map(({ solo }) => (solo ? Math.min(free, limit) : limit)),
+    }
+  }
+
   return {
+    begin: ({ lanes, ...reached }) => {
+      for (const lane of lanes) learn(lane)
+      lowWater.begin({ ...reached, marks: new Map(lanes.map((lane) => [laneKey(lane), lane.rank])) })
+    },
     learn,
     wake: (lane) => {
       learn(lane)
@@ -82,18 +117,14 @@ export function createLanes(): Lanes {
     passAll: lowWater.passAll,
     look: lowWater.look,
     hasSolos: () => solos > 0,
-    reset: lowWater.reset,
-    order: ({ limit, free, lowestFirst }) => {
-      const lanes = [...known.values()]
-        .filter(({ solo }) => (solo ? free > 0 : limit > 0))
-        .sort((a, b) => b.priority - a.priority || Number(b.solo) - Number(a.solo))
-      if (lowestFirst) lanes.reverse()
-      return {
-        solos: lanes.map(({ solo }) => solo),
-        priorities: lanes.map(({ priority }) => priority),
-        froms: lanes.map((lane) => lowWater.from(laneKey(lane))),
-        mosts: lanes.map(({ solo }) => (solo ? Math.min(free, limit) : limit)),
-      }
+    order: (wanted) => order((lane) => ({ from: lowWater.from(lane), to: TOP }), wanted),
+    passed: (wanted) => order((lane) => ({ from: BOTTOM, to: lowWater.mark(lane) }), wanted),
+    reached: () => {
+      const { marks, ...reached } = lowWater.reached()
+      const lanes = [...known]
+        .map(([key, lane]) => ({ ...lane, rank: marks.get(key) ?? BOTTOM }))
+        .filter(({ rank }) => rank > BOTTOM)
+      return { ...reached, lanes }
     },
     gaps: () => {
       const gaps = [false, true].flatMap((solo) => {

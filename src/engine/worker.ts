@@ -11,7 +11,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import type { RunningAttempt } from "./attempt.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
-import type { Claimer } from "./claimer.ts"
+import type { Claimer, Wanted } from "./claimer.ts"
 import type { Executor, ExecutorParts } from "./executor.ts"
 import type { ReadyLane } from "./lane.ts"
 import type { Lease } from "./lease.ts"
@@ -32,6 +32,10 @@ export interface Worker extends Loop {
   readonly isBusy: () => boolean
   /** How many runs are claimed and not started. */
   readonly inStore: () => number
+  /** Resolves when no sweep is under way. */
+  readonly swept: () => Promise<void>
+  /** Says how far it has come, for those who start when this process has ended. */
+  readonly publish: () => Promise<void>
   /** Resolves when everything in store has been started that can be. */
   readonly begun: () => Promise<void>
   /** Whether a run is here, started or not. */
@@ -98,7 +102,7 @@ export function createWorker(parts: WorkerParts): Worker {
   let sliced = 0
   let emptyClaims = 0
   let wakes = 0
-  /** The pool was looked through from the bottom and empty, and whatever came since has been told of. */
+  /** What claims have passed was looked through and empty, and whatever came since has been told of. */
   let isSwept = false
   /** The last claim took all that had been told of by then. */
   let isServed = false
@@ -110,14 +114,19 @@ export function createWorker(parts: WorkerParts): Worker {
   /** Slots that a claim under way may bring solo runs for. */
   let promised = 0
   let closed = false
+  /** Looks through what claims have passed, beside them. */
+  let sweeping: Promise<void> | undefined
+  let sweepFailure: { readonly error: unknown } | undefined
   let ticking: Promise<number> | undefined
 
   async function tick(): Promise<number> {
+    tellOfSweep()
     giveBackOld()
     startFromStore()
     isHeldUp = !executor.isOpen()
     if (isHeldUp) return CLOSED_REST_MS
     await claimer.forgetEnded()
+    await claimer.publish()
     const ahead = prefetch.target()
     const solos = slotsForSolos()
     const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))
@@ -135,6 +144,7 @@ export function createWorker(parts: WorkerParts): Worker {
       last = await claim(claimer.search, isShort ? limit - count : 0, slotsForSolos())
       found += last.count
     }
+    if (claimer.isSweepDue(isShort && found === 0)) sweep(Math.max(1, limit - count - found), slotsForSolos())
     // Slots are kept for solo runs only where there are any, and these were not known of.
     if (!knewOfSolos && claimer.hasSolos()) {
       last = await claim(claimer.claim, free(), slotsForSolos())
@@ -151,17 +161,55 @@ export function createWorker(parts: WorkerParts): Worker {
     return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))
   }
 
-  /** Claims and starts. `solos` slots are kept for what must not be claimed ahead. */
+  /** Claims and starts. `solos` slots are kept meanwhile for what must not be claimed ahead. */
   async function claim(take: Claimer["claim"], limit: number, solos: number): Promise<Taken> {
     if (closed) return NOTHING
     promised = solos
+    // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
+    return bring(take, { limit, free: solos }, () => {
+      promised = 0
+    })
+  }
+
+  /** One at a time. It may take long: nothing is kept for it, and solo runs that find no slot go back. */
+  function sweep(limit: number, solos: number): void {
+    if (sweeping || closed) return
+    sweeping = bring(claimer.sweep, { limit, free: solos })
+      .then(
+        ({ count }) => {
+          if (count === 0) return
+          emptyClaims = 0
+          bell.ring()
+        },
+        (error: unknown) => {
+          sweepFailure = { error }
+          bell.ring()
+        },
+      )
+      .finally(() => {
+        sweeping = undefined
+      })
+  }
+
+  /** A sweep that failed fails the next tick, so that somebody hears of it. */
+  function tellOfSweep(): void {
+    const failure = sweepFailure
+    sweepFailure = undefined
+    if (failure) throw failure.error
+  }
+
+  /** `onTaken` is called when it is known what comes, before any of it starts. */
+  async function bring(
+    take: Claimer["claim"],
+    { limit, free: solos }: Pick<Wanted, "limit" | "free">,
+    onTaken = () => {},
+  ): Promise<Taken> {
     try {
       const except = executor.lingering()
       if (except.length > 0) hasLeftOut = true
       const { runs, isEmpty } = await take({ limit, free: solos, except })
       await runtime.crashPoint("claim.taken")
-      // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
-      promised = 0
+      onTaken()
       if (isEmpty) isSwept = true
       const count = runs.length
       const soloCount = runs.filter(({ solo }) => solo).length
@@ -172,7 +220,7 @@ export function createWorker(parts: WorkerParts): Worker {
       start(runs)
       return { count, mayLeaveSolos }
     } catch (error) {
-      promised = 0
+      onTaken()
       isSwept = false
       startFromStore()
       if (closed) return NOTHING
@@ -333,6 +381,8 @@ export function createWorker(parts: WorkerParts): Worker {
     running: executor.running,
     isBusy: () => executor.isBusy() || (sliced > 0 && store.length > 0),
     inStore: () => store.length,
+    swept: async () => sweeping,
+    publish: () => claimer.publish({ isLast: true }),
     begun: async () => {
       while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
     },
@@ -348,8 +398,14 @@ export function createWorker(parts: WorkerParts): Worker {
       executor.close()
       giveBackWhere(() => true)
     },
-    handled: executor.handled,
-    settled: executor.settled,
+    handled: async () => {
+      await sweeping
+      await executor.handled()
+    },
+    settled: async () => {
+      await sweeping
+      await executor.settled()
+    },
   }
 }
 

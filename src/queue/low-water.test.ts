@@ -32,11 +32,13 @@ describe("a low-water mark", () => {
 
   it("goes down at once to what it is told of", () => {
     fc.assert(
-      fc.property(someSteps, fc.nat(20), (all, told) => {
+      fc.property(someSteps, fc.nat(20), fc.boolean(), (all, told, isHandedOver) => {
         const model = new LowWaterModel()
         for (const step of all) model.do(step)
         const run = pick(model.available(), told)
         model.do({ kind: "wake", which: told })
+        // Also if another takes over before it has begun there.
+        if (isHandedOver) model.do({ kind: "hand over" })
         expect(below(model, run ? [run] : [])).toEqual([])
       }),
       { numRuns: 500 },
@@ -104,6 +106,35 @@ describe("a low-water mark", () => {
     const model = new LowWaterModel()
     for (const step of happened) model.do(step)
     expect(below(model, model.available())).not.toEqual([])
+    model.do(look)
+    expect(below(model, model.available())).toEqual([])
+  })
+
+  it("begins where another has come to, and goes back no further for what began since", () => {
+    const model = new LowWaterModel()
+    for (let round = 0; round < 4; round += 1) {
+      for (const step of [newRun, commit, claimAll, pause, look]) model.do(step)
+    }
+    model.do({ kind: "hand over" })
+    const begun = model.low.mark(LANES[0])
+    const [, , third] = model.runs.map(({ rank }) => rank)
+    expect(begun).toBeGreaterThanOrEqual(third ?? 0n)
+    for (const step of [newRun, look, pause, commit, look] as const) model.do(step)
+    expect(model.low.from(LANES[0])).toBe(begun)
+    expect(model.low.mark(LANES[1])).toBe(BOTTOM)
+  })
+
+  it("is not held back for those who start by a transaction that stays open, and goes back for it all the same", () => {
+    const model = new LowWaterModel()
+    for (const step of [newRun, { ...newRun, lane: 1 }, commit]) model.do(step)
+    for (let round = 0; round < 30; round += 1) {
+      for (const step of [newRun, commit, claimAll, pause, look]) model.do(step)
+    }
+    const mark = model.low.from(LANES[0])
+    model.do({ kind: "hand over" })
+    model.do(look)
+    expect(mark - model.low.from(LANES[0])).toBeLessThan(2_000_000n)
+    model.do(commit)
     model.do(look)
     expect(below(model, model.available())).toEqual([])
   })

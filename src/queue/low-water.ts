@@ -14,9 +14,13 @@
 
 /** Before every rank. */
 export const BOTTOM = -(2n ** 63n)
+/** After every rank. */
+export const TOP = 2n ** 63n - 1n
 
 /** Ranks are microseconds. A statement reads the clock a moment before its transaction can be seen. */
 const SLACK = 100_000n
+/** Who has been open for so long may stay so for hours, and must not hold back everybody who starts meanwhile. */
+const LONG_OPEN = 10_000_000n
 /** More lanes than anyone has. */
 const MOST_WOKEN = 1_000
 /** More than there can be connections. */
@@ -44,11 +48,33 @@ export function parseSnapshot(text: string, rank: bigint): Snapshot {
   return { rank, next, open }
 }
 
-type Marks = ReadonlyMap<string, bigint>
+export type Marks = ReadonlyMap<string, bigint>
+
+/** How far somebody has come, for another that begins there. */
+export interface Reached {
+  /** Whatever turns up for the first time stands above, but for what `late` brings. */
+  readonly marks: Marks
+  /** Transactions that have been open for long. */
+  readonly late: readonly bigint[]
+  /** The rank of the moment at which it was so. */
+  readonly rank: bigint
+}
+
+interface Open {
+  /** The marks at the last look before it was seen. */
+  readonly earlier: Marks
+  /** The rank of the moment at which it was first seen. */
+  readonly since: bigint
+}
 
 export interface LowWater {
+  /** Begins where another has come to, before anything else is done. */
+  readonly begin: (reached: Reached) => void
   /** Where to begin in this lane. */
   readonly from: (lane: string) => bigint
+  /** Below this rank nothing is looked for in this lane, unless somebody tells of it. */
+  readonly mark: (lane: string) => bigint
+  readonly reached: () => Reached
   /** Everything below this rank has been taken, as far as could be seen. */
   readonly pass: (lane: string, rank: bigint) => void
   /** These lanes have been gone through from end to end since the last look: all of them is passed that it could see. */
@@ -70,9 +96,11 @@ export function createLowWater(): LowWater {
   const woken = new Map<string, bigint>()
   /** The marks at the last look. */
   let before: Marks = new Map()
-  /** Every open transaction, with the marks at the last look before it was seen. */
-  const open = new Map<bigint, Marks>()
+  const open = new Map<bigint, Open>()
+  /** Of the last look. */
   let lastRank = BOTTOM
+  /** Of the last look, also of another's. */
+  let clock = BOTTOM
 
   function goBackTo(earlier: Marks): void {
     for (const [lane, rank] of marks) marks.set(lane, least(rank, earlier.get(lane) ?? BOTTOM))
@@ -84,6 +112,27 @@ export function createLowWater(): LowWater {
   }
 
   return {
+    begin: (reached) => {
+      marks = new Map(reached.marks)
+      before = reached.marks
+      for (const transaction of reached.late) open.set(transaction, { earlier: new Map(), since: BOTTOM })
+      clock = reached.rank
+    },
+    mark: (lane) => marks.get(lane) ?? BOTTOM,
+    reached: () => {
+      const isLate = ({ since }: Open) => clock - since > LONG_OPEN
+      const inTime = [...open.values()].filter((each) => !isLate(each)).map(({ earlier }) => earlier)
+      const lowest = (lane: string, rank: bigint) =>
+        [before, ...new Set(inTime)].reduce(
+          (low, earlier) => least(low, earlier.get(lane) ?? BOTTOM),
+          least(rank, woken.get(lane) ?? rank),
+        )
+      return {
+        marks: new Map([...marks].map(([lane, rank]) => [lane, lowest(lane, rank)])),
+        late: [...open].filter(([, each]) => isLate(each)).map(([transaction]) => transaction),
+        rank: clock,
+      }
+    },
     from: (lane) => {
       const rank = woken.get(lane)
       if (woken.delete(lane) && rank !== undefined) {
@@ -104,22 +153,24 @@ export function createLowWater(): LowWater {
     look: (snapshot) => {
       const passed = [...marks]
       // A clock that was set back gives ranks again that have been passed, also to what is open.
-      if (snapshot.rank < lastRank) {
+      if (snapshot.rank < clock) {
         marks = new Map()
         before = new Map()
-        for (const transaction of open.keys()) open.set(transaction, before)
+        for (const transaction of open.keys())
+          open.set(transaction, { earlier: before, since: snapshot.rank })
       }
       // Transactions that came and went since the last look are in no list: they all began after it.
       goBackTo(before)
-      for (const [transaction, earlier] of open) {
+      for (const [transaction, { earlier }] of open) {
         if (snapshot.open.has(transaction)) continue
         goBackTo(earlier)
         open.delete(transaction)
       }
       for (const transaction of snapshot.open) {
-        if (!open.has(transaction)) open.set(transaction, before)
+        if (!open.has(transaction)) open.set(transaction, { earlier: before, since: snapshot.rank })
       }
       lastRank = snapshot.rank
+      clock = snapshot.rank
       before = new Map(passed.map(([lane, rank]) => [lane, least(rank, snapshot.rank - SLACK)]))
     },
     reset: () => {

@@ -1,4 +1,4 @@
-/** Where a claimer begins: behind what others are running, and never above what it could have had. */
+/** Where a claimer begins: behind what others are running, and never above what it could have had for long. */
 import { describe, expect, it, onTestFinished } from "vitest"
 import { createClaimLedger } from "../../src/engine/claim-ledger.ts"
 import { createClaimer, type Wanted } from "../../src/engine/claimer.ts"
@@ -20,39 +20,49 @@ async function stage({ knowsLane } = { knowsLane: true }) {
   const database = watchDatabase(openServer(host, { url: PLACES.postgres18, schema: newSchema(host) }))
   onTestFinished(() => database.close())
   await migrate({ ...host, database })
+  const time = { ms: 0 }
   const mine = { id: await openLease(database), remainingMs: 60_000 }
   const lease = { id: () => mine.id, remainingMs: () => mine.remainingMs }
   const ledger = createClaimLedger()
-  const claimer = createClaimer({
-    runtime: { ...host, database, crashPoint: async () => {} } as never,
-    pool: "default",
-    jobs: new Map([["greet", job]]),
-    lease: lease as never,
-    claims: ledger,
-    doubts: { add: () => {}, resolve: async () => {} },
-  })
+  const newClaimer = (...jobs: string[]) =>
+    createClaimer({
+      runtime: { ...host, database, monotonicMs: () => time.ms, crashPoint: async () => {} } as never,
+      pool: "default",
+      jobs: new Map(jobs.map((name) => [name, job])),
+      lease: lease as never,
+      claims: ledger,
+      doubts: { add: () => {}, resolve: async () => {} },
+    })
+  const claimer = newClaimer("greet")
   await insert(database, ...Array(20).fill({}))
   await claim(database, await openLease(database), { limit: 20 })
   if (knowsLane) claimer.wake({ pool: "default", solo: false, priority: 0, rank: 1n })
   /** One that turns up at the bottom without a word. What a claim that goes on from its mark does not see. */
-  const addAtTheBottom = () =>
+  const addAtTheBottom = (rank = 1) =>
     execute(
       database,
       `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
-       values ('${host.newId()}', 'greet', 'default', 0, 1, 'queued', {now}, {now}, '{}')`,
+       values ('${host.newId()}', 'greet', 'default', 0, ${rank}, 'queued', {now}, {now}, '{}')`,
     )
-  const found = async () => (await claimer.claim(WANTED)).runs.length
-  return { claimer, database, ledger, mine, addAtTheBottom, found }
+  /** Claims so often that nothing is left but what was passed. */
+  const goThrough = async (by = claimer) => {
+    await by.claim(WANTED)
+    await by.search(WANTED)
+  }
+  const found = async (by = claimer) => (await by.claim(WANTED)).runs.length
+  const swept = async (by = claimer) => (await by.sweep(WANTED)).runs.length
+  return { claimer, newClaimer, database, ledger, mine, time, addAtTheBottom, goThrough, found, swept }
 }
 
-describe("a claimer that has found nothing from the bottom on", () => {
-  it("goes on behind what others are running, and says that there is nothing", async () => {
-    const { claimer, addAtTheBottom, found } = await stage()
-    expect(await claimer.claim(WANTED)).toEqual({ runs: [], isEmpty: true })
+describe("a claimer that has found nothing", () => {
+  it("goes on behind what others are running, and finds by a sweep what it has passed", async () => {
+    const { claimer, addAtTheBottom, goThrough, found } = await stage()
+    await goThrough()
+    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
     await addAtTheBottom()
     expect(await found()).toBe(0)
-    claimer.wake(undefined)
-    expect(await found()).toBe(1)
+    expect(await claimer.sweep(WANTED)).toMatchObject({ runs: [{ job: { name: "greet" } }], isEmpty: false })
+    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
   })
 
   it.each<[string, (parts: Awaited<ReturnType<typeof stage>>) => Promise<unknown>]>([
@@ -90,9 +100,153 @@ describe("a claimer that has found nothing from the bottom on", () => {
     ],
   ])("passes nothing if %s", async (_, lookThrough) => {
     const parts = await stage()
+    await parts.claimer.search({ ...WANTED, limit: 0 })
     await lookThrough(parts)
     await parts.addAtTheBottom()
     expect(await parts.found()).toBe(1)
+  })
+})
+
+describe("a sweep", () => {
+  it("is due at once when something may have been missed, and else after a rest, which is longer in a busy pool", async () => {
+    const { claimer, time, goThrough } = await stage()
+    const isDue = () => [claimer.isSweepDue(false), claimer.isSweepDue(true)]
+    expect(isDue()).toEqual([true, true])
+    await goThrough()
+    await claimer.sweep(WANTED)
+    expect(isDue()).toEqual([false, false])
+    time.ms += 200
+    expect(isDue()).toEqual([false, true])
+    claimer.wake(undefined)
+    expect(isDue()).toEqual([true, true])
+    await goThrough()
+    await claimer.sweep(WANTED)
+    time.ms += 60_000
+    expect(isDue()).toEqual([true, true])
+  })
+
+  it("that took long is repeated after fifty times as long, and none is due while one is under way", async () => {
+    const { claimer, database, time, goThrough } = await stage()
+    await goThrough()
+    database.meddle("runs/claim", async (run) => {
+      time.ms += 1_000
+      expect(claimer.isSweepDue(true)).toBe(false)
+      return run()
+    })
+    await claimer.sweep(WANTED)
+    time.ms += 49_999
+    expect(claimer.isSweepDue(true)).toBe(false)
+    time.ms += 1
+    expect(claimer.isSweepDue(true)).toBe(true)
+  })
+
+  it("says nothing of what has come since it was told that something may have been missed", async () => {
+    const { claimer, database, goThrough } = await stage()
+    await goThrough()
+    database.meddle("runs/claim", async (run) => {
+      const rows = await run()
+      claimer.wake(undefined)
+      return rows
+    })
+    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
+    expect(claimer.isSweepDue(false)).toBe(true)
+    // Where nobody knows of a lane, nobody has looked through it.
+    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
+    await claimer.search(WANTED)
+    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
+  })
+
+  it("that finds more than it may take leaves the rest to the claims that follow", async () => {
+    const { claimer, addAtTheBottom, goThrough, found } = await stage()
+    await goThrough()
+    for (const rank of [1, 2, 3]) await addAtTheBottom(rank)
+    expect((await claimer.sweep({ ...WANTED, limit: 1 })).runs).toHaveLength(1)
+    expect(await found()).toBe(2)
+  })
+})
+
+describe("a claimer that starts", () => {
+  /** One that has taken and passed a run says how far it has come. */
+  async function publishedBy(parts: Awaited<ReturnType<typeof stage>>, ...jobs: string[]) {
+    const first = parts.newClaimer(...jobs)
+    await insert(parts.database, {})
+    await parts.goThrough(first)
+    await parts.goThrough(first)
+    await parts.goThrough(first)
+    await first.publish({ isLast: true })
+  }
+
+  it("begins where the last one has come to, and finds by a sweep what is below", async () => {
+    const parts = await stage({ knowsLane: false })
+    await publishedBy(parts, "greet")
+    await parts.addAtTheBottom()
+    const second = parts.newClaimer("greet")
+    expect(await parts.found(second)).toBe(0)
+    // Not at once if it is busy.
+    expect([second.isSweepDue(false), second.isSweepDue(true)]).toEqual([false, true])
+    expect(await parts.swept(second)).toBe(1)
+  })
+
+  it("begins at the bottom where nobody has said how far it has come", async () => {
+    const { newClaimer, addAtTheBottom, found, claimer } = await stage()
+    await claimer.publish({ isLast: true })
+    await addAtTheBottom()
+    expect(await found(newClaimer("greet"))).toBe(1)
+  })
+
+  it.each([
+    ["fewer jobs than the last one", ["greet", "part"], ["greet"], 0],
+    ["the same jobs, in another order", ["part", "greet"], ["greet", "part"], 0],
+    ["jobs that the last one did not know", ["greet"], ["greet", "part"], 1],
+  ])("and knows %s", async (_, jobsOfFirst, jobsOfSecond, count) => {
+    const parts = await stage({ knowsLane: false })
+    await publishedBy(parts, ...jobsOfFirst)
+    await parts.addAtTheBottom()
+    expect(await parts.found(parts.newClaimer(...jobsOfSecond))).toBe(count)
+  })
+
+  it("trusts nobody who has come further than now", async () => {
+    const parts = await stage({ knowsLane: false })
+    await publishedBy(parts, "greet")
+    const future = "9000000000000000000"
+    await execute(parts.database, `update {low_water} set ranks = array[${future}], clock = ${future}`)
+    await insert(parts.database, {})
+    expect(await parts.found(parts.newClaimer("greet"))).toBe(1)
+  })
+})
+
+describe("how far a claimer has come", () => {
+  it("is said when it has taken many runs, not more often than every five seconds, and when it ends", async () => {
+    const { claimer, database, time } = await stage({ knowsLane: false })
+    const published = () => database.count("low-water/publish")
+    const takeMany = async (count: number) => {
+      await insert(database, ...Array(count).fill({}))
+      expect((await claimer.claim({ ...WANTED, limit: count })).runs).toHaveLength(count)
+      // What is open at a look may hold the mark back until the look after it.
+      for (const _ of [1, 2, 3]) await claimer.search(WANTED)
+    }
+    await claimer.publish()
+    await claimer.publish({ isLast: true })
+    expect(published()).toBe(0)
+    await takeMany(999)
+    await claimer.publish()
+    expect(published()).toBe(0)
+    await takeMany(1)
+    await claimer.publish()
+    expect(published()).toBe(1)
+    await takeMany(1_000)
+    await claimer.publish()
+    expect(published()).toBe(1)
+    time.ms += 5_000
+    await claimer.publish()
+    expect(published()).toBe(2)
+    await takeMany(1)
+    await claimer.publish({ isLast: true })
+    await claimer.publish({ isLast: true })
+    expect(published()).toBe(3)
+    expect(await rowsOf(database, "select pool, jobs from {low_water}")).toEqual([
+      { pool: "default", jobs: ["greet"] },
+    ])
   })
 })
 

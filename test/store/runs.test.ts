@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { TOP } from "../../src/queue/low-water.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { findClaimed } from "../../src/store/runs/find-claimed.ts"
 import { markDeadWorkers } from "../../src/store/workers/mark-dead.ts"
@@ -251,10 +252,18 @@ describeEngines("runs that are claimed", (engine) => {
       expect(await take({ froms: [NINE_O_CLOCK, none, none] })).toEqual([five[0]])
     })
 
+    it("end before the rank that was said: what stands from there on is not looked at", async () => {
+      const { five, take } = await withLanes()
+      expect(await take({ tos: [NINE_O_CLOCK + 2n, 0n, 0n] })).toEqual([five[0], five[1]].toSorted())
+      expect(await take({ tos: [NINE_O_CLOCK + 2n, 0n, 0n] })).toEqual([])
+      expect(await take({ tos: [TOP, 0n, 0n] })).toEqual([five[2]])
+    })
+
     it("are none of a lane that was not named", async () => {
       const { solo, take } = await withLanes()
-      expect(await take({ solos: [true], priorities: [0], froms: [0n], mosts: [9] })).toEqual(solo.toSorted())
-      expect(await take({ solos: [true], priorities: [5], froms: [0n], mosts: [9] })).toEqual([])
+      const lane = { froms: [0n], tos: [TOP], mosts: [9] }
+      expect(await take({ solos: [true], priorities: [0], ...lane })).toEqual(solo.toSorted())
+      expect(await take({ solos: [true], priorities: [5], ...lane })).toEqual([])
     })
   })
 })

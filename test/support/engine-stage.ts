@@ -93,6 +93,7 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
     enqueue,
     tick: async () => {
       const restMs = await worker.tick(signal)
+      await worker.swept()
       await worker.begun()
       return restMs
     },

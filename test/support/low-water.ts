@@ -34,10 +34,12 @@ export type Step =
   | { readonly kind: "wake"; readonly which: number }
   | { readonly kind: "set the clock back"; readonly us: number }
   | { readonly kind: "begin at the bottom" }
+  /** Another claimer takes over, and begins where this one has come to. */
+  | { readonly kind: "hand over" }
 
 /** PostgreSQL as a claimer sees it: transactions in the order of their numbers, and a snapshot that lists some. */
 export class LowWaterModel {
-  readonly low: LowWater = createLowWater()
+  low: LowWater = createLowWater()
   readonly runs: Run[] = []
   #clockUs = 1_000_000_000
   #next = 100n
@@ -109,6 +111,12 @@ export class LowWaterModel {
       case "begin at the bottom":
         this.low.reset()
         return
+      case "hand over": {
+        const next = createLowWater()
+        next.begin(this.low.reached())
+        this.low = next
+        return
+      }
     }
   }
 
@@ -218,7 +226,7 @@ const claims = fc
   })
   .map((claim): Step[] => [{ kind: "claim", ...claim }])
 const goings = meanwhile.map((all): Step[] => [{ kind: "go through", meanwhile: all.flat() }])
-const some = (kind: "look" | "begin at the bottom") => fc.constant<Step[]>([{ kind }])
+const some = (kind: "look" | "begin at the bottom" | "hand over") => fc.constant<Step[]>([{ kind }])
 
 /** A life of some transactions and one claimer. */
 export const someSteps = fc
@@ -236,6 +244,7 @@ export const someSteps = fc
       { weight: 2, arbitrary: which.map((run) => [{ kind: "wake", which: run }]) },
       { weight: 2, arbitrary: fc.constantFrom(1, 700_000).map((us) => [{ kind: "set the clock back", us }]) },
       { weight: 1, arbitrary: some("begin at the bottom") },
+      { weight: 5, arbitrary: some("hand over") },
       { weight: 2, arbitrary: goings },
     ),
     { maxLength: 80, size: "max" },

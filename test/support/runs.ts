@@ -1,4 +1,5 @@
 /** Runs and leases for the tests of single statements: what a worker does, one statement at a time. */
+import { TOP } from "../../src/queue/low-water.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { uuid } from "../../src/store/codec.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
@@ -155,6 +156,7 @@ export function lanesOf(
     solos: sorted.map(({ solo }) => solo ?? false),
     priorities: sorted.map(({ priority }) => priority),
     froms: sorted.map(() => 0n),
+    tos: sorted.map(() => TOP),
     mosts: sorted.map(() => most),
   }
 }

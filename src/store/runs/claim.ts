@@ -2,7 +2,7 @@ import { bigint, boolean, double, int, json, list, nullable, text, uuid } from "
 import { statement } from "../statement.ts"
 
 /**
- * Leases up to `limit` ready runs of one pool to this worker, lane by lane, each from its rank `froms` on.
+ * Leases up to `limit` ready runs of one pool to this worker, lane by lane, each from its rank `froms` up to `tos`.
  *
  * A lane is one priority of the pool, apart for runs that must not be claimed ahead of a free slot (`solos`). Below
  * its `from` lie runs that are running, and dead index entries, which an old snapshot may keep for long.
@@ -28,6 +28,7 @@ export const claimRuns = statement({
     solos: list(boolean),
     priorities: list(int),
     froms: list(bigint),
+    tos: list(bigint),
     mosts: list(int),
     limit: int,
   },
@@ -49,12 +50,12 @@ export const claimRuns = statement({
     set lease = @lease, claim = @claim, claims = least(run.claims, 2147483646) + 1, started = false
     where run.ctid = any (array(
         select found.ctid
-        from unnest(@solos, @priorities, @froms, @mosts) as lane (solo, priority, from_rank, most)
+        from unnest(@solos, @priorities, @froms, @tos, @mosts) as lane (solo, priority, from_rank, to_rank, most)
         cross join lateral (
           select ctid
           from {runs}
           where pool = @pool and stage = 'queued' and solo = lane.solo and priority = lane.priority
-            and rank >= lane.from_rank and lease is null
+            and rank >= lane.from_rank and rank < lane.to_rank and lease is null
             and job = any (@jobs) and id <> all (@except)
             and job <> all (array(select name from {pauses} where kind = 'job'))
           order by rank

@@ -13,6 +13,7 @@ export const TABLES = [
   "claims",
   "run_limits",
   "limit_waves",
+  "low_water",
   "keys",
   "dead_letters",
   "attempts",

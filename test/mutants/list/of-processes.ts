@@ -17,7 +17,11 @@ export const OF_PROCESSES: readonly Mutant[] = [
         replace: "",
       },
       { file: "src/engine/lanes.ts", find: "look: lowWater.look,", replace: "look: () => {}," },
-      { file: "src/engine/lanes.ts", find: "reset: lowWater.reset,", replace: "reset: () => {}," },
+      {
+        file: "src/engine/lanes.ts",
+        find: "({ from: BOTTOM, to: lowWater.mark(lane) })",
+        replace: "({ from: BOTTOM, to: BOTTOM })",
+      },
     ],
     // The simulated server has no two transactions at once, so that nothing is committed late there.
     shownBy: chaos("F19"),
