@@ -2,6 +2,7 @@
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { lostReason } from "./abort-reasons.ts"
 import { type Admissions, createAdmissions } from "./admissions.ts"
 import { createCompleter } from "./attempt-transaction.ts"
 import { createClaimDoubts } from "./claim-doubts.ts"
@@ -28,7 +29,7 @@ import { createVacuum } from "./vacuum.ts"
 import { createVisibility, type Visibility } from "./visibility.ts"
 import { createWakeups, type Wakeups } from "./wakeups.ts"
 import { createWatch } from "./watch.ts"
-import { abortLost, createWorker, type Worker } from "./worker.ts"
+import { createWorker, type Worker } from "./worker.ts"
 
 export interface EngineConfig {
   readonly jobs: ReadonlyMap<string, AnyJob>
@@ -327,4 +328,11 @@ function longestTimeoutMs(workers: readonly Worker[]): number | null {
     }
   }
   return longest
+}
+
+/** Aborts the attempts that were claimed under a lease that is dead. */
+function abortLost(workers: readonly Worker[], lease: string): number {
+  const lost = workers.flatMap((worker) => worker.running()).filter(({ run }) => run.lease === lease)
+  for (const attempt of lost) attempt.abort(lostReason(attempt.run.id, attempt.run.attempt))
+  return lost.length
 }

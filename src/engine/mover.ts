@@ -50,6 +50,8 @@ const BATCH = 1_000
 /** How many ready runs of a lane are looked at, and in how many lanes. */
 const DEPTH = 5_000
 const LANES = 1_000
+/** Whoever starts looks for those after up to this time: it may be a long walk, and many may start at once. */
+const FIRST_LOOK_MS = 15_000
 /** How long a run is ready before it counts that nobody can execute it. */
 const UNHANDLED_AFTER_MS = 60_000
 /** The same job is told of again after this time. */
@@ -61,8 +63,9 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   const { database } = runtime
   let pausedBefore = new Set<string>()
   const toldAtMs = new Map<string, number>()
+  const unhandledFromMs = runtime.monotonicMs() + FIRST_LOOK_MS * runtime.random()
 
-  async function move(): Promise<Left> {
+  async function move(withUnhandled = true): Promise<Left> {
     const kinds = await lookAtPauses()
     const walk = { lanes: LANES, depth: DEPTH, limit: BATCH }
     const paused = [
@@ -71,7 +74,9 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
     ]
     const resumed = unparked(await database.run(unparkResumed, { limit: BATCH }))
     const handled = unparked(await database.run(unparkHandled, { limit: BATCH }))
-    const unhandled = parked(await database.run(parkUnhandled, { ...walk, afterMs: UNHANDLED_AFTER_MS }))
+    const unhandled = withUnhandled
+      ? parked(await database.run(parkUnhandled, { ...walk, afterMs: UNHANDLED_AFTER_MS }))
+      : 0
     // Told when all are there, so that their number says something.
     if (unhandled < BATCH) await tellUnhandled()
     if (Math.max(resumed, handled) >= BATCH) return "unparking"
@@ -119,13 +124,13 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
     bell: createBell(runtime),
     tick: async () => {
       const startedMs = runtime.monotonicMs()
-      const left = await move()
+      const left = await move(startedMs >= unhandledFromMs)
       const tookMs = runtime.monotonicMs() - startedMs
       if (left === "unparking") return 0
       if (left === "parking") return Math.min(EVERY_MS, tookMs / PARKING_SHARE - tookMs)
       return Math.min(LONGEST_REST_MS, Math.max(EVERY_MS, tookMs / SHARE))
     },
-    move,
+    move: () => move(),
   }
 }
 

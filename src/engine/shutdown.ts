@@ -2,8 +2,8 @@
  * The end of a process at work, in order: no new claims; time to finish; an abort; what is left goes back; the lease is
  * given up. Every step has a bound, so that a database that does not answer cannot hold it up.
  */
-import { AttemptAborted } from "../errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { stopReason } from "./abort-reasons.ts"
 import type { ClaimDoubts } from "./claim-doubts.ts"
 import type { Lease } from "./lease.ts"
 import type { Worker } from "./worker.ts"
@@ -60,12 +60,4 @@ async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promis
     if (signal.aborted) void Promise.race([done, Promise.resolve(false)]).then(resolve)
   })
   return Promise.race([done, late])
-}
-
-function stopReason(run: string): AttemptAborted {
-  return new AttemptAborted(
-    "STOPPING",
-    run,
-    "The process is stopping and its grace is over. The run goes back to the queue without being charged.",
-  )
 }

@@ -5,10 +5,11 @@
  * are given back. Suspects and runs under limits (solo runs) are claimed only for slots that are free.
  */
 import { DEFAULTS } from "../defaults.ts"
-import { AttemptAborted } from "../errors.ts"
 import type { AnyJob } from "../job/define.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { cancelReason, replaceReason } from "./abort-reasons.ts"
 import type { RunningAttempt } from "./attempt.ts"
+import { createBeside } from "./beside.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
 import type { Claimer, Wanted } from "./claimer.ts"
@@ -94,6 +95,7 @@ export function createWorker(parts: WorkerParts): Worker {
   const { monotonicMs } = runtime
   const bell = createBell(runtime)
   const prefetch = createPrefetch(monotonicMs)
+  const sweeps = createBeside(bell.ring)
   const executor = parts.createExecutor({ onFree: goOn, onLeft })
   const { free } = executor
   /** Claimed, waiting for a slot. The last one starts first. */
@@ -114,13 +116,10 @@ export function createWorker(parts: WorkerParts): Worker {
   /** Slots that a claim under way may bring solo runs for. */
   let promised = 0
   let closed = false
-  /** Looks through what claims have passed, beside them. */
-  let sweeping: Promise<void> | undefined
-  let sweepFailure: { readonly error: unknown } | undefined
   let ticking: Promise<number> | undefined
 
   async function tick(): Promise<number> {
-    tellOfSweep()
+    sweeps.tell()
     giveBackOld()
     startFromStore()
     isHeldUp = !executor.isOpen()
@@ -171,31 +170,15 @@ export function createWorker(parts: WorkerParts): Worker {
     })
   }
 
-  /** One at a time. It may take long: nothing is kept for it, and solo runs that find no slot go back. */
+  /** It may take long: nothing is kept for it, and solo runs that find no slot go back. */
   function sweep(limit: number, solos: number): void {
-    if (sweeping || closed) return
-    sweeping = bring(claimer.sweep, { limit, free: solos })
-      .then(
-        ({ count }) => {
-          if (count === 0) return
-          emptyClaims = 0
-          bell.ring()
-        },
-        (error: unknown) => {
-          sweepFailure = { error }
-          bell.ring()
-        },
-      )
-      .finally(() => {
-        sweeping = undefined
-      })
-  }
-
-  /** A sweep that failed fails the next tick, so that somebody hears of it. */
-  function tellOfSweep(): void {
-    const failure = sweepFailure
-    sweepFailure = undefined
-    if (failure) throw failure.error
+    if (closed) return
+    sweeps.begin(async () => {
+      const { count } = await bring(claimer.sweep, { limit, free: solos })
+      if (count > 0) emptyClaims = 0
+      // Something may have been missed since it began.
+      if (count > 0 || claimer.isSweepDue(false)) bell.ring()
+    })
   }
 
   /** `onTaken` is called when it is known what comes, before any of it starts. */
@@ -381,7 +364,7 @@ export function createWorker(parts: WorkerParts): Worker {
     running: executor.running,
     isBusy: () => executor.isBusy() || (sliced > 0 && store.length > 0),
     inStore: () => store.length,
-    swept: async () => sweeping,
+    swept: sweeps.ended,
     publish: () => claimer.publish({ isLast: true }),
     begun: async () => {
       while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
@@ -399,34 +382,12 @@ export function createWorker(parts: WorkerParts): Worker {
       giveBackWhere(() => true)
     },
     handled: async () => {
-      await sweeping
+      await sweeps.ended()
       await executor.handled()
     },
     settled: async () => {
-      await sweeping
+      await sweeps.ended()
       await executor.settled()
     },
   }
-}
-
-function cancelReason(run: string): AttemptAborted {
-  const message = `Run ${run} was cancelled. Whatever its handler returns, the run ends as cancelled.`
-  return new AttemptAborted("RUN_CANCELLED", run, message)
-}
-
-function replaceReason(run: string): AttemptAborted {
-  const message = `A newer occurrence takes the place of run ${run}, and starts when its handler has ended.`
-  return new AttemptAborted("RUN_REPLACED", run, message)
-}
-
-/** Aborts the attempts that were claimed under a lease that is dead. */
-export function abortLost(workers: readonly Worker[], lease: string): number {
-  const lost = workers.flatMap((worker) => worker.running()).filter(({ run }) => run.lease === lease)
-  for (const attempt of lost) {
-    const message =
-      `Run ${attempt.run.id} lost its lease during attempt ${attempt.run.attempt}; its result will be discarded. ` +
-      "Keep the event loop free and the database reachable, so that the lease can be renewed."
-    attempt.abort(new AttemptAborted("LEASE_LOST", attempt.run.id, message))
-  }
-  return lost.length
 }

@@ -1,13 +1,10 @@
 /** Where a claimer begins: behind what others are running, and never above what it could have had for long. */
-import { describe, expect, it, onTestFinished } from "vitest"
+import { describe, expect, it } from "vitest"
 import { createClaimLedger } from "../../src/engine/claim-ledger.ts"
 import { createClaimer, type Wanted } from "../../src/engine/claimer.ts"
 import { defineJob } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
-import { migrate } from "../../src/store/migrate.ts"
-import { openServer } from "../../src/store/server/server.ts"
-import { newSchema } from "../support/engines.ts"
-import { PLACES } from "../support/places.ts"
+import { describeEngines, type Engine } from "../support/engines.ts"
 import { claim, host, insert, openLease } from "../support/runs.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { watchDatabase } from "../support/watched-database.ts"
@@ -16,10 +13,8 @@ const job = defineJob({ name: "greet", run: async () => {} }) as AnyJob
 const WANTED: Wanted = { limit: 10, free: 0, except: [] }
 
 /** A claimer of a pool in which others are running all that there is. */
-async function stage({ knowsLane } = { knowsLane: true }) {
-  const database = watchDatabase(openServer(host, { url: PLACES.postgres18, schema: newSchema(host) }))
-  onTestFinished(() => database.close())
-  await migrate({ ...host, database })
+async function stageOn(engine: Engine, { knowsLane } = { knowsLane: true }) {
+  const database = watchDatabase((await engine.migrated()).database)
   const time = { ms: 0 }
   const mine = { id: await openLease(database), remainingMs: 60_000 }
   const lease = { id: () => mine.id, remainingMs: () => mine.remainingMs }
@@ -54,215 +49,227 @@ async function stage({ knowsLane } = { knowsLane: true }) {
   return { claimer, newClaimer, database, ledger, mine, time, addAtTheBottom, goThrough, found, swept }
 }
 
-describe("a claimer that has found nothing", () => {
-  it("goes on behind what others are running, and finds by a sweep what it has passed", async () => {
-    const { claimer, addAtTheBottom, goThrough, found } = await stage()
-    await goThrough()
-    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
-    await addAtTheBottom()
-    expect(await found()).toBe(0)
-    expect(await claimer.sweep(WANTED)).toMatchObject({ runs: [{ job: { name: "greet" } }], isEmpty: false })
-    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
-  })
+type Stage = Awaited<ReturnType<typeof stageOn>>
 
-  it.each<[string, (parts: Awaited<ReturnType<typeof stage>>) => Promise<unknown>]>([
-    [
-      "its lease was lost meanwhile",
-      async ({ mine, database, claimer }) => {
-        database.meddle("runs/claim", async (run) => {
-          const rows = await run()
-          mine.id = await openLease(database)
-          return rows
+// Alone: where others have transactions open, marks stay behind, and that has tests of its own.
+describeEngines(
+  "passing",
+  (engine) => {
+    describe("a claimer that has found nothing", () => {
+      it("goes on behind what others are running, and finds by a sweep what it has passed", async () => {
+        const { claimer, addAtTheBottom, goThrough, found } = await stageOn(engine)
+        await goThrough()
+        expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
+        await addAtTheBottom()
+        expect(await found()).toBe(0)
+        expect(await claimer.sweep(WANTED)).toMatchObject({
+          runs: [{ job: { name: "greet" } }],
+          isEmpty: false,
         })
-        return claimer.claim(WANTED)
-      },
-    ],
-    [
-      "its lease was over",
-      async ({ mine, claimer }) => {
-        mine.remainingMs = 0
-        return claimer.claim(WANTED)
-      },
-    ],
-    [
-      "it was told meanwhile that something may have been missed",
-      async ({ database, claimer }) => {
+        expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
+      })
+
+      it.each<[string, (parts: Stage) => Promise<unknown>]>([
+        [
+          "its lease was lost meanwhile",
+          async ({ mine, database, claimer }) => {
+            database.meddle("runs/claim", async (run) => {
+              const rows = await run()
+              mine.id = await openLease(database)
+              return rows
+            })
+            return claimer.claim(WANTED)
+          },
+        ],
+        [
+          "its lease was over",
+          async ({ mine, claimer }) => {
+            mine.remainingMs = 0
+            return claimer.claim(WANTED)
+          },
+        ],
+        [
+          "it was told meanwhile that something may have been missed",
+          async ({ database, claimer }) => {
+            database.meddle("runs/claim", async (run) => {
+              claimer.wake(undefined)
+              return run()
+            })
+            return claimer.claim(WANTED)
+          },
+        ],
+        [
+          "some of it may be claimed only later",
+          async ({ claimer }) => claimer.claim({ ...WANTED, except: [host.newId()] }),
+        ],
+      ])("passes nothing if %s", async (_, lookThrough) => {
+        const parts = await stageOn(engine)
+        await parts.claimer.search({ ...WANTED, limit: 0 })
+        await lookThrough(parts)
+        await parts.addAtTheBottom()
+        expect(await parts.found()).toBe(1)
+      })
+    })
+
+    describe("a sweep", () => {
+      it("is due at once when something may have been missed, and else after a rest, which is longer in a busy pool", async () => {
+        const { claimer, time, goThrough } = await stageOn(engine)
+        const isDue = () => [claimer.isSweepDue(false), claimer.isSweepDue(true)]
+        expect(isDue()).toEqual([true, true])
+        await goThrough()
+        await claimer.sweep(WANTED)
+        expect(isDue()).toEqual([false, false])
+        time.ms += 200
+        expect(isDue()).toEqual([false, true])
+        claimer.wake(undefined)
+        expect(isDue()).toEqual([true, true])
+        await goThrough()
+        await claimer.sweep(WANTED)
+        time.ms += 60_000
+        expect(isDue()).toEqual([true, true])
+      })
+
+      it("that took long is repeated after fifty times as long, and none is due while one is under way", async () => {
+        const { claimer, database, time, goThrough } = await stageOn(engine)
+        await goThrough()
         database.meddle("runs/claim", async (run) => {
-          claimer.wake(undefined)
+          time.ms += 1_000
+          expect(claimer.isSweepDue(true)).toBe(false)
           return run()
         })
-        return claimer.claim(WANTED)
-      },
-    ],
-    [
-      "some of it may be claimed only later",
-      async ({ claimer }) => claimer.claim({ ...WANTED, except: [host.newId()] }),
-    ],
-  ])("passes nothing if %s", async (_, lookThrough) => {
-    const parts = await stage()
-    await parts.claimer.search({ ...WANTED, limit: 0 })
-    await lookThrough(parts)
-    await parts.addAtTheBottom()
-    expect(await parts.found()).toBe(1)
-  })
-})
+        await claimer.sweep(WANTED)
+        time.ms += 49_999
+        expect(claimer.isSweepDue(true)).toBe(false)
+        time.ms += 1
+        expect(claimer.isSweepDue(true)).toBe(true)
+      })
 
-describe("a sweep", () => {
-  it("is due at once when something may have been missed, and else after a rest, which is longer in a busy pool", async () => {
-    const { claimer, time, goThrough } = await stage()
-    const isDue = () => [claimer.isSweepDue(false), claimer.isSweepDue(true)]
-    expect(isDue()).toEqual([true, true])
-    await goThrough()
-    await claimer.sweep(WANTED)
-    expect(isDue()).toEqual([false, false])
-    time.ms += 200
-    expect(isDue()).toEqual([false, true])
-    claimer.wake(undefined)
-    expect(isDue()).toEqual([true, true])
-    await goThrough()
-    await claimer.sweep(WANTED)
-    time.ms += 60_000
-    expect(isDue()).toEqual([true, true])
-  })
+      it("says nothing of what has come since it was told that something may have been missed", async () => {
+        const { claimer, database, goThrough } = await stageOn(engine)
+        await goThrough()
+        database.meddle("runs/claim", async (run) => {
+          const rows = await run()
+          claimer.wake(undefined)
+          return rows
+        })
+        expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
+        expect(claimer.isSweepDue(false)).toBe(true)
+        // Where nobody knows of a lane, nobody has looked through it.
+        expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
+        await claimer.search(WANTED)
+        expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
+      })
 
-  it("that took long is repeated after fifty times as long, and none is due while one is under way", async () => {
-    const { claimer, database, time, goThrough } = await stage()
-    await goThrough()
-    database.meddle("runs/claim", async (run) => {
-      time.ms += 1_000
-      expect(claimer.isSweepDue(true)).toBe(false)
-      return run()
+      it("that finds more than it may take leaves the rest to the claims that follow", async () => {
+        const { claimer, addAtTheBottom, goThrough, found } = await stageOn(engine)
+        await goThrough()
+        for (const rank of [1, 2, 3]) await addAtTheBottom(rank)
+        expect((await claimer.sweep({ ...WANTED, limit: 1 })).runs).toHaveLength(1)
+        expect(await found()).toBe(2)
+      })
     })
-    await claimer.sweep(WANTED)
-    time.ms += 49_999
-    expect(claimer.isSweepDue(true)).toBe(false)
-    time.ms += 1
-    expect(claimer.isSweepDue(true)).toBe(true)
-  })
 
-  it("says nothing of what has come since it was told that something may have been missed", async () => {
-    const { claimer, database, goThrough } = await stage()
-    await goThrough()
-    database.meddle("runs/claim", async (run) => {
-      const rows = await run()
-      claimer.wake(undefined)
-      return rows
+    describe("a claimer that starts", () => {
+      /** One that has taken and passed a run says how far it has come. */
+      async function publishedBy(parts: Stage, ...jobs: string[]) {
+        const first = parts.newClaimer(...jobs)
+        await insert(parts.database, {})
+        await parts.goThrough(first)
+        await parts.goThrough(first)
+        await parts.goThrough(first)
+        await first.publish({ isLast: true })
+      }
+
+      it("begins where the last one has come to, and finds by a sweep what is below", async () => {
+        const parts = await stageOn(engine, { knowsLane: false })
+        await publishedBy(parts, "greet")
+        await parts.addAtTheBottom()
+        const second = parts.newClaimer("greet")
+        expect(await parts.found(second)).toBe(0)
+        // Not at once if it is busy.
+        expect([second.isSweepDue(false), second.isSweepDue(true)]).toEqual([false, true])
+        expect(await parts.swept(second)).toBe(1)
+      })
+
+      it("begins at the bottom where nobody has said how far it has come", async () => {
+        const { newClaimer, addAtTheBottom, found, claimer } = await stageOn(engine)
+        await claimer.publish({ isLast: true })
+        await addAtTheBottom()
+        expect(await found(newClaimer("greet"))).toBe(1)
+      })
+
+      it.each([
+        ["fewer jobs than the last one", ["greet", "part"], ["greet"], 0],
+        ["the same jobs, in another order", ["part", "greet"], ["greet", "part"], 0],
+        ["jobs that the last one did not know", ["greet"], ["greet", "part"], 1],
+      ])("and knows %s", async (_, jobsOfFirst, jobsOfSecond, count) => {
+        const parts = await stageOn(engine, { knowsLane: false })
+        await publishedBy(parts, ...jobsOfFirst)
+        await parts.addAtTheBottom()
+        expect(await parts.found(parts.newClaimer(...jobsOfSecond))).toBe(count)
+      })
+
+      it("trusts nobody who has come further than now", async () => {
+        const parts = await stageOn(engine, { knowsLane: false })
+        await publishedBy(parts, "greet")
+        const future = "9000000000000000000"
+        await execute(parts.database, `update {low_water} set ranks = array[${future}], clock = ${future}`)
+        await insert(parts.database, {})
+        expect(await parts.found(parts.newClaimer("greet"))).toBe(1)
+      })
     })
-    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
-    expect(claimer.isSweepDue(false)).toBe(true)
-    // Where nobody knows of a lane, nobody has looked through it.
-    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
-    await claimer.search(WANTED)
-    expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
-  })
 
-  it("that finds more than it may take leaves the rest to the claims that follow", async () => {
-    const { claimer, addAtTheBottom, goThrough, found } = await stage()
-    await goThrough()
-    for (const rank of [1, 2, 3]) await addAtTheBottom(rank)
-    expect((await claimer.sweep({ ...WANTED, limit: 1 })).runs).toHaveLength(1)
-    expect(await found()).toBe(2)
-  })
-})
+    describe("how far a claimer has come", () => {
+      it("is said when it has taken many runs, not more often than every five seconds, and when it ends", async () => {
+        const { claimer, database, time } = await stageOn(engine, { knowsLane: false })
+        const published = () => database.count("low-water/publish")
+        const takeMany = async (count: number) => {
+          await insert(database, ...Array(count).fill({}))
+          expect((await claimer.claim({ ...WANTED, limit: count })).runs).toHaveLength(count)
+          // What is open at a look may hold the mark back until the look after it.
+          for (const _ of [1, 2, 3]) await claimer.search(WANTED)
+        }
+        await claimer.publish()
+        await claimer.publish({ isLast: true })
+        expect(published()).toBe(0)
+        await takeMany(999)
+        await claimer.publish()
+        expect(published()).toBe(0)
+        await takeMany(1)
+        await claimer.publish()
+        expect(published()).toBe(1)
+        await takeMany(1_000)
+        await claimer.publish()
+        expect(published()).toBe(1)
+        time.ms += 5_000
+        await claimer.publish()
+        expect(published()).toBe(2)
+        await takeMany(1)
+        await claimer.publish({ isLast: true })
+        await claimer.publish({ isLast: true })
+        expect(published()).toBe(3)
+        expect(await rowsOf(database, "select pool, jobs from {low_water}")).toEqual([
+          { pool: "default", jobs: ["greet"] },
+        ])
+      })
+    })
 
-describe("a claimer that starts", () => {
-  /** One that has taken and passed a run says how far it has come. */
-  async function publishedBy(parts: Awaited<ReturnType<typeof stage>>, ...jobs: string[]) {
-    const first = parts.newClaimer(...jobs)
-    await insert(parts.database, {})
-    await parts.goThrough(first)
-    await parts.goThrough(first)
-    await parts.goThrough(first)
-    await first.publish({ isLast: true })
-  }
-
-  it("begins where the last one has come to, and finds by a sweep what is below", async () => {
-    const parts = await stage({ knowsLane: false })
-    await publishedBy(parts, "greet")
-    await parts.addAtTheBottom()
-    const second = parts.newClaimer("greet")
-    expect(await parts.found(second)).toBe(0)
-    // Not at once if it is busy.
-    expect([second.isSweepDue(false), second.isSweepDue(true)]).toEqual([false, true])
-    expect(await parts.swept(second)).toBe(1)
-  })
-
-  it("begins at the bottom where nobody has said how far it has come", async () => {
-    const { newClaimer, addAtTheBottom, found, claimer } = await stage()
-    await claimer.publish({ isLast: true })
-    await addAtTheBottom()
-    expect(await found(newClaimer("greet"))).toBe(1)
-  })
-
-  it.each([
-    ["fewer jobs than the last one", ["greet", "part"], ["greet"], 0],
-    ["the same jobs, in another order", ["part", "greet"], ["greet", "part"], 0],
-    ["jobs that the last one did not know", ["greet"], ["greet", "part"], 1],
-  ])("and knows %s", async (_, jobsOfFirst, jobsOfSecond, count) => {
-    const parts = await stage({ knowsLane: false })
-    await publishedBy(parts, ...jobsOfFirst)
-    await parts.addAtTheBottom()
-    expect(await parts.found(parts.newClaimer(...jobsOfSecond))).toBe(count)
-  })
-
-  it("trusts nobody who has come further than now", async () => {
-    const parts = await stage({ knowsLane: false })
-    await publishedBy(parts, "greet")
-    const future = "9000000000000000000"
-    await execute(parts.database, `update {low_water} set ranks = array[${future}], clock = ${future}`)
-    await insert(parts.database, {})
-    expect(await parts.found(parts.newClaimer("greet"))).toBe(1)
-  })
-})
-
-describe("how far a claimer has come", () => {
-  it("is said when it has taken many runs, not more often than every five seconds, and when it ends", async () => {
-    const { claimer, database, time } = await stage({ knowsLane: false })
-    const published = () => database.count("low-water/publish")
-    const takeMany = async (count: number) => {
-      await insert(database, ...Array(count).fill({}))
-      expect((await claimer.claim({ ...WANTED, limit: count })).runs).toHaveLength(count)
-      // What is open at a look may hold the mark back until the look after it.
-      for (const _ of [1, 2, 3]) await claimer.search(WANTED)
-    }
-    await claimer.publish()
-    await claimer.publish({ isLast: true })
-    expect(published()).toBe(0)
-    await takeMany(999)
-    await claimer.publish()
-    expect(published()).toBe(0)
-    await takeMany(1)
-    await claimer.publish()
-    expect(published()).toBe(1)
-    await takeMany(1_000)
-    await claimer.publish()
-    expect(published()).toBe(1)
-    time.ms += 5_000
-    await claimer.publish()
-    expect(published()).toBe(2)
-    await takeMany(1)
-    await claimer.publish({ isLast: true })
-    await claimer.publish({ isLast: true })
-    expect(published()).toBe(3)
-    expect(await rowsOf(database, "select pool, jobs from {low_water}")).toEqual([
-      { pool: "default", jobs: ["greet"] },
-    ])
-  })
-})
-
-it("a claimer takes away the notes of claims that have ended, when there are many of them", async () => {
-  const { claimer, database, ledger, mine } = await stage({ knowsLane: false })
-  await execute(
-    database,
-    `insert into {claims} select '${mine.id}', n, array[gen_random_uuid()] from generate_series(1, 100) as n`,
-  )
-  for (let claim = 1n; claim <= 100n; claim += 1n) {
-    // A few are not worth a statement.
-    await claimer.forgetEnded()
-    expect(database.count("claims/forget-ended")).toBe(0)
-    ledger.open({ lease: mine.id, claim }, 1)
-    ledger.end({ lease: mine.id, claim })
-  }
-  await claimer.forgetEnded()
-  expect(await rowsOf(database, `select from {claims} where lease = '${mine.id}'`)).toEqual([])
-})
+    it("a claimer takes away the notes of claims that have ended, when there are many of them", async () => {
+      const { claimer, database, ledger, mine } = await stageOn(engine, { knowsLane: false })
+      await execute(
+        database,
+        `insert into {claims} select '${mine.id}', n, array[gen_random_uuid()] from generate_series(1, 100) as n`,
+      )
+      for (let claim = 1n; claim <= 100n; claim += 1n) {
+        // A few are not worth a statement.
+        await claimer.forgetEnded()
+        expect(database.count("claims/forget-ended")).toBe(0)
+        ledger.open({ lease: mine.id, claim }, 1)
+        ledger.end({ lease: mine.id, claim })
+      }
+      await claimer.forgetEnded()
+      expect(await rowsOf(database, `select from {claims} where lease = '${mine.id}'`)).toEqual([])
+    })
+  },
+  ["PGlite"],
+)

@@ -81,6 +81,29 @@ describeEngines(
       await stage.settled()
     })
 
+    it("what may have been missed meanwhile is looked for when it has ended", async () => {
+      const { stage } = await stageOf()
+      await (await beginSweep(stage))()
+      await stage.settled()
+      await stage.tick()
+      const end = await beginSweep(stage)
+      stage.worker.wake(undefined)
+      await stage.worker.tick(new AbortController().signal)
+      await stage.isRung()
+      await end()
+      expect(await stage.isRung()).toBe(true)
+      const { below } = await addBelow(stage)
+      await stage.tick()
+      expect(stage.started()).toContain(below)
+      await stage.settled()
+      await stage.tick()
+      // Who found nothing has nothing to say.
+      await stage.isRung()
+      stage.pass(60_000)
+      await stage.tick()
+      expect(await stage.isRung()).toBe(false)
+    })
+
     it("a stop waits for it, and gives back what it brings", async () => {
       const { stage, below } = await stageOf()
       const end = await beginSweep(stage)

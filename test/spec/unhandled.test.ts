@@ -16,6 +16,7 @@ import {
   watchMover,
 } from "../support/parking.ts"
 import { execute } from "../support/sql.ts"
+import { watchDatabase } from "../support/watched-database.ts"
 
 const MANY = 20_000
 
@@ -38,6 +39,24 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(await census(database)).toEqual({ "ready unknown": 2 })
     const rank = BigInt(Date.parse("2026-03-01T10:00Z")) * 1_000n
     expect(ready).toEqual([{ pool: "default", solo: false, priority: 0, rank }])
+  })
+
+  it("is looked for some time after a process has started, for that may be a long walk, and at every tick then", async () => {
+    const runtime = await engine.migrated()
+    const database = watchDatabase(runtime.database)
+    let nowMs = 0
+    const { mover } = watchMover({ ...runtime, database, monotonicMs: () => nowMs, random: () => 0.5 })
+    const { signal } = new AbortController()
+    const looks = async () => {
+      await mover.tick(signal)
+      return database.count("runs/park-unhandled")
+    }
+    expect(await looks()).toBe(0)
+    nowMs = 7_499
+    expect(await looks()).toBe(0)
+    nowMs = 7_500
+    expect(await looks()).toBe(1)
+    expect(await looks()).toBe(2)
   })
 
   it("moves a bounded piece at a time, there and back: 20,000 of them behind 4,000 of others", async () => {

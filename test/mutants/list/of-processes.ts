@@ -19,8 +19,8 @@ export const OF_PROCESSES: readonly Mutant[] = [
       { file: "src/engine/lanes.ts", find: "look: lowWater.look,", replace: "look: () => {}," },
       {
         file: "src/engine/lanes.ts",
-        find: "({ from: BOTTOM, to: lowWater.mark(lane) })",
-        replace: "({ from: BOTTOM, to: BOTTOM })",
+        find: "order((lane) => ({ from: BOTTOM, to: lowWater.mark(lane) }), wanted)",
+        replace: "order(() => ({ from: BOTTOM, to: BOTTOM }), wanted)",
       },
     ],
     // The simulated server has no two transactions at once, so that nothing is committed late there.

@@ -4,8 +4,8 @@ import { chaos, type Edit, type Mutant, sim } from "../mutant.ts"
 /** Once for each run: if all could claim it again and again, nothing would ever end. */
 const CLAIMS_RUNNING: Edit = {
   file: "src/store/runs/claim.ts",
-  find: "rank >= lane.from_rank and lease is null",
-  replace: "rank >= lane.from_rank and (lease is null or claims = 1)",
+  find: "rank < lane.to_rank and lease is null",
+  replace: "rank < lane.to_rank and (lease is null or claims = 1)",
 }
 
 export const OF_RUNS: readonly Mutant[] = [
