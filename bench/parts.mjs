@@ -37,8 +37,12 @@ export const PARTS = {
     load: contestOf("latency"),
   },
   snapshot: {
-    title: "every load while somebody holds a snapshot for a minute, beside the peers on PostgreSQL",
+    title: "loads while somebody holds a snapshot for a minute, beside the peers on PostgreSQL",
     load: runOf(() => import("./snapshot/run.mjs")),
+  },
+  aged: {
+    title: "processes that start while somebody holds a snapshot, beside the peers on PostgreSQL",
+    load: runOf(() => import("./snapshot/aged.mjs")),
   },
   millions: {
     title: "claims with 10 million finished, 10 million future and 1 million ready runs",

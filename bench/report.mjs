@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { contestSection, costsSection, settingsSection } from "./report/contests.mjs"
 import * as ours from "./report/ours.mjs"
 import { profileSection } from "./report/profile.mjs"
-import { snapshotSection } from "./report/snapshot.mjs"
+import { agedSection, snapshotSection } from "./report/snapshot.mjs"
 import { targetsSection } from "./report/targets.mjs"
 
 const PAGE = new URL("../docs/benchmarks.md", import.meta.url)
@@ -53,6 +53,7 @@ const SECTIONS = {
   "profile.drain": profileSection("drain"),
   "profile.both": profileSection("both"),
   snapshot: snapshotSection,
+  aged: agedSection,
   millions: ours.millionsSection,
   embedded: ours.embeddedSection,
   harness: ours.harnessSection,

@@ -1,4 +1,4 @@
-/** The section about snapshots: what is left of every load, and how it comes to that second by second. */
+/** The sections about snapshots: what is left of every load, and how it comes to that second by second. */
 import { agedPart } from "../snapshot/aged.mjs"
 import { lineChart } from "./chart.mjs"
 import { failures } from "./contests.mjs"
@@ -21,20 +21,12 @@ const TITLES = {
 }
 
 export function snapshotSection(results, { writeChart }) {
-  const { left, contenders, floor, aim, rounds, peerRounds, aged, scheduled, variants, figures } = results
+  const { contenders, scheduled, variants, figures } = results
   const names = Object.keys(contenders)
-  const rows = Object.entries(left).map(([load, of]) => [
-    TITLES[load] ?? load,
-    ...names.map((name) => (of[name] ? percent(of[name].median) : "")),
-    verdictCell(of.carillon?.verdict),
-  ])
   const title = "Enqueued and executed at once, while a snapshot is held"
   writeChart("snapshot", timelineChart(results, title))
   return [
-    `${origin("snapshot", results)} Medians of ${rounds} rounds, ${peerRounds} of the peers; at least ${percent(floor)}, aim ${percent(aim)}.`,
-    table(["what is left of the speed", ...names.map((name) => contenders[name].title), "Carillon"], rows),
-    ...failures(figures, contenders),
-    ...failures(aged.figures, aged.contenders),
+    ...leftWords("snapshot", results),
     `![${title}: second by second](charts/snapshot.svg)`,
     "In figures, with the least and the most:",
     table(
@@ -44,17 +36,42 @@ export function snapshotSection(results, { writeChart }) {
         ...names.map((each) => spread(figures[variant][each]?.atTheEnd)),
       ]),
     ),
+    ...(scheduled ? [scheduledWords(scheduled)] : []),
+  ].join("\n\n")
+}
+
+export function agedSection(results) {
+  const { contenders, figures } = results
+  const names = Object.keys(contenders)
+  return [
+    ...leftWords("aged", results),
+    "In figures, with the least and the most:",
     table(
-      ["after a while", ...names.map((name) => contenders[name].title)],
+      ["", ...names.map((name) => contenders[name].title)],
       agedPart.figures.flatMap(({ key, title: name }) =>
         ["free", "held"].map((variant) => [
           `${name}${variant === "held" ? ", held" : ""}`,
-          ...names.map((each) => spread(aged.figures[variant][each]?.[key])),
+          ...names.map((each) => spread(figures[variant][each]?.[key])),
         ]),
       ),
     ),
-    ...(scheduled ? [scheduledWords(scheduled)] : []),
   ].join("\n\n")
+}
+
+/** What was measured, what is left of each load, and who could not do it. */
+function leftWords(part, results) {
+  const { left, contenders, floor, aim, rounds, peerRounds, figures } = results
+  const names = Object.keys(contenders)
+  const rows = Object.entries(left).map(([load, of]) => [
+    TITLES[load] ?? load,
+    ...names.map((name) => (of[name] ? percent(of[name].median) : "")),
+    verdictCell(of.carillon?.verdict),
+  ])
+  return [
+    `${origin(part, results)} Medians of ${rounds} rounds, ${peerRounds} of the peers; at least ${percent(floor)}, aim ${percent(aim)}.`,
+    table(["what is left of the speed", ...names.map((name) => contenders[name].title), "Carillon"], rows),
+    ...failures(figures, contenders),
+  ]
 }
 
 function scheduledWords({ late: { without, held } }) {

@@ -1,13 +1,15 @@
 /**
- * What a snapshot does to everything else: it is held while one process enqueues and executes for a while, so that a
- * million rows are dead and cannot go, and then each of the other loads is measured once, beside the same without it.
+ * Part "aged": what a snapshot does to processes that start while it is held. One process enqueues and executes for a
+ * while, so that a million rows are dead and cannot go, and then each of the other loads is measured once, by new
+ * processes, beside the same without it.
  */
-
+import { contest } from "../queue/contest.mjs"
 import { withFleet } from "../queue/fleet.mjs"
 import { countFor, MOST_WAITING, PACE_MS } from "../queue/sizes.mjs"
 import { median } from "../tools/measure.mjs"
 import { nowMs } from "../tools/processes.mjs"
 import { holdSnapshot } from "../tools/snapshot.mjs"
+import { AIM, among, byRound, FLOOR, printLeft, shares } from "./left.mjs"
 
 const PROCESSES = 4
 const IN_FLIGHT = 8
@@ -30,6 +32,26 @@ export const agedPart = {
     { key: "sameMs", title: "ms to the start in the same process", better: "less" },
     { key: "otherMs", title: "in another process", better: "less" },
   ],
+}
+
+export async function run(options) {
+  const results = await contest(agedPart, { ...options, among })
+  const left = leftOf(results)
+  printLeft(results, left)
+  return { ...results, left, floor: FLOOR, aim: AIM }
+}
+
+function leftOf({ measured, contenders }) {
+  return Object.fromEntries(
+    agedPart.figures.map(({ key, better }) => {
+      const speeds = (name, variant) =>
+        byRound(
+          measured.filter((each) => each.contender === name && each.variant === variant),
+          ({ [key]: figure }) => (better === "more" ? figure : 1 / figure),
+        )
+      return [key, shares(contenders, (name) => [speeds(name, "free"), speeds(name, "held")])]
+    }),
+  )
 }
 
 async function measure(subject, { isHeld }, sizes) {
@@ -93,12 +115,14 @@ async function enqueueSingly(fleet, settings, seconds) {
   return { count, perSecond: (count * 1_000) / ms }
 }
 
+/** Until the last has run: the question whether any is left walks over all that is dead, which takes half a second. */
 async function drain(fleet, settings, count) {
   await fleet.openAll(settings)
   const startMs = nowMs()
   await fleet.start()
-  await fleet.drained(count)
+  await fleet.ran(count)
   const ms = nowMs() - startMs
+  await fleet.drained(count)
   await fleet.verifyRan(count)
   await fleet.closeAll()
   return (count * 1_000) / ms
