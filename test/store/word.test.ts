@@ -1,5 +1,6 @@
 /** A word that is sent behind a statement: it is no part of it. */
-import { expect, it } from "vitest"
+import { Socket } from "node:net"
+import { expect, it, onTestFinished, vi } from "vitest"
 import { int, text } from "../../src/store/codec.ts"
 import type { Database } from "../../src/store/database.ts"
 import { statement, type Word, wordOf } from "../../src/store/statement.ts"
@@ -48,6 +49,30 @@ describeEngines("a statement with a word behind it", (engine) => {
     await isHeard.opened
     expect(heard).toEqual(["a"])
     await listener.close()
+  })
+
+  it.skipIf(engine.lacks.includes("connections"))("goes out in one write with it", async () => {
+    const database = await withNotes()
+    const say = async (note: string) => {
+      const { behind, ended } = spoken(wordOf(addNote, { note: `${note}, told` }))
+      await database.run(addNote, { note }, { behind })
+      await ended
+    }
+    // Prepared by then.
+    await say("a")
+    const [one, several] = [vi.spyOn(Socket.prototype, "_write"), vi.spyOn(Socket.prototype, "_writev")]
+    onTestFinished(() => {
+      one.mockRestore()
+      several.mockRestore()
+    })
+    await say("b")
+    const writes = [
+      ...one.mock.calls.map(([chunk]) => String(chunk)),
+      ...several.mock.calls.map(([chunks]) => String(Buffer.concat(chunks as unknown as Buffer[]))),
+    ]
+    const isOurs = (bytes: string) => bytes.includes("test/add-note")
+    expect(writes.filter(isOurs)).toHaveLength(1)
+    expect(await notesIn(database)).toEqual(["a", "a, told", "b", "b, told"])
   })
 
   it("does not fail with it, and nothing is wrong afterwards", async () => {
