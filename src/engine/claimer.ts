@@ -25,6 +25,8 @@ import { createLanes, type LaneParams } from "./lanes.ts"
 import type { Lease } from "./lease.ts"
 
 export interface Claimer {
+  /** Gives back what claims may have taken whose answers were lost. */
+  readonly resolveDoubts: () => Promise<void>
   /** Runs in the order in which they should start, from where the last claim ended. None of `except`. */
   readonly claim: (wanted: Wanted) => Promise<Claim>
   /** Whether it is time to look for what may have turned up beside the wake-ups; sooner if the last claim was short. */
@@ -41,8 +43,10 @@ export interface Claimer {
   readonly hasSolos: () => boolean
   /** Takes away the notes of claims that have ended, if there are many. */
   readonly forgetEnded: () => Promise<void>
-  /** Says how far it has come, for those who start after it, if it is far from where it last said so. */
-  readonly publish: (how?: { readonly isLast: boolean }) => Promise<void>
+  /** Whether it is far from where it last said how far it has come. */
+  readonly isPublishDue: () => boolean
+  /** Says how far it has come, for those who start after it. */
+  readonly publish: () => Promise<void>
   /** Asks for nothing more, not even by what waits for a connection. */
   readonly close: () => void
 }
@@ -113,13 +117,15 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   const call = { unless: closed.signal }
 
   async function begin(): Promise<void> {
+    const alarmsBefore = alarms
     const reached = await database.run(findLowWater, { pool, jobs: names }, call)
     const [first] = reached
     if (first) {
       const late = first.late.split(",").filter(Boolean).map(BigInt)
       lanes.begin({ lanes: reached, late, rank: first.clock })
       // Not all at once when many start together.
-      sweepAtLastMs = monotonicMs() + FIRST_SWEEP_MS * (0.5 + runtime.random())
+      const firstSweepAtMs = monotonicMs() + FIRST_SWEEP_MS * (0.5 + runtime.random())
+      if (alarms === alarmsBefore) sweepAtLastMs = firstSweepAtMs
     }
     await look()
     hasBegun = true
@@ -159,29 +165,33 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     return { rows, runs: runsOf(rows, mine) }
   }
 
-  /** Whether a claim of so many has left nothing that it could have had. Under a lease that is over nothing can be. */
-  function isAll(count: number, { limit, free, except }: Wanted): boolean {
-    const most = lanes.hasSolos() ? Math.min(limit, free) : limit
+  /** A claim that brings so many may have left some. Asked before it: lanes may be forgotten meanwhile. */
+  function mostOf({ limit, free }: Wanted): number {
+    return lanes.hasSolos() ? Math.min(limit, free) : limit
+  }
+
+  /** Whether it has left nothing that it could have had. Under a lease that is over nothing can be. */
+  function isAll(count: number, most: number, { except }: Wanted): boolean {
     return count < most && except.length === 0 && lease.remainingMs() > 0
   }
 
   async function takeOn(wanted: Wanted): Promise<Claim> {
     claims += 1
-    const [asked, alarmsBefore] = [lanes.names(), alarms]
+    const [asked, most, alarmsBefore] = [lanes.names(), mostOf(wanted), alarms]
     const lowestFirst = claims % LOWEST_FIRST_EVERY === 0
     const taken = await take(lanes.order({ ...wanted, lowestFirst }), wanted)
     if (!taken) return NOTHING
     const { rows, runs } = taken
     for (const last of lastOfLanes(rows)) lanes.pass(last, last.rank)
     // What is left is running, or not for us, and need not be walked over again.
-    if (isAll(rows.length, wanted) && alarms === alarmsBefore) lanes.passAll(asked)
+    if (isAll(rows.length, most, wanted) && alarms === alarmsBefore) lanes.passAll(asked)
     takenSince += rows.length
     return { runs, isEmpty: false }
   }
 
   return {
+    resolveDoubts: doubts.resolve,
     claim: async (wanted) => {
-      await doubts.resolve()
       if (!hasBegun) await begin()
       return takeOn(wanted)
     },
@@ -194,15 +204,16 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       monotonicMs() >= (wasEmpty ? Math.min(sweepAtMs, sweepAtLastMs) : sweepAtLastMs),
     sweep: async (wanted) => {
       const startedAtMs = monotonicMs()
-      const alarmsBefore = alarms
+      const [most, alarmsBefore] = [mostOf(wanted), alarms]
       const isInformed = alarmsAtLook === alarms
+      let isDone = false
       sweepAtMs = Number.POSITIVE_INFINITY
       sweepAtLastMs = Number.POSITIVE_INFINITY
       try {
         const taken = await take(lanes.passed({ ...wanted, lowestFirst: false }), wanted)
         if (!taken) return NOTHING
         const { rows, runs } = taken
-        const isDone = isAll(rows.length, wanted)
+        isDone = isAll(rows.length, most, wanted)
         // There may be more behind them, for the claims that follow.
         if (!isDone) for (const last of lastOfLanes(rows)) lanes.wake({ ...last, pool })
         const isQuiet = isInformed && alarms === alarmsBefore
@@ -210,7 +221,10 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       } finally {
         const endedAtMs = monotonicMs()
         sweepAtMs = endedAtMs + Math.max(SWEEP_REST_MS, SWEEP_SHARE * (endedAtMs - startedAtMs))
-        sweepAtLastMs = alarms === alarmsBefore ? endedAtMs + SWEEP_AT_LEAST_MS : 0
+        const nextAtMs = isDone
+          ? endedAtMs + SWEEP_AT_LEAST_MS
+          : Math.min(sweepAtMs, endedAtMs + SWEEP_AT_LEAST_MS)
+        sweepAtLastMs = alarms === alarmsBefore ? nextAtMs : 0
       }
     },
     wake: (lane) => {
@@ -232,22 +246,19 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         if (!closed.signal.aborted) throw error
       })
     },
-    publish: async ({ isLast } = { isLast: false }) => {
-      const isDue = takenSince >= MANY_TAKEN && monotonicMs() >= publishAtMs
-      if (takenSince === 0 || !(isDue || isLast)) return
+    isPublishDue: () => takenSince >= MANY_TAKEN && monotonicMs() >= publishAtMs,
+    publish: async () => {
       const { lanes: reached, late, rank: clock } = lanes.reached()
-      if (reached.length === 0) return
-      await database.run(publishLowWater, {
-        pool,
-        jobs: names,
+      if (takenSince === 0 || reached.length === 0) return
+      takenSince = 0
+      publishAtMs = monotonicMs() + PUBLISH_EVERY_MS
+      const ranks = {
         solos: reached.map(({ solo }) => solo),
         priorities: reached.map(({ priority }) => priority),
         ranks: reached.map(({ rank }) => rank),
-        late,
-        clock,
-      })
-      takenSince = 0
-      publishAtMs = monotonicMs() + PUBLISH_EVERY_MS
+      }
+      const patience = { deadlineMs: PUBLISH_EVERY_MS }
+      await database.run(publishLowWater, { pool, jobs: names, ...ranks, late, clock }, patience)
     },
     close: () => closed.abort(),
   }

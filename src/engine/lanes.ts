@@ -80,6 +80,8 @@ export function createLanes(): Lanes {
     if (areTooMany) {
       known.clear()
       solos = 0
+      // Or they would be as many as anyone has ever named.
+      lowWater.reset()
     }
     known.set(key, { solo, priority })
     if (solo) solos += 1

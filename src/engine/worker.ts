@@ -96,6 +96,7 @@ export function createWorker(parts: WorkerParts): Worker {
   const bell = createBell(runtime)
   const prefetch = createPrefetch(monotonicMs)
   const sweeps = createBeside(bell.ring)
+  const publishing = createBeside(bell.ring)
   const executor = parts.createExecutor({ onFree: goOn, onLeft })
   const { free } = executor
   /** Claimed, waiting for a slot. The last one starts first. */
@@ -120,12 +121,14 @@ export function createWorker(parts: WorkerParts): Worker {
 
   async function tick(): Promise<number> {
     sweeps.tell()
+    publishing.tell()
     giveBackOld()
     startFromStore()
     isHeldUp = !executor.isOpen()
     if (isHeldUp) return CLOSED_REST_MS
+    await claimer.resolveDoubts()
     await claimer.forgetEnded()
-    await claimer.publish()
+    if (claimer.isPublishDue()) publishing.begin(claimer.publish)
     const ahead = prefetch.target()
     const solos = slotsForSolos()
     const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))
@@ -143,7 +146,7 @@ export function createWorker(parts: WorkerParts): Worker {
       last = await claim(claimer.search, isShort ? limit - count : 0, slotsForSolos())
       found += last.count
     }
-    if (claimer.isSweepDue(isShort && found === 0)) sweep(Math.max(1, limit - count - found), slotsForSolos())
+    if (claimer.isSweepDue(isShort && found === 0)) sweep(limit - count - found)
     // Slots are kept for solo runs only where there are any, and these were not known of.
     if (!knewOfSolos && claimer.hasSolos()) {
       last = await claim(claimer.claim, free(), slotsForSolos())
@@ -170,15 +173,22 @@ export function createWorker(parts: WorkerParts): Worker {
     })
   }
 
-  /** It may take long: nothing is kept for it, and solo runs that find no slot go back. */
-  function sweep(limit: number, solos: number): void {
+  /** It may take long: nothing is kept for it, and what finds no slot goes back. One of each kind shows that there are more. */
+  function sweep(wanted: number): void {
     if (closed) return
+    const limit = Math.max(1, wanted)
+    const solos = claimer.hasSolos() ? Math.max(1, slotsForSolos()) : 0
     sweeps.begin(async () => {
       const { count } = await bring(claimer.sweep, { limit, free: solos })
       if (count > 0) emptyClaims = 0
-      // Something may have been missed since it began.
-      if (count > 0 || claimer.isSweepDue(false)) bell.ring()
+      // A claim that is under way has not seen what is behind these, and something may have been missed since.
+      if (count > 0 || claimer.isSweepDue(false)) callAgain()
     })
+  }
+
+  function callAgain(): void {
+    wakes += 1
+    bell.ring()
   }
 
   /** `onTaken` is called when it is known what comes, before any of it starts. */
@@ -286,12 +296,11 @@ export function createWorker(parts: WorkerParts): Worker {
   }
 
   function wake(lane: ReadyLane | undefined): void {
-    wakes += 1
     isServed = false
     if (!lane) isSwept = false
     if (!lane || lane.solo) soloAtMs = 0
     claimer.wake(lane)
-    bell.ring()
+    callAgain()
   }
 
   function giveBackWhere(isUnwanted: (run: ClaimedRun) => boolean): void {
@@ -365,7 +374,7 @@ export function createWorker(parts: WorkerParts): Worker {
     isBusy: () => executor.isBusy() || (sliced > 0 && store.length > 0),
     inStore: () => store.length,
     swept: sweeps.ended,
-    publish: () => claimer.publish({ isLast: true }),
+    publish: claimer.publish,
     begun: async () => {
       while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
     },
@@ -381,13 +390,7 @@ export function createWorker(parts: WorkerParts): Worker {
       executor.close()
       giveBackWhere(() => true)
     },
-    handled: async () => {
-      await sweeps.ended()
-      await executor.handled()
-    },
-    settled: async () => {
-      await sweeps.ended()
-      await executor.settled()
-    },
+    handled: () => sweeps.ended().then(executor.handled),
+    settled: () => sweeps.ended().then(executor.settled),
   }
 }

@@ -117,6 +117,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
       // Nobody has to be told of anything here: every tick looks at everything.
       worker.wake(undefined)
       await worker.tick(signal)
+      await worker.swept()
       await worker.begun()
       // What is enqueued next waits for the next tick: nothing goes past the queue by itself.
       worker.wake(undefined)

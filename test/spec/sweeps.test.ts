@@ -1,10 +1,18 @@
 /** What claims have passed is looked through beside them, however long that takes. */
-import { expect, it } from "vitest"
+import { expect, it, vi } from "vitest"
 import { type AnyJob, defineJob } from "../../src/job/define.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { execute, rowsOf } from "../support/sql.ts"
-import { busy } from "../support/watched-database.ts"
+import { answerLost, busy } from "../support/watched-database.ts"
+
+/** How long a worker rests that may start nothing. */
+const HELD_UP_MS = 50
+
+interface Lane {
+  readonly priority: number
+  readonly solo: boolean
+}
 
 describeEngines(
   "while what was passed is swept",
@@ -119,6 +127,107 @@ describeEngines(
 )
 
 describeEngines(
+  "what was passed in a pool that has more to do than it can",
+  (engine) => {
+    /** One slot, lanes of which some are known, and a backlog. */
+    async function busyPool(lanes: readonly Lane[]) {
+      const ends: (() => void)[] = []
+      const run = () => new Promise<void>((resolve) => ends.push(resolve))
+      const job = defineJob({ name: "plain", run }) as AnyJob
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
+      let ended = 0
+      const finished = () => stage.events.filter(({ type }) => type === "attempt.finished").length
+      /** Ends the handlers that run now; others take their slots. */
+      const endAll = async () => {
+        for (const end of ends.splice(0)) {
+          ended += 1
+          end()
+        }
+        await vi.waitUntil(() => finished() >= ended, { interval: 1 })
+      }
+      /** Until nothing is held up by what was given back and is not written yet. */
+      const tick = () => {
+        const isOpen = (restMs: number) => restMs !== HELD_UP_MS
+        const ticked = () => stage.tick().then(isOpen, () => true)
+        return vi.waitUntil(ticked, { interval: 1 })
+      }
+      const addBelow = async ({ priority, solo }: Lane) => {
+        const id = stage.runtime.newId()
+        await execute(
+          stage.database,
+          `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, solo)
+           values ('${id}', 'plain', 'default', ${priority}, 1, 'queued', {now}, {now}, '{}', ${solo})`,
+        )
+        return id
+      }
+      const goOn = async (seconds: number) => {
+        for (let second = 0; second < seconds; second += 1) {
+          stage.pass(1_000)
+          await tick()
+          await endAll()
+        }
+      }
+      // Each lane is met, gone through, and passed.
+      for (const lane of lanes) await addBelow(lane)
+      await goOn(lanes.length + 4)
+      await stage.enqueue(job, 200)
+      await goOn(3)
+      const missed = async () => {
+        const ids = []
+        for (const lane of lanes) ids.push(await addBelow(lane))
+        stage.worker.wake(undefined)
+        return ids
+      }
+      return { stage, job, goOn, endAll, missed }
+    }
+
+    it("starts soon, lane by lane, when something may have been missed", async () => {
+      const { stage, goOn, missed } = await busyPool([3, 2, 1].map((priority) => ({ priority, solo: false })))
+      const ids = await missed()
+      await goOn(10)
+      expect(stage.started()).toEqual(expect.arrayContaining(ids))
+    })
+
+    it("starts soon as well if it must not be claimed ahead of a slot", async () => {
+      const { stage, goOn, missed } = await busyPool([{ priority: 0, solo: true }])
+      const ids = await missed()
+      await goOn(10)
+      expect(stage.started()).toEqual(expect.arrayContaining(ids))
+    })
+
+    it("is looked for again soon if the sweep fails", async () => {
+      const { stage, goOn, missed } = await busyPool([{ priority: 0, solo: false }])
+      const ids = await missed()
+      // The claim, and the sweep.
+      stage.database.meddle("runs/claim", (run) => run())
+      stage.database.meddle("runs/claim", busy)
+      await goOn(10)
+      expect(stage.started()).toEqual(expect.arrayContaining(ids))
+    })
+
+    it("is given back, while every slot is taken, if nobody heard that a sweep took it", async () => {
+      const { stage, job, goOn, endAll, missed } = await busyPool([{ priority: 0, solo: false }])
+      await goOn(200)
+      const [id] = await missed()
+      await stage.enqueue(job, 1)
+      stage.database.meddle("runs/claim", (run) => run())
+      stage.database.meddle("runs/claim", answerLost)
+      for (const _ of [1, 2, 3]) {
+        await stage.tick().catch(() => {})
+        stage.pass(10_000)
+      }
+      const held = await rowsOf(
+        stage.database,
+        `select lease is not null as held from {runs} where id = '${id}'`,
+      )
+      expect(held).toEqual([{ held: false }])
+      await endAll()
+    })
+  },
+  ["PGlite"],
+)
+
+describeEngines(
   "a sweep that fails",
   (engine) => {
     it("fails the tick after it, so that somebody hears of it, and is repeated", async () => {
@@ -137,6 +246,29 @@ describeEngines(
       const before = stage.database.count("runs/claim")
       await stage.tick()
       expect(stage.database.count("runs/claim") - before).toBe(3)
+    })
+  },
+  ["PGlite"],
+)
+
+describeEngines(
+  "a worker that cannot say how far it has come",
+  (engine) => {
+    it("goes on, and somebody hears of it", async () => {
+      const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
+      const pools = { default: 100 }
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools })
+      await stage.enqueue(job, 3_000)
+      for (let each = 0; each < 100; each += 1) stage.database.meddle("low-water/publish", busy)
+      const failures: unknown[] = []
+      for (let tick = 0; tick < 60 && stage.started().length < 3_000; tick += 1) {
+        stage.pass(300)
+        await stage.tick().catch((error: unknown) => failures.push(error))
+        await stage.settled()
+      }
+      expect(stage.started()).toHaveLength(3_000)
+      expect(failures.length).toBeGreaterThan(0)
+      expect(failures.length).toBeLessThan(5)
     })
   },
   ["PGlite"],

@@ -32,7 +32,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/worker.ts",
-        find: "claimer.wake(lane)\n    bell.ring()",
+        find: "claimer.wake(lane)\n    callAgain()",
         replace: "claimer.wake(lane)",
       },
       {
