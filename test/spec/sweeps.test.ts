@@ -6,6 +6,7 @@ import { describeEngines } from "../support/engines.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { answerLost, busy } from "../support/watched-database.ts"
 
+const PATIENCE = { interval: 1, timeout: 20_000 }
 /** How long a worker rests that may start nothing. */
 const HELD_UP_MS = 50
 
@@ -143,13 +144,13 @@ describeEngines(
           ended += 1
           end()
         }
-        await vi.waitUntil(() => finished() >= ended, { interval: 1 })
+        await vi.waitUntil(() => finished() >= ended, PATIENCE)
       }
       /** Until nothing is held up by what was given back and is not written yet. */
       const tick = () => {
         const isOpen = (restMs: number) => restMs !== HELD_UP_MS
         const ticked = () => stage.tick().then(isOpen, () => true)
-        return vi.waitUntil(ticked, { interval: 1 })
+        return vi.waitUntil(ticked, PATIENCE)
       }
       const addBelow = async ({ priority, solo }: Lane) => {
         const id = stage.runtime.newId()
