@@ -17,7 +17,7 @@ import { createLease } from "./lease.ts"
 import { type Loop, runLoop } from "./loop.ts"
 import { createMover, type Mover } from "./mover.ts"
 import { createProgressWriter } from "./progress.ts"
-import { createPromoter } from "./promoter.ts"
+import { createPromoter, type Promoter } from "./promoter.ts"
 import { createReaper, type Reaper } from "./reaper.ts"
 import { createReconciler } from "./reconciler.ts"
 import { createResults, type Results } from "./results.ts"
@@ -55,7 +55,7 @@ export interface Engine {
   readonly admissions: Admissions
   readonly mover: Mover
   readonly workers: readonly Worker[]
-  readonly promoter: Loop
+  readonly promoter: Promoter
   readonly scheduler: Loop
   readonly reaper: Reaper
   readonly lease: Loop
@@ -262,7 +262,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     // PGlite has one process: there is nobody else to reap.
     const reapers = processes ? [reaper] : []
     const loops = [scheduler, ...reapers, reconciler, upkeep, mover, admissions, promoter, ...workers]
-    if (claimLoops.length === 0) claimLoops.push(...loops.map((loop) => run(loop, claiming.signal)))
+    if (claimLoops.length > 0) return
+    claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
   }
 
   function close(): void {

@@ -6,6 +6,8 @@ export interface Loop {
   /** Does a bounded piece of work and returns how many milliseconds to rest before the next. */
   readonly tick: (signal: AbortSignal) => Promise<number>
   readonly bell: Bell
+  /** Resolves when nothing is under way beside it. */
+  readonly swept?: () => Promise<void>
   /** The longest rest after failures. @default 10 s */
   readonly failureRestMs?: number
 }

@@ -111,6 +111,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     await engine.reaper.reap()
     await engine.scheduler.tick(signal)
     await engine.promoter.tick(signal)
+    await engine.promoter.swept()
     await engine.mover.move()
     await engine.admissions.tick(signal)
     for (const worker of engine.workers) {

@@ -163,9 +163,13 @@ describe("of a cancelled run it says", () => {
     const after = { ...asked, ns: asked.ns + 1n }
     expect(saidOf([...HISTORY, after], { audit })).toEqual([ended])
     const before = { ...asked, ns: asked.ns - 1n }
-    expect(saidOf([...HISTORY, before], { audit })).toContain(
-      "Run a went on after it was cancelled: attempt 1 was failed.",
-    )
+    const wentOn = "Run a went on after it was cancelled: attempt 1 was failed."
+    expect(saidOf([...HISTORY, before], { audit })).toContain(wentOn)
+    // One that came to nothing was asked for before; it is the other that was answered.
+    const answered = { ...after, op: "cancel_ok", ns: after.ns + 1n } as Entry
+    expect(saidOf([...HISTORY, before, after, answered], { audit })).toEqual([ended])
+    const early = { ...answered, ns: before.ns + 1n }
+    expect(saidOf([...HISTORY, before, early, after], { audit })).toContain(wentOn)
   })
 
   it("who was not told, unless they were no longer there", () => {

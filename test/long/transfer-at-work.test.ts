@@ -105,6 +105,11 @@ async function furnish(place: Place) {
     database,
     "insert into {limit_waves} select key, array[wave, wave + 1], now() from {run_limits} where admitted",
   )
+  // As if many had been claimed.
+  await execute(
+    database,
+    "insert into {low_water} values ('default', 1, array['none'], array[false], array[0], array[1], array[2], 3, now())",
+  )
   return { app, ids, database }
 }
 
@@ -127,7 +132,7 @@ describe("an export of a database at work", () => {
 
     expect(await carillon("db", "export", file, ...where(from))).toMatchObject({
       code: 0,
-      output: expect.stringMatching(/runs +5 rows\n[\s\S]*Exported 17 tables with \d+ rows, version \d+/),
+      output: expect.stringMatching(/runs +5 rows\n[\s\S]*Exported 18 tables with \d+ rows, version \d+/),
     })
     const imported = await carillon("db", "import", file, ...where(to))
     expect(imported).toMatchObject({ code: 0, output: expect.stringContaining("2 runs were being executed") })

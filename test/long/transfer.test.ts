@@ -318,7 +318,7 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'some', null, 0, 1)",
   limit_waves: "insert into {limit_waves} values ('key', array[1], now())",
   low_water:
-    "insert into {low_water} values ('default', 1, '{greet}', '{false}', '{0}', '{1}', '{}', 1, now())",
+    "insert into {low_water} values ('default', 1, array['greet'], array[false], array[0], array[1], array[]::bigint[], 1, now())",
   claims: "insert into {claims} values (gen_random_uuid(), 1, array[gen_random_uuid()])",
   keys: "insert into {keys} values ('', 'greet', 'key', gen_random_uuid(), null)",
   dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)

@@ -39,6 +39,7 @@ describeEngines(
       expect(stage.database.count("runs/claim")).toBe(0)
       await stage.settled()
       await stage.engine.promoter.tick(signal)
+      await stage.engine.promoter.swept()
       await stage.tick()
       await stage.settled()
       const [first, second] = contexts

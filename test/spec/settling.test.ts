@@ -112,6 +112,7 @@ describeEngines(
         await settle()
         await vi.waitUntil(async () => {
           await stage.engine.promoter.tick(signal)
+          await stage.engine.promoter.swept()
           await stage.tick()
           return began === 2
         })

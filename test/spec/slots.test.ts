@@ -182,6 +182,7 @@ describeEngines(
       // It is there to be claimed, by anybody but us.
       for (let ticks = 0; ticks < 3; ticks += 1) {
         await stage.engine.promoter.tick(signal)
+        await stage.engine.promoter.swept()
         await stage.tick()
       }
       await stage.isRung()

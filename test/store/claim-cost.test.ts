@@ -6,7 +6,7 @@ import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { describeEngines, SERVERS } from "../support/engines.ts"
 import { addRuns } from "../support/parking.ts"
 import { executedPlan } from "../support/plan.ts"
-import { claim, host, insert, lanesOf, openLease, withStoppedClock } from "../support/runs.ts"
+import { claim, EVER, host, insert, lanesOf, openLease, withStoppedClock } from "../support/runs.ts"
 import { hold, rowsOf } from "../support/sql.ts"
 
 const MANY = 2_000
@@ -43,7 +43,7 @@ describeEngines(
         "set transaction isolation level repeatable read; select count(*) from {runs}",
       )
       await clock.set("2026-03-01T09:00:01Z")
-      await database.run(promoteRuns, { from: 0, limit: MANY })
+      await database.run(promoteRuns, { from: 0, to: EVER, limit: MANY })
       expect(await writtenByClaim(database, await openLease(database))).toEqual({ rows: MANY, beside: MANY })
       await snapshot.release()
     })

@@ -12,6 +12,7 @@ import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
 import { addWorker } from "../support/parking.ts"
 import { executedPlan } from "../support/plan.ts"
+import { EVER } from "../support/runs.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()
@@ -20,7 +21,7 @@ const RUNS = 400
 const TIMES = 7
 
 const batch = { limit: RUNS }
-const due = { ...batch, from: 0 }
+const due = { ...batch, from: 0, to: EVER }
 const schedule = { schedule: host.newId() }
 
 /** So many runs of each kind, all of them under a limit without a place. */

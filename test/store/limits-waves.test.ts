@@ -8,7 +8,17 @@ import { openWaves } from "../../src/store/limits/open-waves.ts"
 import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { describeEngines, SERVERS } from "../support/engines.ts"
 import { declare, ONE, room, sweep, withSlowLooks } from "../support/limits.ts"
-import { claim, finish, host, insert, openLease, release, retry, withStoppedClock } from "../support/runs.ts"
+import {
+  claim,
+  EVER,
+  finish,
+  host,
+  insert,
+  openLease,
+  release,
+  retry,
+  withStoppedClock,
+} from "../support/runs.ts"
 import { hold, rowsOf } from "../support/sql.ts"
 
 const wavesOf = async (database: Database) =>
@@ -65,7 +75,7 @@ describeEngines("a wave of runs under a key", (engine) => {
     await database.run(openWaves, { keys: ["b"] })
     await retry(database, held, { delayMs: 1 })
     await clock.set("2026-03-01T09:00:01Z")
-    await database.run(promoteRuns, { from: 0, limit: 9 })
+    await database.run(promoteRuns, { from: 0, to: EVER, limit: 9 })
     expect(await room(database, limits)).toEqual({ a: 1, b: 0 })
     expect(await sweep(database)).toHaveLength(1)
     expect(await room(database, limits)).toEqual({ a: 0, b: 0 })

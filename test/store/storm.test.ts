@@ -8,7 +8,7 @@ import { describeEngines } from "../support/engines.ts"
 import { enqueueMany, expectSound, look, openIdleLease } from "../support/life-stage.ts"
 import { sweep } from "../support/limits.ts"
 import { ACTS, KINDS } from "../support/run-life.ts"
-import { claim, killLease, settle, withStoppedClock } from "../support/runs.ts"
+import { claim, EVER, killLease, settle, withStoppedClock } from "../support/runs.ts"
 import { rowsOf } from "../support/sql.ts"
 
 const ACTORS = 8
@@ -74,7 +74,7 @@ describeEngines("everything at once", (engine) => {
           const settled = await doing((tx) => settle(tx, lease, ends))
           for (const { id } of settled) told.push(`${id} ${some.find((run) => run.id === id)?.claim}`)
         },
-        () => doing((tx) => tx.run(promoteRuns, { from: 0, limit: 5 })),
+        () => doing((tx) => tx.run(promoteRuns, { from: 0, to: EVER, limit: 5 })),
         () => sweep(database),
         async () => {
           // Whoever executes it may be about to settle it.

@@ -9,6 +9,7 @@ import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { describeEngines } from "../support/engines.ts"
 import {
   claim,
+  EVER,
   host,
   insert,
   NINE_O_CLOCK,
@@ -20,7 +21,7 @@ import {
 import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const HOUR = 3_600_000_000n
-const promote = (on: Runner, limit = 10, from = 0) => on.run(promoteRuns, { from, limit })
+const promote = (on: Runner, limit = 10, from = 0, to = EVER) => on.run(promoteRuns, { from, to, limit })
 const PLACE = { pool: "default", solo: false, priority: 0 }
 
 describeEngines("runs that wait", (engine) => {
@@ -36,6 +37,20 @@ describeEngines("runs that wait", (engine) => {
     const last = { last_due: Date.parse("2026-03-01T10:00Z"), rank: NINE_O_CLOCK + HOUR }
     expect(await promote(database)).toEqual([{ state: "ready", ...PLACE, runs: 1, ...last }])
     expect(await runOf(database, id)).toMatchObject({ state: "ready" })
+  })
+
+  it("are left alone that are due from some moment on, or before another", async () => {
+    const { database, clock } = await withStoppedClock(engine)
+    const [first, second, third] = await insert(database, ...[1, 2, 3].map((s) => ({ delayMs: s * 1_000 })))
+    await clock.set("2026-03-01T10:00Z")
+    const at = (seconds: number) => Date.parse("2026-03-01T09:00Z") + seconds * 1_000
+    const promoted = async (from: number, to: number) => {
+      await promote(database, 10, from, to)
+      return (await claim(database, await openLease(database))).ids
+    }
+    expect(await promoted(at(2), at(3))).toEqual([second])
+    expect(await promoted(0, at(2))).toEqual([first])
+    expect(await promoted(at(2), EVER)).toEqual([third])
   })
 
   it("get their rank when they become ready: behind those that were ready before", async () => {

@@ -33,6 +33,7 @@ import { executedPlan, type PlanNode } from "./plan.ts"
 import {
   type Claimed,
   completeParams,
+  EVER,
   host,
   killLease,
   lanesOf,
@@ -122,7 +123,7 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
     ),
   ),
   reap: hot(reapRuns, ({ lost }) => ({ leases: [lost.lease], limit: BATCH })),
-  promote: hot(promoteRuns, () => ({ from: 0, limit: BATCH }), ["runs_waiting"]),
+  promote: hot(promoteRuns, () => ({ from: 0, to: EVER, limit: BATCH }), ["runs_waiting"]),
   "next-due": hot(nextDue, () => ({ from: 0 }), ["runs_waiting"]),
   look: hot(
     lookAround,

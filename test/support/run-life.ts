@@ -21,7 +21,7 @@ import { unparkHandled } from "../../src/store/runs/unpark-handled.ts"
 import { unparkResumed } from "../../src/store/runs/unpark-resumed.ts"
 import { ENDS } from "./ends.ts"
 import { addPause, LIMIT_KEYS, type Life, openIdleLease, removePauses } from "./life-stage.ts"
-import { type End, host, killLease, lanesOf, type Runner, settle } from "./runs.ts"
+import { type End, EVER, host, killLease, lanesOf, type Runner, settle } from "./runs.ts"
 
 /** Under limits, never to run again after a loss, or neither. */
 export type Kind = "plain" | "limited" | "fragile"
@@ -89,7 +89,7 @@ export const ACTS: Readonly<Record<string, Act>> = {
     from: ["waiting"],
     event: ifLimited<RunEvent>("park", "due"),
     skips: true,
-    perform: async (on) => isTold(await on.run(promoteRuns, { from: 0, limit: 10 })),
+    perform: async (on) => isTold(await on.run(promoteRuns, { from: 0, to: EVER, limit: 10 })),
   },
   expedite: {
     from: ["waiting", "ready"],

@@ -133,6 +133,9 @@ export interface ClaimOptions {
   readonly limit?: number
 }
 
+/** Later than anything is due. */
+export const EVER = Date.parse("9999-12-31T23:59:59Z")
+
 /** Claims from the bottom of every lane, in the order of their priorities. */
 export async function claim(on: Runner, lease: string, options: ClaimOptions = {}): Promise<Claimed> {
   const claimId = host.randomBits()

@@ -8,14 +8,14 @@ import { WANTS_PLACE } from "./parking.ts"
  *
  * Guarantee: nothing early, judged by the database's clock. The ranks are written here and not before, in the order in which
  * they were due; of those that were due at once, in which they were enqueued.
- * `from` is the low-water mark: below it lie dead index entries.
+ * `from` is the low-water mark: below it lie dead index entries. What is due from `to` on is left alone.
  * Locks: the rows it moves; rows that others hold are skipped.
  * Index: runs_waiting (due_at) where stage = 'waiting', the primary key of run_limits. Hashed, because the lists would
  * otherwise be gone through once per row.
  */
 export const promoteRuns = statement({
   name: "runs/promote",
-  params: { from: instant, limit: int },
+  params: { from: instant, to: instant, limit: int },
   returns: {
     state: text,
     pool: text,
@@ -30,7 +30,7 @@ export const promoteRuns = statement({
   with due as materialized (
     select ctid as place, due_at, rank
     from {runs}
-    where stage = 'waiting' and due_at <= {now} and due_at >= @from
+    where stage = 'waiting' and due_at <= {now} and due_at >= @from and due_at < @to
     order by due_at
     limit @limit
     for no key update skip locked

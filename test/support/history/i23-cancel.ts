@@ -40,7 +40,7 @@ function complaintsAboutTries({ rows, audit, entries }: RunFacts): string[] {
   const cancel = audit.find(({ action }) => action === "run.cancel")
   if (!cancel || (cancel.before?.state ?? "running") !== "running") return []
   const { atUs } = cancel
-  const askedNs = entriesOf(entries, "cancel_invoke")[0]?.ns ?? 0n
+  const askedNs = whenAsked(entries)
   const earlier = new Set(
     entriesOf(entries, "settled")
       .filter(({ ns }) => ns < askedNs)
@@ -50,6 +50,14 @@ function complaintsAboutTries({ rows, audit, entries }: RunFacts): string[] {
     .filter(({ finishedAtUs, runState }) => finishedAtUs > atUs && runState === null)
     .filter(({ claim }) => claim === null || !earlier.has(claim))
     .map(({ attempt, outcome }) => `went on after it was cancelled: attempt ${attempt} was ${outcome}.`)
+}
+
+/** When that cancellation was asked for which took effect, where anybody heard so: others may have come to nothing. */
+function whenAsked(entries: RunFacts["entries"]): bigint {
+  const asked = entriesOf(entries, "cancel_invoke")
+  const [ok] = entriesOf(entries, "cancel_ok")
+  const answered = ok && asked.findLast(({ pid, ns }) => pid === ok.pid && ns < ok.ns)
+  return (answered ?? asked[0])?.ns ?? 0n
 }
 
 function complaintsAboutNotice({ entries }: RunFacts, lastWords: ReadonlyMap<number, bigint>): string[] {

@@ -1,0 +1,98 @@
+/** Waiting runs become ready in time, also while what was due before takes long to be found. */
+import { expect, it } from "vitest"
+import { createPromoter } from "../../src/engine/promoter.ts"
+import { describeEngines } from "../support/engines.ts"
+import { createGate } from "../support/gate.ts"
+import { insert, withStoppedClock } from "../support/runs.ts"
+import { rowsOf } from "../support/sql.ts"
+import { busy, watchDatabase } from "../support/watched-database.ts"
+
+describeEngines(
+  "a promoter",
+  (engine) => {
+    /** One that starts at ten, an hour after everything was enqueued. */
+    async function stageOf(...delaysMs: number[]) {
+      const { database: bare, clock, ...runtime } = await withStoppedClock(engine)
+      await insert(bare, ...delaysMs.map((delayMs) => ({ delayMs })))
+      await clock.set("2026-03-01T10:00Z")
+      const database = watchDatabase(bare)
+      const time = { ms: 1_000_000 }
+      const told: number[] = []
+      const promoter = createPromoter({
+        runtime: { ...runtime, database, monotonicMs: () => time.ms } as never,
+        onReady: ({ priority }) => told.push(priority),
+        onParked: () => {},
+      })
+      const { signal } = new AbortController()
+      const tick = () => promoter.tick(signal)
+      const ready = async () =>
+        (await rowsOf(bare, "select from {runs} where {schema}.state(runs) = 'ready'")).length
+      return { promoter, database, clock, time, told, tick, ready }
+    }
+
+    const HOUR_MS = 3_600_000
+
+    it("that starts brings all that was due before, beside what comes due then", async () => {
+      const { promoter, database, clock, tick, ready } = await stageOf(1_000, HOUR_MS + 1_000)
+      const isHeld = createGate()
+      database.meddle("runs/promote", async (run) => {
+        await isHeld.opened
+        return run()
+      })
+      await tick()
+      expect(await ready()).toBe(0)
+      await clock.set("2026-03-01T10:00:01Z")
+      await tick()
+      expect(await ready()).toBe(1)
+      isHeld.open()
+      await promoter.swept()
+      expect(await ready()).toBe(2)
+    })
+
+    it("goes on with a backlog where it is, however many batches that takes", async () => {
+      const { promoter, database, tick, ready, told } = await stageOf(...Array(2_500).fill(1_000))
+      await tick()
+      await promoter.swept()
+      expect(await ready()).toBe(2_500)
+      expect(told).toHaveLength(3)
+      // One for what comes due, and three for the backlog.
+      expect(database.count("runs/promote")).toBe(4)
+    })
+
+    it("sweeps again after five seconds, and after fifty times what it took if that is longer", async () => {
+      const { promoter, database, time, tick } = await stageOf()
+      const sweeps = async () => {
+        const before = database.count("runs/promote")
+        await tick()
+        await promoter.swept()
+        return database.count("runs/promote") - before - 1
+      }
+      expect(await sweeps()).toBe(1)
+      time.ms += 4_999
+      expect(await sweeps()).toBe(0)
+      time.ms += 1
+      database.meddle("runs/promote", async (run) => {
+        time.ms += 1_000
+        return run()
+      })
+      expect(await sweeps()).toBe(1)
+      time.ms += 49_999
+      expect(await sweeps()).toBe(0)
+      time.ms += 1
+      expect(await sweeps()).toBe(1)
+    })
+
+    it("tells of a sweep that failed, and repeats it", async () => {
+      const { promoter, database, time, tick, ready } = await stageOf(1_000)
+      database.meddle("runs/promote", busy)
+      await tick()
+      await promoter.swept()
+      await expect(tick()).rejects.toThrow("the test refused it")
+      time.ms += 5_000
+      await tick()
+      await promoter.swept()
+      expect(await ready()).toBe(1)
+    })
+  },
+  ["PGlite"],
+)
