@@ -46,12 +46,15 @@ const PARKING_SHARE = 0.2
  */
 const SHARE = 0.02
 const LONGEST_REST_MS = 60_000
+/** The same for what nobody can execute, which is always looked for, by every process, and is never urgent. */
+const LONGEST_UNHANDLED_REST_MS = 300_000
 const BATCH = 1_000
 /** How many ready runs of a lane are looked at, and in how many lanes. */
 const DEPTH = 5_000
 const LANES = 1_000
+const WALK = { lanes: LANES, depth: DEPTH, limit: BATCH }
 /** Whoever starts looks for those after up to this time: it may be a long walk, and many may start at once. */
-const FIRST_LOOK_MS = 15_000
+const FIRST_LOOK_MS = 60_000
 /** How long a run is ready before it counts that nobody can execute it. */
 const UNHANDLED_AFTER_MS = 60_000
 /** The same job is told of again after this time. */
@@ -60,27 +63,37 @@ const TELL_AGAIN_MS = 600_000
 const COUNT_UP_TO = 100_000
 
 export function createMover({ runtime, events, onReady, onLimits, onResumed }: MoverParts): Mover {
-  const { database } = runtime
+  const { database, monotonicMs } = runtime
   let pausedBefore = new Set<string>()
   const toldAtMs = new Map<string, number>()
-  const unhandledFromMs = runtime.monotonicMs() + FIRST_LOOK_MS * runtime.random()
+  let unhandledAtMs = monotonicMs() + FIRST_LOOK_MS * runtime.random()
+  let unhandledTookMs = 0
 
   async function move(withUnhandled = true): Promise<Left> {
+    unhandledTookMs = 0
     const kinds = await lookAtPauses()
-    const walk = { lanes: LANES, depth: DEPTH, limit: BATCH }
     const paused = [
       kinds.has("pool") ? parked(await database.run(parkPausedPools, { limit: BATCH })) : 0,
-      kinds.has("job") ? parked(await database.run(parkPausedJobs, walk)) : 0,
+      kinds.has("job") ? parked(await database.run(parkPausedJobs, WALK)) : 0,
     ]
     const resumed = unparked(await database.run(unparkResumed, { limit: BATCH }))
     const handled = unparked(await database.run(unparkHandled, { limit: BATCH }))
-    const unhandled = withUnhandled
-      ? parked(await database.run(parkUnhandled, { ...walk, afterMs: UNHANDLED_AFTER_MS }))
-      : 0
+    const unhandled = withUnhandled ? await moveUnhandled() : 0
     // Told when all are there, so that their number says something.
     if (unhandled < BATCH) await tellUnhandled()
     if (Math.max(resumed, handled) >= BATCH) return "unparking"
     return Math.max(unhandled, ...paused) >= BATCH ? "parking" : "nothing"
+  }
+
+  /** Looks again after a while, or at once for more. */
+  async function moveUnhandled(): Promise<number> {
+    const startedMs = monotonicMs()
+    const found = parked(await database.run(parkUnhandled, { ...WALK, afterMs: UNHANDLED_AFTER_MS }))
+    const endedMs = monotonicMs()
+    unhandledTookMs = endedMs - startedMs
+    const restMs = Math.min(LONGEST_UNHANDLED_REST_MS, unhandledTookMs / SHARE)
+    unhandledAtMs = found >= BATCH ? endedMs : endedMs + restMs
+    return found
   }
 
   /**
@@ -111,7 +124,7 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   }
 
   async function tellUnhandled(): Promise<void> {
-    const nowMs = runtime.monotonicMs()
+    const nowMs = monotonicMs()
     for (const [job, atMs] of toldAtMs) if (nowMs - atMs >= TELL_AGAIN_MS) toldAtMs.delete(job)
     const jobs = await database.run(listUnhandled, { except: [...toldAtMs.keys()], most: COUNT_UP_TO })
     if (jobs.length === 0) return
@@ -123,9 +136,9 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
     name: "mover",
     bell: createBell(runtime),
     tick: async () => {
-      const startedMs = runtime.monotonicMs()
-      const left = await move(startedMs >= unhandledFromMs)
-      const tookMs = runtime.monotonicMs() - startedMs
+      const startedMs = monotonicMs()
+      const left = await move(startedMs >= unhandledAtMs)
+      const tookMs = monotonicMs() - startedMs - unhandledTookMs
       if (left === "unparking") return 0
       if (left === "parking") return Math.min(EVERY_MS, tookMs / PARKING_SHARE - tookMs)
       return Math.min(LONGEST_REST_MS, Math.max(EVERY_MS, tookMs / SHARE))

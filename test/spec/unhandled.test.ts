@@ -52,11 +52,22 @@ describeEngines("a run that no live worker can execute", (engine) => {
       return database.count("runs/park-unhandled")
     }
     expect(await looks()).toBe(0)
-    nowMs = 7_499
+    nowMs = 29_999
     expect(await looks()).toBe(0)
-    nowMs = 7_500
+    nowMs = 30_000
     expect(await looks()).toBe(1)
     expect(await looks()).toBe(2)
+    // One that takes long is repeated after fifty times as long, and everything else goes on meanwhile.
+    database.meddle("runs/park-unhandled", async (run) => {
+      nowMs += 2_000
+      return run()
+    })
+    expect(await looks()).toBe(3)
+    nowMs += 99_999
+    expect(await mover.tick(signal)).toBe(5_000)
+    expect(await looks()).toBe(3)
+    nowMs += 1
+    expect(await looks()).toBe(4)
   })
 
   it("moves a bounded piece at a time, there and back: 20,000 of them behind 4,000 of others", async () => {
