@@ -66,6 +66,7 @@ export function createPromoter({ runtime, onReady, onParked }: PromoterParts): P
     }
   }
 
+  /** With what is due from now on: beyond all that waits, the question tells of nothing but the moment. */
   async function begin(): Promise<void> {
     const [now] = await database.run(nextDue, { from: LAST_MS })
     if (now) lowWater.begin({ marks: new Map([[DUE, now.rank]]), late: [], rank: now.rank })

@@ -48,7 +48,7 @@ export function parseSnapshot(text: string, rank: bigint): Snapshot {
   return { rank, next, open }
 }
 
-export type Marks = ReadonlyMap<string, bigint>
+type Marks = ReadonlyMap<string, bigint>
 
 /** How far somebody has come, for another that begins there. */
 export interface Reached {
@@ -97,9 +97,9 @@ export function createLowWater(): LowWater {
   /** The marks at the last look. */
   let before: Marks = new Map()
   const open = new Map<bigint, Open>()
-  /** Of the last look. */
+  /** The rank of the last look of our own. */
   let lastRank = BOTTOM
-  /** Of the last look, also of another's. */
+  /** The same, also if it was the look of whom we have begun from. */
   let clock = BOTTOM
 
   function goBackTo(earlier: Marks): void {

@@ -1,6 +1,8 @@
 /** Waiting runs become ready in time, also while what was due before takes long to be found. */
 import { expect, it } from "vitest"
 import { createPromoter } from "../../src/engine/promoter.ts"
+import type { Database } from "../../src/store/database.ts"
+import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { insert, withStoppedClock } from "../support/runs.ts"
@@ -15,7 +17,14 @@ describeEngines(
       const { database: bare, clock, ...runtime } = await withStoppedClock(engine)
       await insert(bare, ...delaysMs.map((delayMs) => ({ delayMs })))
       await clock.set("2026-03-01T10:00Z")
-      const database = watchDatabase(bare)
+      const watched = watchDatabase(bare)
+      /** From when on the due were asked for. */
+      const froms: number[] = []
+      const run: Database["run"] = (statement, params, call) => {
+        if (statement.name === promoteRuns.name) froms.push((params as { from: number }).from)
+        return watched.run(statement, params, call)
+      }
+      const database = { ...watched, run }
       const time = { ms: 1_000_000 }
       const told: number[] = []
       const promoter = createPromoter({
@@ -23,11 +32,11 @@ describeEngines(
         onReady: ({ priority }) => told.push(priority),
         onParked: () => {},
       })
-      const { signal } = new AbortController()
-      const tick = () => promoter.tick(signal)
+      const stopping = new AbortController()
+      const tick = () => promoter.tick(stopping.signal)
       const ready = async () =>
         (await rowsOf(bare, "select from {runs} where {schema}.state(runs) = 'ready'")).length
-      return { promoter, database, clock, time, told, tick, ready }
+      return { promoter, database, clock, time, told, froms, stopping, tick, ready }
     }
 
     const HOUR_MS = 3_600_000
@@ -50,13 +59,26 @@ describeEngines(
     })
 
     it("goes on with a backlog where it is, however many batches that takes", async () => {
-      const { promoter, database, tick, ready, told } = await stageOf(...Array(2_500).fill(1_000))
+      const { promoter, tick, ready, told, froms } = await stageOf(...Array(2_500).fill(1_000))
       await tick()
       await promoter.swept()
       expect(await ready()).toBe(2_500)
       expect(told).toHaveLength(3)
-      // One for what comes due, and three for the backlog.
-      expect(database.count("runs/promote")).toBe(4)
+      const [nineOClock, tenOClock] = ["2026-03-01T09:00Z", "2026-03-01T10:00Z"].map(Date.parse)
+      const backlog = (nineOClock ?? 0) + 1_000
+      // One for what comes due, and three for the backlog, each where the one before has ended.
+      expect(froms.toSorted((a, b) => a - b)).toEqual([0, backlog, backlog, (tenOClock ?? 0) - 1])
+    })
+
+    it("leaves the rest of a backlog to others when its process stops", async () => {
+      const { promoter, database, tick, ready, stopping } = await stageOf(...Array(2_500).fill(1_000))
+      database.meddle("runs/promote", async (run) => {
+        stopping.abort()
+        return run()
+      })
+      await tick()
+      await promoter.swept()
+      expect(await ready()).toBe(1_000)
     })
 
     it("sweeps again after five seconds, and after fifty times what it took if that is longer", async () => {

@@ -15,6 +15,17 @@ interface Lane {
   readonly solo: boolean
 }
 
+/** A run that turns up without a word, below where every claim begins. */
+async function addBelow({ runtime, database }: EngineStage, lane: Lane = { priority: 0, solo: false }) {
+  const id = runtime.newId()
+  await execute(
+    database,
+    `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, solo)
+     values ('${id}', 'plain', 'default', ${lane.priority}, 1, 'queued', {now}, {now}, '{}', ${lane.solo})`,
+  )
+  return id
+}
+
 describeEngines(
   "while what was passed is swept",
   (engine) => {
@@ -27,17 +38,7 @@ describeEngines(
       await stage.tick()
       await stage.settled()
       await stage.tick()
-      return { job, stage, ...(await addBelow(stage)) }
-    }
-
-    async function addBelow(stage: EngineStage) {
-      const below = stage.runtime.newId()
-      await execute(
-        stage.database,
-        `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
-         values ('${below}', 'plain', 'default', 0, 1, 'queued', {now}, {now}, '{}')`,
-      )
-      return { below }
+      return { job, stage, below: await addBelow(stage) }
     }
 
     /** Begins a sweep and returns when it is under way, with what lets it go on. */
@@ -101,7 +102,7 @@ describeEngines(
       await stage.isRung()
       await end()
       expect(await stage.isRung()).toBe(true)
-      const { below } = await addBelow(stage)
+      const below = await addBelow(stage)
       await stage.tick()
       expect(stage.started()).toContain(below)
       await stage.settled()
@@ -152,15 +153,6 @@ describeEngines(
         const ticked = () => stage.tick().then(isOpen, () => true)
         return vi.waitUntil(ticked, PATIENCE)
       }
-      const addBelow = async ({ priority, solo }: Lane) => {
-        const id = stage.runtime.newId()
-        await execute(
-          stage.database,
-          `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, solo)
-           values ('${id}', 'plain', 'default', ${priority}, 1, 'queued', {now}, {now}, '{}', ${solo})`,
-        )
-        return id
-      }
       const goOn = async (seconds: number) => {
         for (let second = 0; second < seconds; second += 1) {
           stage.pass(1_000)
@@ -169,13 +161,13 @@ describeEngines(
         }
       }
       // Each lane is met, gone through, and passed.
-      for (const lane of lanes) await addBelow(lane)
+      for (const lane of lanes) await addBelow(stage, lane)
       await goOn(lanes.length + 4)
       await stage.enqueue(job, 200)
       await goOn(3)
       const missed = async () => {
         const ids = []
-        for (const lane of lanes) ids.push(await addBelow(lane))
+        for (const lane of lanes) ids.push(await addBelow(stage, lane))
         stage.worker.wake(undefined)
         return ids
       }

@@ -41,7 +41,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(ready).toEqual([{ pool: "default", solo: false, priority: 0, rank }])
   })
 
-  it("is looked for some time after a process has started, for that may be a long walk, and at every tick then", async () => {
+  it("is looked for some time after a process has started, and as often then as the walk is short", async () => {
     const runtime = await engine.migrated()
     const database = watchDatabase(runtime.database)
     let nowMs = 0
