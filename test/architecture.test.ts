@@ -1,5 +1,6 @@
 /** The architecture, kept by itself. Each rule lists what breaks it; test/planted.test.ts proves that it can. */
 import { describe, expect, it } from "vitest"
+import { packagesOfTheReport } from "./support/rules/report.ts"
 import {
   dashboardImports,
   homeless,
@@ -79,5 +80,11 @@ describe("a suite", () => {
   })
   it("says no name twice", () => {
     expect(repeatedTestNames(suites)).toEqual([])
+  })
+})
+
+describe("the report of the benchmark", () => {
+  it("is written without any package", () => {
+    expect(packagesOfTheReport(readSources("bench", ".mjs"))).toEqual([])
   })
 })

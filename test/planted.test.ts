@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest"
 import { wrongDefaults } from "./support/rules/defaults.ts"
 import { undocumented, unlistedCodes, unthrownCodes } from "./support/rules/error-codes.ts"
 import { brokenLinks } from "./support/rules/links.ts"
+import { packagesOfTheReport } from "./support/rules/report.ts"
 import {
   dashboardImports,
   homeless,
@@ -103,6 +104,23 @@ describe("the rings turn red", () => {
     })
     const rules = [outwardImports, sidewaysImports, shortcuts, dashboardImports, impureImports]
     expect([...rules, strayPackages, homeless, importCycles].flatMap((rule) => rule(fine))).toEqual([])
+  })
+})
+
+describe("the rule about the report of the benchmark", () => {
+  const report = {
+    "bench/report.mjs": `import { section } from "./report/section.mjs"`,
+    "bench/report/section.mjs": `import { readFileSync } from "node:fs"\nimport { figures } from "../part.mjs"`,
+    "bench/part.mjs": "",
+    "bench/other.mjs": `import Redis from "ioredis"`,
+  }
+
+  it("turns red when something behind it imports a package", () => {
+    const sources = plant({ ...report, "bench/part.mjs": `import { redis } from "./other.mjs"` })
+    expect(packagesOfTheReport(sources)).toEqual(["bench/other.mjs imports ioredis"])
+  })
+  it("stays green when only another part of the benchmark does", () => {
+    expect(packagesOfTheReport(plant(report))).toEqual([])
   })
 })
 

@@ -1,5 +1,5 @@
 /** The sections about snapshots: what is left of every load, and how it comes to that second by second. */
-import { agedPart } from "../snapshot/aged.mjs"
+import { AGED_FIGURES } from "../snapshot/figures.mjs"
 import { lineChart } from "./chart.mjs"
 import { failures } from "./contests.mjs"
 import { figure, origin, percent, spread, table, verdictCell } from "./markdown.mjs"
@@ -48,7 +48,7 @@ export function agedSection(results) {
     "In figures, with the least and the most:",
     table(
       ["", ...names.map((name) => contenders[name].title)],
-      agedPart.figures.flatMap(({ key, title: name }) =>
+      AGED_FIGURES.flatMap(({ key, title: name }) =>
         ["free", "held"].map((variant) => [
           `${name}${variant === "held" ? ", held" : ""}`,
           ...names.map((each) => spread(figures[variant][each]?.[key])),

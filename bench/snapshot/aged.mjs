@@ -9,10 +9,8 @@ import { countFor, MOST_WAITING, PACE_MS } from "../queue/sizes.mjs"
 import { median } from "../tools/measure.mjs"
 import { nowMs } from "../tools/processes.mjs"
 import { holdSnapshot } from "../tools/snapshot.mjs"
+import { AGED_FIGURES, AGED_IN_FLIGHT, AGED_PROCESSES } from "./figures.mjs"
 import { AIM, among, byRound, FLOOR, printLeft, shares } from "./left.mjs"
-
-const PROCESSES = 4
-const IN_FLIGHT = 8
 
 export const agedPart = {
   name: "aged",
@@ -24,14 +22,7 @@ export const agedPart = {
   /** Each load has its own. */
   settingsOf: ({ settings, share }) => (share === undefined ? settings.both : undefined),
   measure,
-  figures: [
-    { key: "bulk", title: "enqueued in bulk a second", better: "more" },
-    { key: "single", title: `one by one, ${IN_FLIGHT} at once`, better: "more" },
-    { key: "drain1", title: "executed a second by 1 process", better: "more" },
-    { key: "drain4", title: `by ${PROCESSES} processes`, better: "more" },
-    { key: "sameMs", title: "ms to the start in the same process", better: "less" },
-    { key: "otherMs", title: "in another process", better: "less" },
-  ],
+  figures: AGED_FIGURES,
 }
 
 export async function run(options) {
@@ -43,7 +34,7 @@ export async function run(options) {
 
 function leftOf({ measured, contenders }) {
   return Object.fromEntries(
-    agedPart.figures.map(({ key, better }) => {
+    AGED_FIGURES.map(({ key, better }) => {
       const speeds = (name, variant) =>
         byRound(
           measured.filter((each) => each.contender === name && each.variant === variant),
@@ -59,7 +50,7 @@ async function measure(subject, { isHeld }, sizes) {
   const { settings } = contender
   const { ageS, count: most, singleS, latency } = sizes.aged
   const count = countFor(contender, most)
-  return withFleet(subject, { processes: PROCESSES }, async (fleet) => {
+  return withFleet(subject, { processes: AGED_PROCESSES }, async (fleet) => {
     const [worker] = fleet.workers
     await fleet.warmUp(sizes.warmUp)
     fleet.use(1)
@@ -70,7 +61,7 @@ async function measure(subject, { isHeld }, sizes) {
       const drain1 = await drain(fleet, settings.drain, count)
       const { count: sent, perSecond: single } = await enqueueSingly(fleet, settings.single, singleS)
       await fleet.fill(count, sent)
-      fleet.use(PROCESSES)
+      fleet.use(AGED_PROCESSES)
       const drain4 = await drain(fleet, settings.drain, sent + count)
       fleet.use(1)
       const paced = { settings: settings.latency, count: latency }
@@ -110,7 +101,7 @@ async function enqueueBulk(fleet, settings, count) {
 async function enqueueSingly(fleet, settings, seconds) {
   const [worker] = fleet.workers
   await fleet.openAll(settings)
-  const { ms, count } = await worker.ask("enqueueSingly", { seconds, inFlight: IN_FLIGHT })
+  const { ms, count } = await worker.ask("enqueueSingly", { seconds, inFlight: AGED_IN_FLIGHT })
   await fleet.closeAll()
   return { count, perSecond: (count * 1_000) / ms }
 }
