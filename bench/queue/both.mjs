@@ -4,7 +4,7 @@
  */
 import { nowMs } from "../tools/processes.mjs"
 import { withFleet } from "./fleet.mjs"
-import { countFor, MOST_WAITING } from "./sizes.mjs"
+import { MOST_WAITING } from "./sizes.mjs"
 
 export const part = {
   name: "both",
@@ -19,10 +19,8 @@ export const part = {
 /** `meanwhile` is called when it begins, and what it returns when it has ended. */
 export async function enqueueAndExecute(subject, load, sizes) {
   const { settings, place } = subject
-  const { seconds, delayMs, ahead = MOST_WAITING, meanwhile = async () => async () => {} } = load
+  const { seconds, delayMs, mostWaiting = MOST_WAITING, meanwhile = async () => async () => {} } = load
   const { batch, inFlight } = settings
-  // Whoever executes slowly would otherwise spend the time after the end with what was waiting.
-  const mostWaiting = Math.max(batch * inFlight, countFor(subject.contender, ahead))
   return withFleet(subject, { processes: 1 }, async (fleet) => {
     const [worker] = fleet.workers
     await fleet.warmUp(sizes.warmUp)

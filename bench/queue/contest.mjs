@@ -19,10 +19,8 @@ export async function contest(part, { quick = false, only, among = () => true, u
   const { present, missing } = await gather(only)
   // Within two minutes there is no time for settings.
   const isShort = untilMs !== undefined
-  const contenders = present
-    .filter(among)
-    .filter(({ name }) => !(isShort && name === "carillon-default"))
-    .filter((contender) => takesPart(part, contender, sizes))
+  const invited = present.filter(among).filter(({ name }) => !(isShort && name === "carillon-default"))
+  const contenders = invited.filter((contender) => takesPart(part, contender, sizes))
   const places = await openPlaces(contenders.map(({ on }) => on))
   try {
     const variants = variantsOf(part, sizes)
@@ -30,6 +28,7 @@ export async function contest(part, { quick = false, only, among = () => true, u
       contenderNode: nodeVersion(),
       versions: versionsOf(contenders),
       missing,
+      leftOut: leftOutOf(part, invited, variants),
       servers: places.settings,
       rounds: sizes[part.name]?.rounds ?? sizes.rounds,
       peerRounds: sizes[part.name]?.peerRounds ?? sizes[part.name]?.rounds ?? sizes.rounds,
@@ -98,6 +97,21 @@ function variantsOf({ name, variants }, sizes) {
   const all = variants(sizes)
   const chosen = sizes[name]?.variants ?? Object.keys(all)
   return Object.fromEntries(chosen.map((variant) => [variant, all[variant]]))
+}
+
+/** Who is not measured in which variants, where that needs an explanation. */
+function leftOutOf({ settingsOf, whyNot }, invited, variants) {
+  const found = invited.flatMap((contender) =>
+    Object.values(variants)
+      .filter((facts) => settingsOf(contender, facts) === undefined)
+      .flatMap((facts) => {
+        const because = whyNot?.(contender, facts)
+        return because === undefined ? [] : [{ contender: contender.title, variant: facts.title, because }]
+      }),
+  )
+  for (const { contender, variant, because } of found)
+    console.warn(`LEFT OUT: ${variant}, ${contender}: ${because}`)
+  return found
 }
 
 /** Who has settings for none of the variants is not meant to. */

@@ -103,11 +103,13 @@ export async function withFleet(subject, { processes = 1 }, use) {
         count,
       )
     },
-    /** Enqueues and executes some jobs in sessions of their own, so that nobody is measured while still being compiled. */
+    /** Enqueues and executes some jobs in sessions of their own, so that the code of everybody is compiled by then. */
     warmUp: async (count) => {
       // The settings for enqueueing alone say nothing about executing.
       await openAll({ ...contender.settings.drain, ...subject.settings })
-      await fleet.fill(count)
+      const own = Math.floor(count / 2)
+      await fleet.fill(count - own, own)
+      await workers[0].ask("enqueueMany", { count: own, batch: 1_000, inFlight: 1 })
       await fleet.start()
       await fleet.drained(count)
       await fleet.closeAll()

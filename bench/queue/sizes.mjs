@@ -10,7 +10,7 @@ export const FULL = {
   sleep: { rounds: 2, countEach: 10_000, processes: [1, 2, 4] },
   both: { seconds: 60 },
   latency: { idle: 200, busy: 3_000 },
-  snapshot: { rounds: 2, peerRounds: 1, heldS: 75, freeS: 40, heldFromS: 15, judgedS: 20 },
+  snapshot: { rounds: 2, peerRounds: 1, seconds: 75, heldFromS: 15, judgedS: 20 },
   aged: { rounds: 2, peerRounds: 1, ageS: 40, count: 200_000, singleS: 5, latency: 1_000 },
   childMs: 420_000,
 }
@@ -25,7 +25,7 @@ export const SMALL = {
   sleep: { countEach: 1_000, processes: [1, 2, 4] },
   both: { seconds: 1 },
   latency: { idle: 20, busy: 150 },
-  snapshot: { heldS: 12, freeS: 8, heldFromS: 3, judgedS: 4 },
+  snapshot: { seconds: 12, heldFromS: 3, judgedS: 4 },
   aged: { ageS: 3, count: 10_000, singleS: 0.5, latency: 100 },
   childMs: 120_000,
 }
@@ -47,10 +47,7 @@ export const SLEEP_SLOTS = 10
 export const MOST_WAITING = 10_000
 /** With nothing else to do, and at 300 a second: far below what most can do, so that latency is not waiting in line. */
 export const PACE_MS = { idle: 50, busy: 1_000 / 300 }
-/**
- * The share of the jobs that a contender drains or is filled with when all of them would take minutes: rates do not
- * depend on it, and rounds do.
- */
+/** The share of the jobs that a contender drains or enqueues when all of them would take minutes. */
 export function countFor({ share = 1 }, count) {
   return Math.round(count * share)
 }

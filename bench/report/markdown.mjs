@@ -41,6 +41,9 @@ export function origin(part, results) {
     cpu,
     cores,
     memoryGb,
+    fileSystem,
+    kernel,
+    commit,
     servers,
     server,
   } = results
@@ -49,13 +52,13 @@ export function origin(part, results) {
   )
   const postgres = servers?.postgres ?? server
   const programs = [
-    `Carillon ${carillon}`,
+    `Carillon ${carillon}${commit ? ` at ${commit}` : ""}`,
     ...peers,
     `Node ${contenderNode ?? node}`,
     ...(postgres?.version ? [`PostgreSQL ${postgres.version}`] : []),
   ]
   const day = new Date(date).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })
-  const where = `${cpu}, ${cores} cores, ${memoryGb} GB`
+  const where = [cpu, `${cores} cores`, `${memoryGb} GB`, fileSystem, kernel].filter(Boolean).join(", ")
   const lines = [`\`npm run bench -- ${part}\`, ${day}: ${programs.join(", ")}; ${where}.`]
   if (results.isDisturbed)
     lines.push("**Others used the machine meanwhile: these figures are not to be relied on.**")

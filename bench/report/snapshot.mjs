@@ -91,7 +91,12 @@ function timelineChart({ measured, contenders, sizes }, title) {
     const { timeline } = found.result
     const before = timeline.slice(0, BEFORE_S).reduce((sum, ran) => sum + ran, 0) / BEFORE_S
     return [
-      { label, points: timeline.slice(0, sizes.heldS).map((ran, at) => [at + 1, (ran / before) * 100]) },
+      {
+        label,
+        points: timeline
+          .slice(0, sizes.seconds ?? sizes.heldS)
+          .map((ran, at) => [at + 1, (ran / before) * 100]),
+      },
     ]
   })
   const mark = { x: sizes.heldFromS, word: "held from here on" }

@@ -5,7 +5,7 @@
  */
 import { contest } from "../queue/contest.mjs"
 import { withFleet } from "../queue/fleet.mjs"
-import { countFor, MOST_WAITING, PACE_MS } from "../queue/sizes.mjs"
+import { MOST_WAITING, PACE_MS } from "../queue/sizes.mjs"
 import { median } from "../tools/measure.mjs"
 import { nowMs } from "../tools/processes.mjs"
 import { holdSnapshot } from "../tools/snapshot.mjs"
@@ -21,6 +21,7 @@ export const agedPart = {
   }),
   /** Each load has its own. */
   settingsOf: ({ settings, share }) => (share === undefined ? settings.both : undefined),
+  whyNot: () => "a million of its jobs take more than ten minutes",
   measure,
   figures: AGED_FIGURES,
 }
@@ -48,8 +49,7 @@ function leftOf({ measured, contenders }) {
 async function measure(subject, { isHeld }, sizes) {
   const { contender, place } = subject
   const { settings } = contender
-  const { ageS, count: most, singleS, latency } = sizes.aged
-  const count = countFor(contender, most)
+  const { ageS, count, singleS, latency } = sizes.aged
   return withFleet(subject, { processes: AGED_PROCESSES }, async (fleet) => {
     const [worker] = fleet.workers
     await fleet.warmUp(sizes.warmUp)
@@ -80,10 +80,9 @@ async function measure(subject, { isHeld }, sizes) {
 async function age(fleet, { contender }, seconds) {
   const [worker] = fleet.workers
   const { both } = contender.settings
-  const mostWaiting = Math.max(both.batch * both.inFlight, countFor(contender, MOST_WAITING))
   await fleet.openAll(both)
   await fleet.start()
-  const { count } = await worker.ask("enqueueSteadily", { ...both, seconds, mostWaiting })
+  const { count } = await worker.ask("enqueueSteadily", { ...both, seconds, mostWaiting: MOST_WAITING })
   await fleet.drained(count)
   await fleet.verifyRan(count)
   await fleet.closeAll()

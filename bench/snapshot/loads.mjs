@@ -7,13 +7,13 @@ import { holdSnapshot } from "../tools/snapshot.mjs"
 
 /** All are due a second after they are enqueued, so a second's worth of them waits. */
 const DELAY_MS = 1_000
-const DELAYED_AHEAD = 40_000
+const DELAYED_WAITING = 40_000
 /** Runs at once, everywhere, of the job that has a limit. */
 const CAP = 100
 
 const LOADS = {
   plain: { title: "plain" },
-  delayed: { title: "delayed by a second", delayMs: DELAY_MS, ahead: DELAYED_AHEAD },
+  delayed: { title: "delayed by a second", delayMs: DELAY_MS, mostWaiting: DELAYED_WAITING },
   /** Each peer means something else by a limit, or has none: Carillon alone. */
   capped: { title: `at most ${CAP} at once`, cap: CAP, isOurs: true },
   latency: { title: "300 a second, to the start", isLatency: true },
@@ -32,19 +32,20 @@ export const part = {
   settingsOf: ({ name, settings, share }, { load }) => {
     const { isOurs, isLatency, cap } = LOADS[load]
     if (isOurs && name !== "carillon") return undefined
-    // Who is far behind all others leaves little that could be in its way.
-    if (share !== undefined && load !== "plain") return undefined
+    if (share !== undefined && load === "delayed") return undefined
     if (isLatency) return settings.latency
     return cap === undefined ? settings.both : { ...settings.both, cap }
   },
+  whyNot: (_, { load }) =>
+    LOADS[load].isOurs
+      ? "each peer means something else by a limit, or has none"
+      : "a second's worth of what others do is half a minute of its work",
   measure,
   figures: [{ key: "atTheEnd", title: "a second, or median ms, at the end", better: "more" }],
 }
 
 async function measure(subject, { load, isHeld }, sizes) {
-  const { heldFromS, judgedS, heldS, freeS } = sizes.snapshot
-  // Without a snapshot nothing changes any more after a while.
-  const seconds = isHeld ? heldS : freeS
+  const { seconds, heldFromS, judgedS } = sizes.snapshot
   let release = async () => {}
   /** Later: whoever looks at what happens while it is held has to be at full speed before. */
   const meanwhile = async () => {
@@ -61,8 +62,8 @@ async function measure(subject, { load, isHeld }, sizes) {
     const found = await measureLatency(subject, task, sizes)
     return { ...found, atTheEnd: found.medianMs, speed: 1 / found.medianMs }
   }
-  const { delayMs, ahead } = LOADS[load]
-  const found = await enqueueAndExecute(subject, { seconds, delayMs, ahead, meanwhile }, sizes)
+  const { delayMs, mostWaiting } = LOADS[load]
+  const found = await enqueueAndExecute(subject, { seconds, delayMs, mostWaiting, meanwhile }, sizes)
   // Before the end, when the last are only executed. Whole seconds: some execute thousands at a time.
   const judged = found.timeline.slice(Math.floor(seconds) - judgedS, Math.floor(seconds))
   const atTheEnd = judged.reduce((sum, ran) => sum + ran, 0) / judgedS

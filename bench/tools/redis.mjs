@@ -5,7 +5,6 @@ import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { setTimeout as sleep } from "node:timers/promises"
-import Redis from "ioredis"
 import { processMs } from "./cpu.mjs"
 import { memoryMb } from "./memory.mjs"
 
@@ -20,8 +19,15 @@ const SETTINGS = {
 
 export const FSYNC = { redis: "everysec", "redis-always": "always" }
 
+let version
+
 /** The version of the one that is installed, installing it where that can be done; undefined if there is none. */
 export function redisVersion() {
+  version ??= { found: findVersion() }
+  return version.found
+}
+
+function findVersion() {
   const ask = () =>
     execFileSync("redis-server", ["--version"], { encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] })
   try {
@@ -56,6 +62,8 @@ export async function startRedis(kind) {
     rmSync(folder, { recursive: true, force: true })
   }
   process.once("exit", abandon)
+  // Only here: where no peer could be installed, the rest can still be measured.
+  const { default: Redis } = await import("ioredis")
   const client = new Redis(url, { maxRetriesPerRequest: null, retryStrategy: () => 50 })
   client.on("error", () => {})
   while ((await client.ping().catch(() => undefined)) !== "PONG") await sleep(20)

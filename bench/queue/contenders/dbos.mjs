@@ -37,7 +37,7 @@ export const contender = {
     single: { connections: 20 },
     drain: DRAIN,
     sleep: { concurrency: 10, pollMs: 1, connections: 20 },
-    both: { ...DRAIN, batch: 1_000, inFlight: 2 },
+    both: { ...DRAIN, batch: 1_000, inFlight: 1, sql: true },
     latency: { concurrency: 100, pollMs: 1, connections: 20 },
   },
   tried: {
@@ -70,6 +70,7 @@ export const contender = {
       { ...DRAIN, batch: 1_000, inFlight: 1 },
       { ...DRAIN, batch: 1_000, inFlight: 2 },
       { ...DRAIN, concurrency: 300, batch: 1_000, inFlight: 1 },
+      { ...DRAIN, batch: 1_000, inFlight: 1, sql: true },
     ],
     latency: [
       { concurrency: 100, pollMs: 1, connections: 20 },
@@ -101,6 +102,7 @@ export const contender = {
     let isLaunched = false
     return {
       enqueueMany: async (inputs, { delayMs } = {}) => {
+        if (sql && delayMs !== undefined) throw new Error("its function knows no delay")
         if (sql) return pool.query(ENQUEUE_SQL, [JSON.stringify(inputs)])
         const options = delayMs === undefined ? target : { ...target, delaySeconds: delayMs / 1_000 }
         // It has no call for many; its call inside a transaction of one's own saves the commits.
