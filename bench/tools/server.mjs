@@ -12,13 +12,15 @@ import { measureQuietly } from "./quiet.mjs"
 
 /**
  * The same for everybody. Commits are durable. Memory and WAL are ample, so that no checkpoint falls into the
- * figures of the one who happens to run when the WAL is full; there is one before each measurement instead.
+ * figures of the one who happens to run when the WAL is full; there is one before each measurement instead. Autovacuum
+ * looks around every five seconds and not every minute: whoever leaves it the cleaning up is a half faster then.
  */
 const SETTINGS = {
   fsync: "on",
   synchronous_commit: "on",
   full_page_writes: "on",
   autovacuum: "on",
+  autovacuum_naptime: "5s",
   shared_buffers: "512MB",
   max_wal_size: "8GB",
   checkpoint_timeout: "1h",
