@@ -64,6 +64,19 @@ export const PARTS = {
   schedules: { title: "a million schedules", load: runOf(() => import("./schedules/run.mjs")) },
 }
 
+/** In these there are others to choose from, by `--only`. */
+export const WITH_PEERS = [
+  "bulk",
+  "single",
+  "drain",
+  "sleep",
+  "both",
+  "latency",
+  "snapshot",
+  "aged",
+  "harness",
+]
+
 /** Several parts under one name. */
 export const GROUPS = { queue: ["bulk", "single", "drain", "sleep", "both", "latency"] }
 

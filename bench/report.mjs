@@ -4,7 +4,7 @@
  * stays. A section without results stays as it is.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
-import { contestSection, costsSection, settingsSection } from "./report/contests.mjs"
+import { contestSection, costsSection, serversSection, settingsSection } from "./report/contests.mjs"
 import * as ours from "./report/ours.mjs"
 import { profileSection } from "./report/profile.mjs"
 import { agedSection, snapshotSection } from "./report/snapshot.mjs"
@@ -36,6 +36,7 @@ const SECTIONS = {
   }),
   "both.costs": costsSection("both", "plain"),
   "both.settings": settingsSection(),
+  "both.servers": serversSection(),
   latency: contestSection("latency", {
     keys: ["medianMs", "p99Ms"],
     chart: [

@@ -7,7 +7,8 @@ import { execFileSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
-import { GROUPS, PARTS, QUICK_PARTS } from "./parts.mjs"
+import { GROUPS, PARTS, QUICK_PARTS, WITH_PEERS } from "./parts.mjs"
+import { NAMES } from "./queue/contenders.mjs"
 import { writeReport } from "./report.mjs"
 import { describeMachine } from "./tools/machine.mjs"
 import { installPeers } from "./tools/peers.mjs"
@@ -38,6 +39,21 @@ if (unknown.length > 0) {
   for (const [name, { title }] of Object.entries(PARTS)) console.error(`  ${name.padEnd(10)} ${title}`)
   process.exit(2)
 }
+const only = options.only?.split(",")
+const strangers = (only ?? []).filter((name) => !NAMES.includes(name))
+if (strangers.length > 0) {
+  console.error(
+    `There is no ${strangers.map((name) => `"${name}"`).join(", ")}. Contenders: ${NAMES.join(", ")}.`,
+  )
+  process.exit(2)
+}
+const alone = only === undefined ? [] : asked.filter((name) => !WITH_PEERS.includes(name))
+if (alone.length > 0) {
+  console.error(
+    `--only has nothing to choose from in ${alone.join(", ")}. Parts with peers: ${WITH_PEERS.join(", ")}.`,
+  )
+  process.exit(2)
+}
 
 const root = fileURLToPath(new URL("..", import.meta.url))
 execFileSync("npm", ["run", "--silent", "build"], { cwd: root, stdio: "inherit" })
@@ -49,11 +65,11 @@ const names = asked.length > 0 ? asked : quick ? QUICK_PARTS : Object.keys(PARTS
 // With no part named, `quick` keeps to its time, and each part has its share of it.
 const isBound = quick && asked.length === 0
 // What was measured of some only says nothing of who is best, and must not take the place of what does.
-const isWhole = options.only === undefined && options.scenario === undefined
+const isWhole = only === undefined && options.scenario === undefined
 const beganMs = performance.now()
 for (const [index, name] of names.entries()) {
   const untilMs = isBound ? beganMs + (QUICK_MS * (index + 1)) / names.length : undefined
-  const chosen = { quick, untilMs, scenario: options.scenario, only: options.only?.split(",") }
+  const chosen = { quick, untilMs, scenario: options.scenario, only }
   const results = await measure(name, chosen)
   if (quick || results === undefined) continue
   if (!isWhole) {

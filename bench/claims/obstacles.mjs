@@ -3,22 +3,22 @@ const BY = { actor: "bench", reason: "to see what it costs" }
 /** What one call takes at the most. */
 const MOST = 50_000
 
-/** `floor` is how many times slower a drain behind it may be. */
+/** How many times slower a drain behind it may be at the `most`. */
 export const OBSTACLES = {
   nothing: { put: async () => {} },
   unknown: {
     title: "of jobs that this process does not know",
-    floor: 2,
+    most: 2,
     put: (carillon, { stranger }, count) => enqueueMany(carillon, stranger, count),
   },
   parked: {
     title: "parked under a limit",
-    floor: 1.2,
+    most: 1.2,
     put: (carillon, { limited }, count) => enqueueMany(carillon, limited, count),
   },
   paused: {
     title: "of a job that is paused",
-    floor: 1.2,
+    most: 1.2,
     put: async (carillon, { paused }, count) => {
       await enqueueMany(carillon, paused, count)
       await carillon.pause({ job: paused.name }, BY)
@@ -26,7 +26,7 @@ export const OBSTACLES = {
   },
   future: {
     title: "that are due in an hour",
-    floor: 1.2,
+    most: 1.2,
     put: (carillon, { noop }, count) => enqueueMany(carillon, noop, count, { delay: "1h" }),
   },
 }

@@ -129,7 +129,7 @@ async function measure(engine, dataDir, sizes) {
       return {
         enqueuePerSecond: (count * 1_000) / bulk.ms,
         executePerSecond: (count * 1_000) / drainMs,
-        bothPerSecond: (single.count * 1_000) / single.ms,
+        singlePerSecond: (single.count * 1_000) / single.ms,
         medianMs: median(samples),
         p99Ms: percentile(samples, 0.99),
         peakMb,
@@ -186,7 +186,7 @@ function print(figures, starts) {
     each.title,
     thousands(each.enqueuePerSecond.median),
     thousands(each.executePerSecond.median),
-    thousands(each.bothPerSecond.median),
+    thousands(each.singlePerSecond.median),
     each.medianMs.median,
     each.p99Ms.median,
     each.peakMb.median,

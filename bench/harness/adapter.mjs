@@ -8,7 +8,7 @@
 import { appendFileSync, readFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
 import { contenderOf } from "../queue/contenders.mjs"
-import { pg } from "../tools/driver.mjs"
+import { connect } from "../tools/driver.mjs"
 import { versionOf } from "../tools/machine.mjs"
 import { peerVersion } from "../tools/peers.mjs"
 import { createRollingHistogram } from "./histogram.mjs"
@@ -74,16 +74,16 @@ emit({
 })
 await Promise.all([produce(), watchDepth(), sample()])
 
-/** A table in parts holds nothing itself: its parts are named, as they are now. */
+/** Those that adapter.json names, for the harness compares, and of tables in parts the parts, as they are now. */
 async function tablesOf(names) {
-  const client = await connected()
+  const client = await connect(DATABASE_URL)
   const { rows } = await client.query(
     `select relid::regclass::text as name
     from unnest($1::text[]) as name cross join lateral pg_partition_tree(name::regclass) where isleaf`,
     [names],
   )
   await client.end()
-  return rows.map(({ name }) => name)
+  return [...new Set([...names, ...rows.map(({ name }) => name)])]
 }
 
 /** Load is credited by the clock, never by rounds of a loop: a slow round must not lower what is offered. */
@@ -135,7 +135,7 @@ async function watchDepth() {
   let client
   while (!isEnding) {
     try {
-      client ??= await connected()
+      client ??= await connect(DATABASE_URL)
       depth = (await client.query(`select count(*)::int as depth ${contender.depth}`)).rows[0].depth
       await sleep(DEPTH_MS)
     } catch (error) {
@@ -144,13 +144,6 @@ async function watchDepth() {
       await sleep(PAUSE_MS)
     }
   }
-}
-
-async function connected() {
-  const client = new pg.Client({ connectionString: DATABASE_URL })
-  client.on("error", () => {})
-  await client.connect()
-  return client
 }
 
 /** On full multiples of the interval by the wall clock, so that samples of several systems line up. */

@@ -1,7 +1,7 @@
 /** What is done to a system during a phase. Each begins it and returns what ends it. */
 import { writeFileSync } from "node:fs"
 import { setTimeout as sleep } from "node:timers/promises"
-import { pg } from "../tools/driver.mjs"
+import { connect } from "../tools/driver.mjs"
 
 /** `on` is { server, url, tables, replicas, rateFile, rate }. */
 export const STRESS = {
@@ -93,11 +93,4 @@ export const STRESS = {
       await killing
     }
   },
-}
-
-async function connect(url) {
-  const client = new pg.Client({ connectionString: url })
-  client.on("error", () => {})
-  await client.connect()
-  return client
 }

@@ -2,7 +2,7 @@
  * Runs a part: every variant of it with every contender, in turns and repeatedly, so that a slow moment of the machine hits
  * all of them. A contender that fails is named and the others go on.
  */
-import { median, percentile, round, spreadOf } from "../tools/measure.mjs"
+import { inTurn, median, percentile, round, spreadOf } from "../tools/measure.mjs"
 import { nodeVersion } from "../tools/peers.mjs"
 import { SHARE } from "../tools/quiet.mjs"
 import { gather, versionsOf } from "./contenders.mjs"
@@ -126,12 +126,6 @@ function roundsOf({ name }, sizes, contender) {
   const { rounds = sizes.rounds, peerRounds = rounds } = sizes[name] ?? {}
   if (contender.name === "carillon") return rounds
   return contender.farBehindIn?.includes(name) ? Math.min(1, peerRounds) : peerRounds
-}
-
-/** Who goes first changes from turn to turn. */
-function inTurn(contenders, turn) {
-  const first = turn % contenders.length
-  return [...contenders.slice(first), ...contenders.slice(0, first)]
 }
 
 async function attempt(measure) {

@@ -91,6 +91,9 @@ export async function withFleet(subject, { processes = 1 }, use) {
     /** Every job ran exactly once, and where successes are kept, all of them are there. */
     verify: async (count, warmedUp = 0) => {
       await fleet.verifyRan(count)
+      await fleet.verifyKept(count, warmedUp)
+    },
+    verifyKept: async (count, warmedUp) => {
       if (!contender.keepsHistory(subject.settings)) return
       const kept = await place.kept()
       if (kept !== count + warmedUp)

@@ -17,7 +17,7 @@ export function judge(part, figures, contenders) {
 /** Peers are taken at their best, in whichever of the variants `among` that is. */
 function verdictOf(part, figures, contenders, target) {
   const { variant, key, floor, aim, isMore, beside, among = [variant] } = target
-  const about = { variant, key, floor, aim }
+  const about = { variant, key, floor, aim, isMore }
   const ours = figures[variant]?.carillon?.[key]?.median
   if (ours === undefined) return { ...about, verdict: "FAILED" }
   const isMany = part.figures.find((figure) => figure.key === key).better === "more"
@@ -61,18 +61,16 @@ export function printContest(part, { variants, figures, verdicts, contenders }) 
   const [first] = Object.keys(variants)
   console.log(`\nWhat each job costs, ${variants[first].title}`)
   console.log(table(["", ...Object.values(COSTS)], costRows(figures[first], contenders)))
-  for (const { variant, key, bestPeer, from, times = "?", floor, aim, verdict } of verdicts) {
+  for (const { variant, key, bestPeer, from, times = "?", verdict, ...target } of verdicts) {
     const best = bestPeer && `the best peer (${contenders[bestPeer].title})`
     const beside = best ?? variants[from]?.title ?? "the best peer"
-    console.log(
-      `${variants[variant].title}, ${key}: ${times} times ${beside}; ${wanted(floor, aim)}: ${verdict}`,
-    )
+    console.log(`${variants[variant].title}, ${key}: ${times} times ${beside}; ${wanted(target)}: ${verdict}`)
   }
 }
 
 /** "at least 2, aim 3". */
-export function wanted(floor, aim) {
-  const least = floor > 0 ? [`at least ${floor}`] : []
+export function wanted({ floor, aim, isMore = false }) {
+  const least = floor === undefined ? [] : [`${isMore ? "more than" : "at least"} ${floor}`]
   return [...least, ...(aim === undefined ? [] : [`aim ${aim}`])].join(", ")
 }
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { judge } from "./print.mjs"
+import { judge, wanted } from "./print.mjs"
 
 const CONTENDERS = {
   carillon: { on: "postgres", isOurs: true },
@@ -52,5 +52,20 @@ describe("Carillon is compared", () => {
     const part = { figures: BULK.figures, scaling: { key: "perSecond", floor: 1.8 } }
     const figures = { 1: { carillon: rate(100) }, 2: { carillon: rate(190) }, 4: { carillon: rate(300) } }
     expect(judge(part, figures, CONTENDERS).map(({ verdict }) => verdict)).toEqual(["holds", "MISSED"])
+  })
+
+  it("with nothing but an aim where no floor is given, which is reached or not", () => {
+    const part = { ...LATENCY, targets: [{ variant: "same", key: "medianMs", aim: 1 }] }
+    const verdictOf = (other) =>
+      judge(part, { same: { carillon: delay(2), other: delay(other) } }, CONTENDERS)[0].verdict
+    expect([verdictOf(1), verdictOf(2)]).toEqual(["short of the aim", "holds"])
+  })
+})
+
+describe("What is wanted", () => {
+  it("is put into words, a floor that has to be passed as well", () => {
+    expect(wanted({ floor: 2, aim: 3 })).toBe("at least 2, aim 3")
+    expect(wanted({ floor: 1, isMore: true, aim: 2 })).toBe("more than 1, aim 2")
+    expect(wanted({ aim: 1 })).toBe("aim 1")
   })
 })

@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { describeMachine } from "../tools/machine.mjs"
-import { median, round, table, thousands } from "../tools/measure.mjs"
+import { inTurn, median, round, table, thousands } from "../tools/measure.mjs"
 import { installPeers } from "../tools/peers.mjs"
 import { gather, NAMES } from "./contenders.mjs"
 import { CONTESTS } from "./contests.mjs"
@@ -67,7 +67,7 @@ async function tune(contender, list) {
   const withPlace = values.quick ? places.withPlace : places.withQuietPlace
   // In turns, so that a slow moment of the machine hits all of them.
   for (let repeat = 0; repeat < SIZES.rounds; repeat += 1) {
-    for (const [index, settings] of tried.entries()) {
+    for (const [index, settings] of inTurn([...tried.entries()], repeat)) {
       const said = `${contender.title}, ${list}, ${JSON.stringify(settings)}`
       try {
         const result = await withPlace(contender, (place) =>

@@ -37,15 +37,16 @@ export function contestSection(part, { keys = ["perSecond"], chart, scaling } = 
 /** What each job costs in one variant of a part. */
 export function costsSection(part, variant) {
   return (results) => {
-    const { figures, contenders, variants } = results
+    const { figures, contenders, variants, rounds, peerRounds, sizes } = results
     const rows = Object.entries(contenders).flatMap(([name, { title, keepsHistory }]) => {
       const costs = figures[variant]?.[name]?.costs
       if (costs === undefined) return []
       return [[title, ...Object.keys(COSTS).map((key) => figure(costs[key])), keepsHistory ? "kept" : "none"]]
     })
     return [
-      `${origin(part, results)} ${results.variants[variant].title}; medians of ${results.rounds} rounds.`,
+      `${origin(part, results)} ${variants[variant].title}; medians of ${rounds} rounds.`,
       table(["", ...Object.values(COSTS), "history"], rows),
+      ...slowOnes(contenders, peerRounds ?? rounds, sizes?.count !== undefined),
       `Log is the WAL of PostgreSQL or the append-only file of Redis; dead tuples are rows that an update or a delete leaves behind (${variants[variant].title}).`,
     ].join("\n\n")
   }
@@ -62,12 +63,21 @@ export function settingsSection() {
       keepsHistory ? "kept" : "none",
       [...new Set(Object.values(settings).map((each) => `\`${JSON.stringify(each)}\``))].join(" or "),
     ])
-    const servers = Object.entries(results.servers).map(([kind, { settings }]) => {
-      const words = Object.entries(settings).map(([name, value]) => `${name}=${value === "" ? "off" : value}`)
-      return `${kind}: \`${words.join(" ")}\``
-    })
-    return [table(["", "on", "history", "settings"], rows, { isText: true }), servers.join("; ")].join("\n\n")
+    return table(["", "on", "history", "settings"], rows, { isText: true })
   }
+}
+
+/** The servers that everybody shares, in the words of their settings. */
+export function serversSection() {
+  return ({ servers }) =>
+    Object.entries(servers)
+      .map(([kind, { settings }]) => {
+        const words = Object.entries(settings).map(
+          ([name, value]) => `${name}=${value === "" ? "off" : value}`,
+        )
+        return `- ${kind}: \`${words.join(" ")}\``
+      })
+      .join("\n")
 }
 
 function figuresTable({ variants, figures, contenders, key, unit }) {
@@ -84,11 +94,11 @@ function figuresTable({ variants, figures, contenders, key, unit }) {
 }
 
 function verdictsTable(verdicts, variants, contenders) {
-  const rows = verdicts.map(({ variant, key, bestPeer, from, times, floor, aim, verdict }) => [
+  const rows = verdicts.map(({ variant, key, bestPeer, from, times, floor, aim, isMore, verdict }) => [
     `${variants[variant].title}, ${UNITS[key]}`,
     bestPeer ? contenders[bestPeer].title : (variants[from]?.title ?? ""),
     times ?? "",
-    wanted(floor, aim),
+    wanted({ floor, aim, isMore }),
     verdictCell(verdict),
   ])
   return table(["Carillon", "beside", "times better", "wanted", ""], rows)
@@ -102,7 +112,7 @@ function slowOnes(contenders, peerRounds, isCounted) {
     ]
     return less.length === 0 ? [] : [`${title} (${less.join(", ")})`]
   })
-  return words.length === 0 ? [] : [`Far behind the others, and so with less to do: ${words.join(", ")}.`]
+  return words.length === 0 ? [] : [`To save time, with less to do: ${words.join(", ")}.`]
 }
 
 export function failures(figures, contenders) {

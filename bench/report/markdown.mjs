@@ -23,11 +23,11 @@ export function percent(share) {
   return `${round(share * 100)} %`
 }
 
-/** The median, with the least and the most. */
-export function spread(values) {
+/** The median, with the least and the most where there is more than one. `say` puts a figure into words. */
+export function spread(values, say = figure) {
   if (values === undefined) return ""
   const { median, least, most } = values
-  return `${figure(median)} (${figure(least)} to ${figure(most)})`
+  return least === most ? say(median) : `${say(median)} (${say(least)} to ${say(most)})`
 }
 
 /** On what it was measured, in a sentence. Without it no figure means anything. */
@@ -63,7 +63,18 @@ export function origin(part, results) {
   if (results.isDisturbed)
     lines.push("**Others used the machine meanwhile: these figures are not to be relied on.**")
   for (const { name, because } of results.missing ?? []) lines.push(`**${name} is missing: ${because}.**`)
-  return lines.join(" ")
+  return [...lines, ...leftOutWords(results.leftOut ?? [])].join(" ")
+}
+
+/** Who was not measured in what, by the reason. */
+function leftOutWords(leftOut) {
+  const reasons = [...new Set(leftOut.map(({ because }) => because))]
+  return reasons.map((reason) => {
+    const of = leftOut.filter(({ because }) => because === reason)
+    const names = [...new Set(of.map(({ contender }) => contender))]
+    const variants = [...new Set(of.map(({ variant }) => variant))]
+    return `Not measured in "${variants.join('", "')}": ${names.join(", ")}, for ${reason}.`
+  })
 }
 
 /** "holds" or "MISSED", in words that stand in a table. */

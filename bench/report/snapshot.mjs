@@ -64,7 +64,7 @@ function leftWords(part, results) {
   const names = Object.keys(contenders)
   const rows = Object.entries(left).map(([load, of]) => [
     TITLES[load] ?? load,
-    ...names.map((name) => (of[name] ? percent(of[name].median) : "")),
+    ...names.map((name) => spread(of[name], percent)),
     verdictCell(of.carillon?.verdict),
   ])
   return [

@@ -10,10 +10,10 @@ export function targetsSection(read) {
     const results = read(part)
     const found = results?.verdicts.find((each) => each.variant === variant && each.key === key)
     if (!found) return [title, ...NOT_MEASURED]
-    const { bestPeer, times, floor, aim, verdict } = found
+    const { bestPeer, times, verdict } = found
     const beside = bestPeer ? ` (${results.contenders[bestPeer].title})` : ""
     const ratio = times === undefined ? "" : `${times} times${beside}`
-    return [title, ratio, wanted(floor, aim) || "more than 1", verdictCell(verdict)]
+    return [title, ratio, wanted(found), verdictCell(verdict)]
   }
   const rows = [
     contest("drain", "execute, one process", { variant: "1", key: "perSecond" }),

@@ -67,11 +67,10 @@ async function measure(subject, { isHeld }, sizes) {
       const paced = { settings: settings.latency, count: latency }
       const sameMs = await latencyBy(fleet, worker, paced)
       const otherMs = await latencyBy(fleet, fleet.client, paced)
+      const all = aged + 2 * count + sent + 2 * latency
+      await fleet.verifyKept(all, sizes.warmUp)
       await release()
-      return {
-        ...{ bulk, single, drain1, drain4, sameMs, otherMs },
-        count: aged + 2 * count + sent + 2 * latency,
-      }
+      return { bulk, single, drain1, drain4, sameMs, otherMs, count: all }
     })
   })
 }

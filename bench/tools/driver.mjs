@@ -2,3 +2,11 @@
 import { createRequire } from "node:module"
 
 export const pg = createRequire(new URL("../../package.json", import.meta.url))("pg")
+
+/** A connection that breaks is noticed by whoever asks next. */
+export async function connect(url) {
+  const client = new pg.Client({ connectionString: url })
+  client.on("error", () => {})
+  await client.connect()
+  return client
+}

@@ -92,3 +92,9 @@ export function table(head, rows) {
 export function thousands(value) {
   return Math.round(value).toLocaleString("en-US")
 }
+
+/** Who goes first changes from turn to turn. */
+export function inTurn(all, turn) {
+  const first = turn % all.length
+  return [...all.slice(first), ...all.slice(0, first)]
+}

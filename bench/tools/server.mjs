@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises"
 import { createSystemHost } from "../../dist/runtime/system.js"
 import { startEmbedded } from "../../dist/store/embedded/launch.js"
 import { serverMs, serverPids } from "./cpu.mjs"
-import { pg } from "./driver.mjs"
+import { connect } from "./driver.mjs"
 import { memoryMb } from "./memory.mjs"
 import { measureQuietly } from "./quiet.mjs"
 
@@ -101,14 +101,6 @@ async function inDatabase(url, use) {
   } finally {
     await client.end()
   }
-}
-
-async function connect(url) {
-  const client = new pg.Client({ connectionString: url })
-  // It is noticed by whoever asks next.
-  client.on("error", () => {})
-  await client.connect()
-  return client
 }
 
 async function pidOf(client) {

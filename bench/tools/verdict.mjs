@@ -2,10 +2,12 @@
 
 const HOLDS = "holds"
 const SHORT = "holds, short of the aim"
+const ONLY_SHORT = "short of the aim"
 export const MISSED = "MISSED"
 
-/** More is better: at least `floor`, and `aim` where there is one. `isMore`: as much as the floor is not enough. */
+/** More is better: at least `floor`, and `aim`, where there are. `isMore`: as much as the floor is not enough. */
 export function atLeast(value, { floor, aim, isMore = false }) {
+  if (floor === undefined) return value >= aim ? HOLDS : ONLY_SHORT
   if (!(isMore ? value > floor : value >= floor)) return MISSED
   return aim !== undefined && value < aim ? SHORT : HOLDS
 }
