@@ -13,7 +13,7 @@ export function millionsSection(results) {
     verdictCell(stage.verdict),
     ...["perSecond", "bulk", "single", "startMs"].flatMap((key) => pair(stage, key)),
   ])
-  const head = ["", "us of a claim for each run", "with", "times slower", ""]
+  const head = ["", "us of a claim for each run, alone", "beside them", "times slower", ""]
   const others = [
     "executed a second",
     "enqueued in bulk",
@@ -23,7 +23,7 @@ export function millionsSection(results) {
   const most = `at most ${results.limit} times slower, aim ${results.aim}`
   return [
     `${origin("millions", results)} Medians of ${results.sizes.rounds} rounds; ${most}.`,
-    table([...head, ...others.flatMap((title) => [title, "with"])], rows),
+    table([...head, ...others.flatMap((title) => [`${title}, alone`, "beside them"])], rows),
   ].join("\n\n")
 }
 
