@@ -88,7 +88,7 @@ const LOOK_EVERY_MS = 500
 const SWEEP_SHARE = 50
 /** However quick it was. */
 const SWEEP_REST_MS = 200
-/** However busy the pool is, what was passed is swept this often. */
+/** However busy the pool is, what was passed is swept this often, unless that takes too long. */
 const SWEEP_AT_LEAST_MS = 60_000
 /** One that begins where others have come to, and is busy at once, sweeps after about this time. */
 const FIRST_SWEEP_MS = 15_000
@@ -207,6 +207,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       const [most, alarmsBefore] = [mostOf(wanted), alarms]
       const isInformed = alarmsAtLook === alarms
       let isDone = false
+      let isFull = false
       sweepAtMs = Number.POSITIVE_INFINITY
       sweepAtLastMs = Number.POSITIVE_INFINITY
       try {
@@ -214,17 +215,16 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         if (!taken) return NOTHING
         const { rows, runs } = taken
         isDone = isAll(rows.length, most, wanted)
+        isFull = !isDone
         // There may be more behind them, for the claims that follow.
         if (!isDone) for (const last of lastOfLanes(rows)) lanes.wake({ ...last, pool })
         const isQuiet = isInformed && alarms === alarmsBefore
         return { runs, isEmpty: isDone && rows.length === 0 && isQuiet }
       } finally {
         const endedAtMs = monotonicMs()
-        sweepAtMs = endedAtMs + Math.max(SWEEP_REST_MS, SWEEP_SHARE * (endedAtMs - startedAtMs))
-        const nextAtMs = isDone
-          ? endedAtMs + SWEEP_AT_LEAST_MS
-          : Math.min(sweepAtMs, endedAtMs + SWEEP_AT_LEAST_MS)
-        sweepAtLastMs = alarms === alarmsBefore ? nextAtMs : 0
+        const restMs = Math.max(SWEEP_REST_MS, SWEEP_SHARE * (endedAtMs - startedAtMs))
+        sweepAtMs = endedAtMs + restMs
+        sweepAtLastMs = alarms === alarmsBefore ? endedAtMs + restOf(restMs, { isDone, isFull }) : 0
       }
     },
     wake: (lane) => {
@@ -271,6 +271,12 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       return job ? [claimedRun({ row, fence, claimName, job, pool, claimedAtMs })] : []
     })
   }
+}
+
+/** How long a sweep in a busy pool can wait: one that has found as many as it might has left some that wait, too. */
+function restOf(restMs: number, { isDone, isFull }: { isDone: boolean; isFull: boolean }): number {
+  if (isFull) return Math.min(restMs, SWEEP_AT_LEAST_MS)
+  return isDone ? Math.max(restMs, SWEEP_AT_LEAST_MS) : restMs
 }
 
 /** `returning` gives the order of the table. */

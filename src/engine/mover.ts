@@ -47,7 +47,7 @@ const PARKING_SHARE = 0.2
 const SHARE = 0.02
 const LONGEST_REST_MS = 60_000
 /** The same for what nobody can execute, which is always looked for, by every process, and is never urgent. */
-const LONGEST_UNHANDLED_REST_MS = 300_000
+const LONGEST_UNHANDLED_REST_MS = 3_600_000
 const BATCH = 1_000
 /** How many ready runs of a lane are looked at, and in how many lanes. */
 const DEPTH = 5_000

@@ -4,7 +4,7 @@ import { type AnyJob, defineJob } from "../../src/job/define.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { execute, rowsOf } from "../support/sql.ts"
-import { answerLost, busy } from "../support/watched-database.ts"
+import { answerLost, busy, type Meddling } from "../support/watched-database.ts"
 
 const PATIENCE = { interval: 1, timeout: 20_000 }
 /** How long a worker rests that may start nothing. */
@@ -42,7 +42,7 @@ describeEngines(
     }
 
     /** Begins a sweep and returns when it is under way, with what lets it go on. */
-    async function beginSweep(stage: EngineStage) {
+    async function beginSweep(stage: EngineStage, meddling: Meddling = (run) => run()) {
       let goOn = () => {}
       const isHeld = new Promise<void>((resolve) => {
         goOn = resolve
@@ -53,7 +53,7 @@ describeEngines(
         stage.database.meddle("runs/claim", async (run) => {
           resolve()
           await isHeld
-          return run()
+          return meddling(run)
         })
       })
       stage.pass(60_000)
@@ -88,6 +88,31 @@ describeEngines(
       // A claim, and another after a look.
       expect(stage.database.count("runs/claim") - before).toBe(2)
       await end()
+      await stage.settled()
+    })
+
+    it.each<[string, Meddling]>([
+      ["is through", (run) => run()],
+      ["fails", busy],
+    ])("the next waits for fifty times as long as it took, also if it %s", async (_, meddling) => {
+      const { stage } = await stageOf()
+      await (await beginSweep(stage))()
+      await stage.settled()
+      const end = await beginSweep(stage, meddling)
+      stage.pass(2_000)
+      await end().catch(() => {})
+      await stage.settled()
+      const claimsOfTick = async () => {
+        const before = stage.database.count("runs/claim")
+        await stage.tick().catch(() => {})
+        return stage.database.count("runs/claim") - before
+      }
+      await claimsOfTick()
+      stage.pass(98_000)
+      // A claim, and another after a look.
+      expect(await claimsOfTick()).toBe(2)
+      stage.pass(2_000)
+      expect(await claimsOfTick()).toBe(3)
       await stage.settled()
     })
 

@@ -68,6 +68,16 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(await looks()).toBe(3)
     nowMs += 1
     expect(await looks()).toBe(4)
+    // Once an hour it is looked for in any case.
+    database.meddle("runs/park-unhandled", async (run) => {
+      nowMs += 100_000
+      return run()
+    })
+    expect(await looks()).toBe(5)
+    nowMs += 3_599_999
+    expect(await looks()).toBe(5)
+    nowMs += 1
+    expect(await looks()).toBe(6)
   })
 
   it("moves a bounded piece at a time, there and back: 20,000 of them behind 4,000 of others", async () => {
