@@ -64,21 +64,11 @@ export const PARTS = {
   schedules: { title: "a million schedules", load: runOf(() => import("./schedules/run.mjs")) },
 }
 
-/** In these there are others to choose from, by `--only`. */
-export const WITH_PEERS = [
-  "bulk",
-  "single",
-  "drain",
-  "sleep",
-  "both",
-  "latency",
-  "snapshot",
-  "aged",
-  "harness",
-]
-
 /** Several parts under one name. */
 export const GROUPS = { queue: ["bulk", "single", "drain", "sleep", "both", "latency"] }
+
+/** In these there are others to choose from, by `--only`. */
+export const WITH_PEERS = [...GROUPS.queue, "snapshot", "aged", "harness"]
 
 /** Together within two minutes. */
 export const QUICK_PARTS = ["bulk", "single", "drain", "both", "latency"]

@@ -90,6 +90,14 @@ const SWEEP_SHARE = 50
 const SWEEP_REST_MS = 200
 /** However busy the pool is, what was passed is swept this often, unless that takes too long. */
 const SWEEP_AT_LEAST_MS = 60_000
+/** How much of what was passed a sweep has seen. */
+type Swept = "all" | "some" | "cut off"
+/** How long the next can wait in a busy pool, of what the share of the time allows: where some were left, somebody waits. */
+const BUSY_REST: Readonly<Record<Swept, (restMs: number) => number>> = {
+  all: (restMs) => Math.max(restMs, SWEEP_AT_LEAST_MS),
+  some: (restMs) => Math.min(restMs, SWEEP_AT_LEAST_MS),
+  "cut off": (restMs) => restMs,
+}
 /** One that begins where others have come to, and is busy at once, sweeps after about this time. */
 const FIRST_SWEEP_MS = 15_000
 /** What is worth telling those who start: so many runs further, and not more often than this. */
@@ -206,16 +214,15 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       const startedAtMs = monotonicMs()
       const [most, alarmsBefore] = [mostOf(wanted), alarms]
       const isInformed = alarmsAtLook === alarms
-      let isDone = false
-      let isFull = false
+      let outcome: Swept = "cut off"
       sweepAtMs = Number.POSITIVE_INFINITY
       sweepAtLastMs = Number.POSITIVE_INFINITY
       try {
         const taken = await take(lanes.passed({ ...wanted, lowestFirst: false }), wanted)
         if (!taken) return NOTHING
         const { rows, runs } = taken
-        isDone = isAll(rows.length, most, wanted)
-        isFull = !isDone
+        const isDone = isAll(rows.length, most, wanted)
+        outcome = isDone ? "all" : "some"
         // There may be more behind them, for the claims that follow.
         if (!isDone) for (const last of lastOfLanes(rows)) lanes.wake({ ...last, pool })
         const isQuiet = isInformed && alarms === alarmsBefore
@@ -224,7 +231,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         const endedAtMs = monotonicMs()
         const restMs = Math.max(SWEEP_REST_MS, SWEEP_SHARE * (endedAtMs - startedAtMs))
         sweepAtMs = endedAtMs + restMs
-        sweepAtLastMs = alarms === alarmsBefore ? endedAtMs + restOf(restMs, { isDone, isFull }) : 0
+        sweepAtLastMs = alarms === alarmsBefore ? endedAtMs + BUSY_REST[outcome](restMs) : 0
       }
     },
     wake: (lane) => {
@@ -271,12 +278,6 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       return job ? [claimedRun({ row, fence, claimName, job, pool, claimedAtMs })] : []
     })
   }
-}
-
-/** How long a sweep in a busy pool can wait: one that has found as many as it might has left some that wait, too. */
-function restOf(restMs: number, { isDone, isFull }: { isDone: boolean; isFull: boolean }): number {
-  if (isFull) return Math.min(restMs, SWEEP_AT_LEAST_MS)
-  return isDone ? Math.max(restMs, SWEEP_AT_LEAST_MS) : restMs
 }
 
 /** `returning` gives the order of the table. */

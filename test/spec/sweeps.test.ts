@@ -30,10 +30,10 @@ describeEngines(
   "while what was passed is swept",
   (engine) => {
     /** A worker that has passed a run, and whose next sweep answers when it is told to. */
-    async function stageOf(options: { readonly slots?: number } = {}) {
+    async function stageOf() {
       const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
       const on = await engine.migrated()
-      const stage = await openEngineStage(on, { jobs: [job], pools: { default: options.slots ?? 10 } })
+      const stage = await openEngineStage(on, { jobs: [job], pools: { default: 10 } })
       await stage.enqueue(job, 1)
       await stage.tick()
       await stage.settled()
@@ -91,6 +91,13 @@ describeEngines(
       await stage.settled()
     })
 
+    /** How many claims a tick makes: one, another after a look, and a sweep if it is time for that. */
+    async function claimsOfTick(stage: EngineStage) {
+      const before = stage.database.count("runs/claim")
+      await stage.tick().catch(() => {})
+      return stage.database.count("runs/claim") - before
+    }
+
     it.each<[string, Meddling]>([
       ["is through", (run) => run()],
       ["fails", busy],
@@ -101,18 +108,27 @@ describeEngines(
       const end = await beginSweep(stage, meddling)
       stage.pass(2_000)
       await end().catch(() => {})
-      await stage.settled()
-      const claimsOfTick = async () => {
-        const before = stage.database.count("runs/claim")
-        await stage.tick().catch(() => {})
-        return stage.database.count("runs/claim") - before
-      }
-      await claimsOfTick()
+      await claimsOfTick(stage)
       stage.pass(98_000)
-      // A claim, and another after a look.
-      expect(await claimsOfTick()).toBe(2)
+      expect(await claimsOfTick(stage)).toBe(2)
       stage.pass(2_000)
-      expect(await claimsOfTick()).toBe(3)
+      expect(await claimsOfTick(stage)).toBe(3)
+      await stage.settled()
+    })
+
+    it("the next waits for a minute at the most if it has found as many as it may", async () => {
+      const { stage } = await stageOf()
+      for (let more = 0; more < 10; more += 1) await addBelow(stage)
+      const end = await beginSweep(stage)
+      stage.pass(2_000)
+      await end()
+      await stage.settled()
+      await claimsOfTick(stage)
+      await stage.settled()
+      stage.pass(58_000)
+      expect(await claimsOfTick(stage)).toBe(2)
+      stage.pass(2_000)
+      expect(await claimsOfTick(stage)).toBe(3)
       await stage.settled()
     })
 

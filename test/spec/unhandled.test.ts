@@ -51,6 +51,12 @@ describeEngines("a run that no live worker can execute", (engine) => {
       await mover.tick(signal)
       return database.count("runs/park-unhandled")
     }
+    /** The next walk. */
+    const takes = (ms: number) =>
+      database.meddle("runs/park-unhandled", async (run) => {
+        nowMs += ms
+        return run()
+      })
     expect(await looks()).toBe(0)
     nowMs = 29_999
     expect(await looks()).toBe(0)
@@ -58,10 +64,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(await looks()).toBe(1)
     expect(await looks()).toBe(2)
     // One that takes long is repeated after fifty times as long, and everything else goes on meanwhile.
-    database.meddle("runs/park-unhandled", async (run) => {
-      nowMs += 2_000
-      return run()
-    })
+    takes(2_000)
     expect(await looks()).toBe(3)
     nowMs += 99_999
     expect(await mover.tick(signal)).toBe(5_000)
@@ -69,10 +72,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     nowMs += 1
     expect(await looks()).toBe(4)
     // Once an hour it is looked for in any case.
-    database.meddle("runs/park-unhandled", async (run) => {
-      nowMs += 100_000
-      return run()
-    })
+    takes(100_000)
     expect(await looks()).toBe(5)
     nowMs += 3_599_999
     expect(await looks()).toBe(5)
