@@ -34,7 +34,8 @@ export const part = {
     if (isOurs && name !== "carillon") return undefined
     if (share !== undefined && load === "delayed") return undefined
     if (isLatency) return settings.latency
-    return cap === undefined ? settings.both : { ...settings.both, cap }
+    // More slots than that, or there would be nothing to limit.
+    return cap === undefined ? settings.both : { ...settings.both, cap, slots: 10 * cap }
   },
   whyNot: (_, { load }) =>
     LOADS[load].isOurs

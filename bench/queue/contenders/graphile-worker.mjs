@@ -5,7 +5,7 @@ const ADD_JOBS = `
     array(select json_populate_recordset(null::graphile_worker.job_spec, $1::json))
   ) limit 1`
 
-const DRAIN = { concurrentJobs: 100, localQueue: 2_000, completeDelayMs: 50 }
+const DRAIN = { concurrentJobs: 100, localQueue: 5_000, completeDelayMs: 50 }
 /** By SQL, which is faster than its call. */
 const BOTH = { ...DRAIN, batch: 1_000, inFlight: 1, sql: true }
 
@@ -44,6 +44,8 @@ export const contender = {
       { concurrentJobs: 24, localQueue: 500, completeDelayMs: 250 },
       { concurrentJobs: 100, localQueue: 2_000, completeDelayMs: 50 },
       { concurrentJobs: 100, localQueue: 5_000, completeDelayMs: 50 },
+      { concurrentJobs: 100, localQueue: 10_000, completeDelayMs: 50 },
+      { concurrentJobs: 100, localQueue: 20_000, completeDelayMs: 50 },
       { concurrentJobs: 500, localQueue: 2_000, completeDelayMs: 50 },
       { concurrentJobs: 1_000, localQueue: 1_000, completeDelayMs: 50 },
     ],
@@ -55,9 +57,10 @@ export const contender = {
     both: [
       { ...BOTH, concurrentJobs: 24, localQueue: 500, completeDelayMs: 0 },
       { ...BOTH, concurrentJobs: 24, localQueue: 500, inFlight: 2 },
+      { ...BOTH, localQueue: 2_000 },
+      { ...BOTH, localQueue: 2_000, inFlight: 2 },
       BOTH,
-      { ...BOTH, inFlight: 2 },
-      { ...BOTH, localQueue: 5_000 },
+      { ...BOTH, localQueue: 10_000 },
       { ...BOTH, sql: false },
     ],
     latency: [

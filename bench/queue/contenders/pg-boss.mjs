@@ -3,7 +3,7 @@
 const QUEUE = "noop"
 const BULK = { batch: 10_000, inFlight: 2, partition: true }
 const DRAIN = { batchSize: 5_000, workers: 2, partition: true }
-const BOTH = { batchSize: 1_000, workers: 2, notify: true, partition: true, batch: 1_000, inFlight: 1 }
+const BOTH = { batchSize: 1_000, workers: 2, notify: true, partition: true, batch: 2_000, inFlight: 1 }
 
 export const contender = {
   title: "pg-boss",
@@ -51,14 +51,14 @@ export const contender = {
       { batchSize: 10, workers: 1, partition: true },
     ],
     both: [
+      { ...BOTH, batch: 1_000 },
+      { ...BOTH, batch: 1_000, notify: false },
+      { ...BOTH, batch: 1_000, workers: 1 },
+      { ...BOTH, batch: 1_000, workers: 4 },
+      { ...BOTH, batch: 1_000, inFlight: 2 },
+      { ...BOTH, batch: 1_000, batchSize: 2_000 },
+      { ...BOTH, batch: 1_000, batchSize: 5_000, inFlight: 2 },
       BOTH,
-      { ...BOTH, notify: false },
-      { ...BOTH, workers: 1 },
-      { ...BOTH, workers: 4 },
-      { ...BOTH, inFlight: 2 },
-      { ...BOTH, batchSize: 2_000 },
-      { ...BOTH, batchSize: 5_000, inFlight: 2 },
-      { ...BOTH, batch: 2_000 },
     ],
     latency: [
       { batchSize: 1, workers: 4, notify: true, partition: true },
