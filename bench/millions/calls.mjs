@@ -1,4 +1,5 @@
 /** How fast runs are enqueued, and how soon one starts that is alone, in a database that holds whatever it holds. */
+import { enqueueInBulk, enqueueSingly } from "../queue/calls.mjs"
 import { withFleet } from "../queue/fleet.mjs"
 import { PACE_MS } from "../queue/sizes.mjs"
 import { median } from "../tools/measure.mjs"
@@ -16,16 +17,9 @@ export async function measureCalls({ contender, on, sizes }) {
     async (fleet) => {
       const [worker] = fleet.workers
       const from = on.numbered
-      await fleet.openAll(settings.bulk)
-      const bulk = await worker.ask("enqueueMany", { ...settings.bulk, count, from })
-      await fleet.closeAll()
-      await fleet.openAll(settings.single)
-      const single = await worker.ask("enqueueSingly", {
-        seconds: singleS,
-        inFlight: IN_FLIGHT,
-        from: from + count,
-      })
-      await fleet.closeAll()
+      const bulk = await enqueueInBulk(fleet, settings.bulk, { count, from })
+      const calls = { seconds: singleS, inFlight: IN_FLIGHT, from: from + count }
+      const single = await enqueueSingly(fleet, settings.single, calls)
       const made = count + single.count
       await fleet.openAll(settings.latency)
       await fleet.start()
@@ -38,8 +32,8 @@ export async function measureCalls({ contender, on, sizes }) {
       on.numbered += made + latency
       on.ready = 0
       return {
-        bulk: (count * 1_000) / bulk.ms,
-        single: (single.count * 1_000) / single.ms,
+        bulk,
+        single: single.perSecond,
         startMs: median(latencies.filter((ms) => ms !== undefined)),
       }
     },

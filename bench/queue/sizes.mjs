@@ -25,7 +25,7 @@ export const SMALL = {
   sleep: { countEach: 1_000, processes: [1, 2, 4] },
   both: { seconds: 1 },
   latency: { idle: 20, busy: 150 },
-  snapshot: { seconds: 12, heldFromS: 3, judgedS: 4 },
+  snapshot: { seconds: 5, heldFromS: 1, judgedS: 2 },
   aged: { ageS: 3, count: 10_000, singleS: 0.5, latency: 100 },
   childMs: 120_000,
 }

@@ -93,9 +93,7 @@ function timelineChart({ measured, contenders, sizes }, title) {
     return [
       {
         label,
-        points: timeline
-          .slice(0, sizes.seconds ?? sizes.heldS)
-          .map((ran, at) => [at + 1, (ran / before) * 100]),
+        points: timeline.slice(0, sizes.seconds).map((ran, at) => [at + 1, (ran / before) * 100]),
       },
     ]
   })

@@ -3,6 +3,7 @@
  * while, so that a million rows are dead and cannot go, and then each of the other loads is measured once, by new
  * processes, beside the same without it.
  */
+import { enqueueInBulk, enqueueSingly } from "../queue/calls.mjs"
 import { contest } from "../queue/contest.mjs"
 import { withFleet } from "../queue/fleet.mjs"
 import { MOST_WAITING, PACE_MS } from "../queue/sizes.mjs"
@@ -57,9 +58,10 @@ async function measure(subject, { isHeld }, sizes) {
     return fleet.costs(async () => {
       const release = isHeld ? await holdSnapshot(place.url) : async () => {}
       const aged = await age(fleet, subject, ageS)
-      const bulk = await enqueueBulk(fleet, settings.bulk, count)
+      const bulk = await enqueueInBulk(fleet, settings.bulk, { count })
       const drain1 = await drain(fleet, settings.drain, count)
-      const { count: sent, perSecond: single } = await enqueueSingly(fleet, settings.single, singleS)
+      const calls = { seconds: singleS, inFlight: AGED_IN_FLIGHT }
+      const { count: sent, perSecond: single } = await enqueueSingly(fleet, settings.single, calls)
       await fleet.fill(count, sent)
       fleet.use(AGED_PROCESSES)
       const drain4 = await drain(fleet, settings.drain, sent + count)
@@ -86,22 +88,6 @@ async function age(fleet, { contender }, seconds) {
   await fleet.verifyRan(count)
   await fleet.closeAll()
   return count
-}
-
-async function enqueueBulk(fleet, settings, count) {
-  const [worker] = fleet.workers
-  await fleet.openAll(settings)
-  const { ms } = await worker.ask("enqueueMany", { ...settings, count })
-  await fleet.closeAll()
-  return (count * 1_000) / ms
-}
-
-async function enqueueSingly(fleet, settings, seconds) {
-  const [worker] = fleet.workers
-  await fleet.openAll(settings)
-  const { ms, count } = await worker.ask("enqueueSingly", { seconds, inFlight: AGED_IN_FLIGHT })
-  await fleet.closeAll()
-  return { count, perSecond: (count * 1_000) / ms }
 }
 
 /** Until the last has run: the question whether any is left walks over all that is dead, which takes half a second. */

@@ -30,10 +30,12 @@ export const part = {
       ]),
     ),
   settingsOf: ({ name, settings, share }, { load }) => {
-    const { isOurs, isLatency, cap } = LOADS[load]
+    const { isOurs, isLatency, delayMs, cap } = LOADS[load]
     if (isOurs && name !== "carillon") return undefined
     if (share !== undefined && load === "delayed") return undefined
     if (isLatency) return settings.latency
+    // Nobody is told of what comes due: some have to look for it more often.
+    if (delayMs !== undefined) return settings.delayed ?? settings.both
     // More slots than that, or there would be nothing to limit.
     return cap === undefined ? settings.both : { ...settings.both, cap, slots: 10 * cap }
   },

@@ -20,6 +20,7 @@ export const contender = {
     drain: DRAIN,
     sleep: { concurrentJobs: 10, localQueue: 500, completeDelayMs: 0 },
     both: BOTH,
+    delayed: { ...BOTH, pollMs: 100 },
     latency: { concurrentJobs: 24, localQueue: 500, completeDelayMs: 0 },
   },
   tried: {
@@ -113,9 +114,11 @@ export const contender = {
   },
 }
 
-function workerOptions({ concurrentJobs, localQueue, completeDelayMs }) {
+function workerOptions({ concurrentJobs, localQueue, completeDelayMs, pollMs = 2_000 }) {
   return {
     concurrentJobs,
+    // Two seconds, as it comes, unless it is said.
+    pollInterval: pollMs,
     // As it asks for. With batching few of them are ever opened.
     maxPoolSize: concurrentJobs + 1,
     localQueue: { size: localQueue },
