@@ -40,6 +40,10 @@ export const PARTS = {
     title: "loads while somebody holds a snapshot for a minute, beside the peers on PostgreSQL",
     load: runOf(() => import("./snapshot/run.mjs")),
   },
+  scheduled: {
+    title: "occurrences of schedules while somebody holds a snapshot",
+    load: runOf(() => import("./snapshot/scheduled.mjs")),
+  },
   aged: {
     title: "processes that start while somebody holds a snapshot, beside the peers on PostgreSQL",
     load: runOf(() => import("./snapshot/aged.mjs")),

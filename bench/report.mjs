@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { contestSection, costsSection, serversSection, settingsSection } from "./report/contests.mjs"
 import * as ours from "./report/ours.mjs"
 import { profileSection } from "./report/profile.mjs"
-import { agedSection, snapshotSection } from "./report/snapshot.mjs"
+import { agedSection, scheduledSection, snapshotSection } from "./report/snapshot.mjs"
 import { targetsSection } from "./report/targets.mjs"
 
 const PAGE = new URL("../docs/benchmarks.md", import.meta.url)
@@ -54,6 +54,7 @@ const SECTIONS = {
   "profile.drain": profileSection("drain"),
   "profile.both": profileSection("both"),
   snapshot: snapshotSection,
+  scheduled: scheduledSection,
   aged: agedSection,
   millions: ours.millionsSection,
   embedded: ours.embeddedSection,

@@ -11,7 +11,6 @@ const TITLES = {
   delayed: "the same, each delayed by a second",
   capped: "the same with a limit of 100 at once",
   latency: "to the start in another process, 300 a second",
-  scheduled: "scheduled, by what an occurrence costs",
   bulk: "enqueued in bulk",
   single: "enqueued one by one, 8 at once",
   drain1: "executed from a full queue by 1 process",
@@ -21,7 +20,7 @@ const TITLES = {
 }
 
 export function snapshotSection(results, { writeChart }) {
-  const { contenders, scheduled, variants, figures } = results
+  const { contenders, variants, figures } = results
   const names = Object.keys(contenders)
   const title = "Enqueued and executed at once, while a snapshot is held"
   writeChart("snapshot", timelineChart(results, title))
@@ -36,7 +35,6 @@ export function snapshotSection(results, { writeChart }) {
         ...names.map((each) => spread(figures[variant][each]?.atTheEnd)),
       ]),
     ),
-    ...(scheduled ? [scheduledWords(scheduled)] : []),
   ].join("\n\n")
 }
 
@@ -58,6 +56,25 @@ export function agedSection(results) {
   ].join("\n\n")
 }
 
+export function scheduledSection(results) {
+  const { figures, left, floor, aim, sizes } = results
+  const row = (title, { nodeMs, serverMs, p50Ms, p99Ms }) => [
+    title,
+    figure(nodeMs),
+    figure(serverMs),
+    figure(p50Ms),
+    figure(p99Ms),
+  ]
+  return [
+    `${origin("scheduled", results)} Medians of ${sizes.rounds} rounds.`,
+    table(
+      ["", "ms of Node a second", "ms of the server", "ms late, median", "99 %"],
+      [row("without a snapshot", figures.without), row("held", figures.held)],
+    ),
+    `What is left of the speed: ${spread(left, percent)}; at least ${percent(floor)}, aim ${percent(aim)}: ${verdictCell(left.verdict)}.`,
+  ].join("\n\n")
+}
+
 /** What was measured, what is left of each load, and who could not do it. */
 function leftWords(part, results) {
   const { left, contenders, floor, aim, rounds, peerRounds, figures } = results
@@ -72,13 +89,6 @@ function leftWords(part, results) {
     table(["what is left of the speed", ...names.map((name) => contenders[name].title), "Carillon"], rows),
     ...failures(figures, contenders),
   ]
-}
-
-function scheduledWords({ late: { without, held } }) {
-  return (
-    `Occurrences of schedules were ${figure(without.p50Ms)} ms late (99 %: ${figure(without.p99Ms)}) without a snapshot, ` +
-    `and ${figure(held.p50Ms)} (${figure(held.p99Ms)}) with one, in the same twenty seconds.`
-  )
 }
 
 /** Of each contender the first round, in percent of its first seconds. */

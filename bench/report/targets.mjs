@@ -32,7 +32,7 @@ export function targetsSection(read) {
         key: "perSecond",
       }),
     ),
-    ...snapshots(read("snapshot")),
+    ...snapshots(read),
     millions(read("millions")),
     ...schedules(read("schedules")),
     ["10,000 tenants, one with a million runs", "", "served within 2 claims; 80 %", "not built"],
@@ -49,11 +49,11 @@ const WORDS = {
 }
 const title = (variant) => WORDS[variant]
 
-function snapshots(results) {
-  const loads = ["plain", "capped", "delayed", "scheduled"]
-  return loads.map((load) => {
+function snapshots(read) {
+  const [beside, alone] = [read("snapshot"), read("scheduled")]
+  const loads = ["plain", "capped", "delayed"].map((load) => [load, beside, beside?.left[load]?.carillon])
+  return [...loads, ["scheduled", alone, alone?.left]].map(([load, results, found]) => {
     const name = `what an old snapshot leaves, ${load}`
-    const found = results?.left[load]?.carillon
     if (!found) return [name, ...NOT_MEASURED]
     const { floor, aim } = results
     return [

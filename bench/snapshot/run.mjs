@@ -3,19 +3,14 @@
  * left at the end of that minute. Contenders on Redis are not in it: Redis has no snapshots.
  */
 import { contest } from "../queue/contest.mjs"
-import { AIM, among, byRound, FLOOR, judged, printLeft, shares } from "./left.mjs"
+import { AIM, among, byRound, FLOOR, printLeft, shares } from "./left.mjs"
 import { part } from "./loads.mjs"
-import { measureScheduled } from "./scheduled.mjs"
 
 export async function run(options) {
   const results = await contest(part, { ...options, among })
-  const wantsOurs = (options.only ?? ["carillon"]).includes("carillon")
-  const scheduled = wantsOurs ? await measureScheduled(options) : undefined
   const left = leftOf(results)
-  if (scheduled !== undefined) left.scheduled = { carillon: { ...scheduled.left, ...judged(scheduled.left) } }
   printLeft(results, left)
-  const isDisturbed = [results, scheduled].some((each) => each?.isDisturbed)
-  return { ...results, isDisturbed, scheduled, left, floor: FLOOR, aim: AIM }
+  return { ...results, left, floor: FLOOR, aim: AIM }
 }
 
 /** What is left by load and contender, as with and without follow each other in each round. Less latency is more speed. */

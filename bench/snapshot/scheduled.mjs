@@ -1,11 +1,14 @@
-/** Carillon's schedules under a snapshot: what an occurrence costs, executed, at a pace that leaves the machine some air. */
-
+/**
+ * Part "scheduled": Carillon's schedules while somebody holds a snapshot open: what an occurrence costs, executed, at a pace
+ * that leaves the machine some air.
+ */
 import { steady } from "../schedules/measures.mjs"
 import { withSchedules } from "../schedules/on.mjs"
 import { median, round } from "../tools/measure.mjs"
 import { SHARE } from "../tools/quiet.mjs"
 import { startServer } from "../tools/server.mjs"
 import { withSnapshot } from "../tools/snapshot.mjs"
+import { AIM, FLOOR, judged } from "./left.mjs"
 
 /** Only what happens after `beforeS` counts: until then everything that dies is still little. */
 const FULL = { rounds: 2, schedules: 10_000, perSecond: 1_000, beforeS: 40, seconds: 20 }
@@ -13,7 +16,7 @@ const QUICK = { rounds: 1, schedules: 3_000, perSecond: 300, beforeS: 2, seconds
 const SLOTS = 100
 
 /** What is left of the speed is told by the processors: at this pace all of them are executed in either case. */
-export async function measureScheduled({ quick = false } = {}) {
+export async function run({ quick = false } = {}) {
   const sizes = quick ? QUICK : FULL
   const server = await startServer()
   const rounds = []
@@ -34,14 +37,33 @@ export async function measureScheduled({ quick = false } = {}) {
     await server.stop()
   }
   const shares = rounds.map(({ without, held }) => costOf(without) / costOf(held))
-  const left = { median: median(shares), least: Math.min(...shares), most: Math.max(...shares) }
-  const lateOf = (which) => ({
-    p50Ms: round(median(rounds.map(({ [which]: { late } }) => late.p50Ms))),
-    p99Ms: round(median(rounds.map(({ [which]: { late } }) => late.p99Ms))),
-  })
-  const late = { without: lateOf("without"), held: lateOf("held") }
+  const share = { median: median(shares), least: Math.min(...shares), most: Math.max(...shares) }
+  const left = { ...share, ...judged(share) }
   const isDisturbed = rounds.some(({ without, held }) => without.others > SHARE || held.others > SHARE)
-  return { sizes, slots: SLOTS, isDisturbed, left, late, rounds }
+  console.log(
+    `\n${round(left.median * 100)} % is left; at least ${FLOOR * 100} %, aim ${AIM * 100} %: ${left.verdict}`,
+  )
+  return {
+    isDisturbed,
+    server: { version: server.version, settings: server.settings },
+    sizes,
+    slots: SLOTS,
+    figures: { without: figuresOf(rounds, "without"), held: figuresOf(rounds, "held") },
+    left,
+    floor: FLOOR,
+    aim: AIM,
+    rounds,
+  }
+}
+
+function figuresOf(rounds, which) {
+  const middle = (of) => round(median(rounds.map(({ [which]: each }) => of(each))))
+  return {
+    nodeMs: middle(({ nodeMsPerSecond }) => nodeMsPerSecond),
+    serverMs: middle(({ serverMsPerSecond }) => serverMsPerSecond),
+    p50Ms: middle(({ late }) => late.p50Ms),
+    p99Ms: middle(({ late }) => late.p99Ms),
+  }
 }
 
 function measure(withDatabase, { schedules, perSecond, beforeS, seconds }, isHeld) {

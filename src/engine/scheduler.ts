@@ -32,6 +32,7 @@ import {
   withoutLeftOut,
 } from "./decided.ts"
 import { type Displaced, displace } from "./displace.ts"
+import { createDueFloor } from "./due-floor.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
 import { createScheduleCare, isItsOwnFault, isSpent } from "./schedule-care.ts"
@@ -86,8 +87,9 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   /** Schedules whose runs have died since the last tick. */
   const failing = new Set<string>()
   const bell = createBell(runtime)
+  const floor = createDueFloor(runtime)
   const { zoneData } = runtime.facts
-  const look = createOutlook(runtime, events)
+  const look = createOutlook(runtime, events, floor)
   const care = createScheduleCare({ ...parts, setAside })
 
   async function tick(): Promise<number> {
@@ -97,8 +99,11 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     const planned = next.isToReplan ? await replanOutdated() : 0
     if (next.hasPause) await care.endPauses()
     if (next.hasReplaced) await care.endOverdueRuns()
+    // What was planned anew or goes on now may have been due for long.
+    if (planned > 0 || next.hasPause) floor.forget()
     const skip = isCrowded ? BATCH * Math.floor(runtime.random() * PLACES) : 0
-    const found = await database.run(dueSchedules, { zoneData, skip, limit: BATCH, mostLive: MOST_LIVE })
+    const most = { skip, limit: BATCH, mostLive: MOST_LIVE }
+    const found = await database.run(dueSchedules, { zoneData, from: floor.from(), ...most })
     await runtime.crashPoint("schedule.read")
     const decided: Decided<DueRow>[] = []
     let paused = 0
@@ -279,9 +284,15 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     }
   }
 
+  /** Whoever rings has changed something, or tells of it. */
+  const ring = () => {
+    floor.forget()
+    bell.ring()
+  }
+
   return {
     name: "scheduler",
-    bell,
+    bell: { ...bell, ring },
     tick,
     died: (schedule) => {
       failing.add(schedule)

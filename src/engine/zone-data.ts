@@ -19,6 +19,7 @@ import type { outdatedSchedules } from "../store/schedules/outdated.ts"
 import { raiseZoneData } from "../store/schedules/raise-zone-data.ts"
 import type { Statement } from "../store/statement.ts"
 import { type Decided, type ScheduleRow, scheduledOf, undecidedOf } from "./decided.ts"
+import type { DueFloor } from "./due-floor.ts"
 
 type OutdatedRow = typeof outdatedSchedules extends Statement<infer _, infer Row> ? Row : never
 
@@ -38,14 +39,17 @@ export interface Outlook {
 }
 
 /** Looks what there is to do: one question, which is all that an idle process asks. */
-export function createOutlook(runtime: Runtime, events: Events): () => Promise<Outlook> {
+export function createOutlook(runtime: Runtime, events: Events, floor: DueFloor): () => Promise<Outlook> {
   const { database, facts } = runtime
   const { zoneData } = facts
   let told: string | undefined
 
   return async function look(): Promise<Outlook> {
-    const [next] = await database.run(nextDueSchedule, { zoneData })
-    const newest = next?.newest_tzdb ?? null
+    const next = await floor.look(async (from) => {
+      const [seen] = await database.run(nextDueSchedule, { zoneData, from })
+      return { ...seen, firstMs: seen?.first_at ?? from }
+    })
+    const newest = next.newest_tzdb ?? null
     if (newest === null || newest < zoneData) {
       await database.run(raiseZoneData, { zoneData })
       return look()
@@ -55,10 +59,10 @@ export function createOutlook(runtime: Runtime, events: Events): () => Promise<O
       told = newest
     }
     return {
-      inMs: next?.in_ms ?? Number.POSITIVE_INFINITY,
-      hasPause: next?.has_pause ?? false,
-      hasReplaced: next?.has_replaced ?? false,
-      isToReplan: next?.is_to_replan ?? false,
+      inMs: next.in_ms ?? Number.POSITIVE_INFINITY,
+      hasPause: next.has_pause ?? false,
+      hasReplaced: next.has_replaced ?? false,
+      isToReplan: next.is_to_replan ?? false,
     }
   }
 }

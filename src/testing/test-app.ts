@@ -9,6 +9,7 @@ import { type Carillon, publish } from "../api/carillon.ts"
 import type { CarillonOptions, StopOptions } from "../api/options.ts"
 import { resolveOptions } from "../api/options.ts"
 import type { RunHandle } from "../api/run-handle.ts"
+import { FIRST_MS } from "../engine/due-floor.ts"
 import { OptionsError } from "../errors.ts"
 import { type CarillonEvent, EVENT_TYPES } from "../observe/events.ts"
 import { nearest } from "../options/nearest.ts"
@@ -109,6 +110,7 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
     await engine.reconciler.tick(signal)
     await engine.watch.tick(signal)
     await engine.reaper.reap()
+    engine.scheduler.bell.ring()
     await engine.scheduler.tick(signal)
     await engine.promoter.tick(signal)
     await engine.promoter.swept()
@@ -169,7 +171,10 @@ export async function createTestApp({ database, clock, options, dispose }: TestA
   /** How long it is until a run or a schedule is due. */
   async function nextInMs(): Promise<number> {
     const [run] = await database.run(nextDue, { from: 0 })
-    const [schedule] = await database.run(nextDueSchedule, { zoneData: life.host.facts.zoneData })
+    const [schedule] = await database.run(nextDueSchedule, {
+      zoneData: life.host.facts.zoneData,
+      from: FIRST_MS,
+    })
     const never = Number.POSITIVE_INFINITY
     return Math.max(0, Math.min(run?.in_ms ?? never, schedule?.in_ms ?? never))
   }

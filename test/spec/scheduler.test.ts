@@ -24,6 +24,8 @@ describeEngines("the scheduler", (engine) => {
     const runtime = await engine.migrated()
     const clock = await takeClock(runtime.database, "2026-03-02T09:00Z")
     const database = watchDatabase(runtime.database)
+    /** Stands still: nothing takes long here, unless a test says so. */
+    const time = { ms: 1_000_000 }
     const events: CarillonEvent[] = []
     const channel = createEvents(() => {})
     channel.subscribe((event) => {
@@ -32,7 +34,7 @@ describeEngines("the scheduler", (engine) => {
     const parked: string[] = []
     const make = (over: Partial<Runtime> = {}) =>
       createScheduler({
-        runtime: { ...runtime, database, ...over },
+        runtime: { ...runtime, database, monotonicMs: () => time.ms, ...over },
         events: channel,
         onReady: () => {},
         onParked: (keys) => parked.push(...keys),
@@ -57,6 +59,8 @@ describeEngines("the scheduler", (engine) => {
       runtime,
       database,
       clock,
+      time,
+      scheduler,
       events,
       parked,
       make,
@@ -96,6 +100,41 @@ describeEngines("the scheduler", (engine) => {
     const before = database.ran.length
     await at("09:05")
     expect(database.ran.slice(before)).toEqual(["schedules/next-due"])
+  })
+
+  it("looks from where it has come to when a look at everything took long, and at everything when it is told", async () => {
+    const { runtime, add, at, runs, database, time, scheduler } = await stage()
+    const [ahead, behind, told] = [
+      await add({ spec: every("10m"), overlap: "allow" }),
+      await add({ spec: every("20m"), overlap: "allow" }),
+      await add({ spec: every("30m"), overlap: "allow" }),
+    ]
+    const cameDue = (id: string) =>
+      execute(runtime.database, `update {schedules} set next_at = '2026-03-02T09:01Z' where id = '${id}'`)
+    database.meddle("schedules/next-due", async (run) => {
+      time.ms += 10
+      return run()
+    })
+    await at("09:10")
+    await cameDue(behind)
+    time.ms += 499
+    await at("09:20")
+    expect(await runs(ahead)).toHaveLength(2)
+    expect(await runs(behind)).toEqual([])
+    time.ms += 1
+    await at("09:20")
+    expect(await runs(behind)).toHaveLength(1)
+    database.meddle("schedules/next-due", async (run) => {
+      time.ms += 10
+      return run()
+    })
+    await at("09:21")
+    await cameDue(told)
+    await at("09:30")
+    expect(await runs(told)).toEqual([])
+    scheduler.bell.ring()
+    await at("09:30")
+    expect(await runs(told)).toHaveLength(1)
   })
 
   it("makes one run of many that were missed, and tells it of the others", async () => {

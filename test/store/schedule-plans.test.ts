@@ -1,5 +1,6 @@
 /** How the statements of the scheduler find their rows among very many, whoever may touch which. */
 import { afterAll, beforeAll, expect, it } from "vitest"
+import { FIRST_MS } from "../../src/engine/due-floor.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"
@@ -13,19 +14,22 @@ import { openServer } from "../../src/store/server/server.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
 import { executedPlan } from "../support/plan.ts"
-import { execute, rowsOf } from "../support/sql.ts"
+import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()
 const BATCH = 100
 /** After five executions PostgreSQL may keep a plan for good. */
 const TIMES = 7
 const [OLD, NEW] = ["2025a", "2026b"]
+const DAY_MS = 86_400_000
 
 describeEngines(
   "a statement of the scheduler that was prepared on an empty table, then met 60,000 schedules,",
   (engine) => {
     let database: Database
-    const due = (zoneData: string) => ({ zoneData, skip: 0, limit: BATCH, mostLive: BATCH })
+    /** With a connection of its own. */
+    let other: Database
+    const due = (zoneData: string) => ({ zoneData, from: FIRST_MS, skip: 0, limit: BATCH, mostLive: BATCH })
     const take = (ids: readonly string[]) => ({
       ids,
       cursors: ids.map(() => Date.parse("2026-01-01T00:00Z")),
@@ -35,12 +39,14 @@ describeEngines(
     })
 
     beforeAll(async () => {
-      database = openServer(host, { url: engine.url(), schema: newSchema(host), workConnections: 1 })
+      const place = { url: engine.url(), schema: newSchema(host), workConnections: 1 }
+      database = openServer(host, place)
+      other = openServer(host, place)
       await migrate({ ...host, database })
       await database.run(raiseZoneData, { zoneData: NEW })
       await execute(database, "alter table {schedules} set (autovacuum_enabled = off)")
       for (let time = 0; time < TIMES; time += 1) {
-        await database.run(nextDueSchedule, { zoneData: NEW })
+        await database.run(nextDueSchedule, { zoneData: NEW, from: FIRST_MS })
         await database.run(dueSchedules, due(NEW))
         await database.run(outdatedSchedules, { zoneData: NEW, limit: BATCH })
         await database.run(takeSchedules, take([host.newId()]))
@@ -61,7 +67,10 @@ describeEngines(
       )
     }, 120_000)
 
-    afterAll(() => database.close())
+    afterAll(async () => {
+      await database.close()
+      await other.close()
+    })
 
     /** How many schedules it looks at, in all places. */
     async function readsOf<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
@@ -79,7 +88,7 @@ describeEngines(
     }
 
     it.each([NEW, OLD, "2099a"])("looks at one of each kind to say what is next (%s)", async (zoneData) => {
-      expect(await readsOf(nextDueSchedule, { zoneData })).toBeLessThanOrEqual(4)
+      expect(await readsOf(nextDueSchedule, { zoneData, from: FIRST_MS })).toBeLessThanOrEqual(4)
     })
 
     it.each([NEW, OLD])("looks at no more of each kind than it may take (%s)", async (zoneData) => {
@@ -128,6 +137,32 @@ describeEngines(
       const looked = await months()
       expect(looked.length).toBeGreaterThan(0)
       expect(looked.filter((each) => /Seq Scan|202511/.test(each))).toEqual([])
+    })
+
+    it("steps over nothing of what is gone and an old snapshot keeps, if it begins behind that", async () => {
+      const snapshot = await hold(
+        other,
+        "set transaction isolation level repeatable read; select count(*) from {schedules}",
+      )
+      await execute(
+        database,
+        `update {schedules} set next_at = next_at + interval '1 day' where tzdb is distinct from '${OLD}'`,
+      )
+      const pagesOf = async <P, R>(statement: Statement<P, R>, params: P) =>
+        (await executedPlan(database, statement, params))[0]?.pages ?? Number.NaN
+      const [next] = await database.run(nextDueSchedule, { zoneData: NEW, from: FIRST_MS })
+      const from = (next?.first_at ?? 0) + DAY_MS / 2
+      for (const [begin, isCheap] of [
+        [FIRST_MS, false],
+        [from, true],
+      ] as const) {
+        const pages = [
+          await pagesOf(nextDueSchedule, { zoneData: NEW, from: begin }),
+          await pagesOf(dueSchedules, { ...due(NEW), from: begin }),
+        ]
+        expect(pages.map((each) => each < 100)).toEqual([isCheap, isCheap])
+      }
+      await snapshot.release()
     })
   },
   SERVERS,

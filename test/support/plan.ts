@@ -12,6 +12,8 @@ export interface PlanNode {
   readonly index: string | undefined
   /** How many rows it has looked at, filtered ones included. */
   readonly rows: number
+  /** How many pages it and those below it have looked at: also for what turned out to be dead. */
+  readonly pages: number
   /** How often it goes through a whole list to find its rows. */
   readonly searches: number
   /** Whether it was needed at all: what was not has looked at nothing, and says nothing about what it would have. */
@@ -29,7 +31,7 @@ export async function executedPlan<P, R>(
 ): Promise<PlanNode[]> {
   const values = bind(params).map((value) => (value === null ? "null" : literalOf(value)))
   const given = values.length > 0 ? `(${values.join(", ")})` : ""
-  const sql = `explain (analyze, costs off, timing off, format json) execute "${name}" ${given}`
+  const sql = `explain (analyze, buffers, costs off, timing off, format json) execute "${name}" ${given}`
   const explain = statement({
     name: `test/${createHash("sha256").update(sql).digest("hex").slice(0, 32)}`,
     params: {},
@@ -53,6 +55,7 @@ function nodeOf(raw: RawNode): PlanNode {
     table: raw["Relation Name"],
     index: raw["Index Name"],
     rows: ((raw["Actual Rows"] ?? 0) + (raw["Rows Removed by Filter"] ?? 0)) * (raw["Actual Loops"] ?? 1),
+    pages: (raw["Shared Hit Blocks"] ?? 0) + (raw["Shared Read Blocks"] ?? 0),
     searches: CONDITIONS.some((name) => raw[name]?.includes(" = ANY ")) ? (raw["Actual Loops"] ?? 1) : 0,
     isExecuted: (raw["Actual Loops"] ?? 0) > 0,
     isAside: /Plan$/.test(raw["Parent Relationship"] ?? ""),
@@ -71,6 +74,8 @@ interface RawNode {
   readonly "Actual Rows"?: number
   readonly "Actual Loops"?: number
   readonly "Rows Removed by Filter"?: number
+  readonly "Shared Hit Blocks"?: number
+  readonly "Shared Read Blocks"?: number
   readonly "Index Cond"?: string
   readonly "TID Cond"?: string
   readonly Filter?: string

@@ -6,7 +6,7 @@ import { selectLeftOut } from "./columns.ts"
  * The schedules that are due, the longest first, as they are, with what has to be known to decide about them: how many
  * of their runs are not finished, how the last ones ended, what is declared of their jobs, and what was left out ahead of
  * its time.
- * `skip` leaves out the first ones, for others to take.
+ * `skip` leaves out the first ones, for others to take. `from` is where to begin: before it lie dead index entries.
  *
  * Guarantee: those that go by a zone only for a process whose zone data is the newest there is, and only if they were
  * planned by it.
@@ -16,7 +16,7 @@ import { selectLeftOut } from "./columns.ts"
  */
 export const dueSchedules = statement({
   name: "schedules/due",
-  params: { zoneData: text, skip: int, limit: int, mostLive: int },
+  params: { zoneData: text, from: instant, skip: int, limit: int, mostLive: int },
   returns: {
     id: uuid,
     tenant: text,
@@ -49,7 +49,7 @@ export const dueSchedules = statement({
       (
         select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
         from {schedules}
-        where next_at <= {now} and tzdb is null
+        where next_at >= @from and next_at <= {now} and tzdb is null
         order by next_at
         limit @limit + @skip
       )
@@ -57,7 +57,7 @@ export const dueSchedules = statement({
       (
         select id, tenant, name, job, spec, settings, version, cursor, fired, next_at
         from {schedules}
-        where next_at <= {now} and tzdb = (select tzdb from {zone_data} where tzdb = @zoneData)
+        where next_at >= @from and next_at <= {now} and tzdb = (select tzdb from {zone_data} where tzdb = @zoneData)
         order by next_at
         limit @limit + @skip
       )

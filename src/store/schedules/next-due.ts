@@ -1,21 +1,24 @@
-import { boolean, double, nullable, text } from "../codec.ts"
+import { boolean, double, instant, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
  * How long it is until there is something to do for a process with this zone data: until the next schedule is due, the
  * next pause ends, or a run that was replaced has to have ended; negative when that has been for a while, null when
  * nothing will be. Says too what the newest zone data is, and whether schedules wait to be planned anew by it, which is
- * to be done now; and whether a pause is over, or the time of a replaced run.
+ * to be done now; and whether a pause is over, or the time of a replaced run. `first_at` is when the first schedule is
+ * due that it has seen, or now if that is later.
  *
+ * `from` is where to begin among those that are due: before it lie dead index entries.
  * Guarantee: a process whose zone data is not the newest is told of nothing that it may not touch.
  * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), schedules_resuming (resume_at), runs_ending
  * (end_by).
  */
 export const nextDueSchedule = statement({
   name: "schedules/next-due",
-  params: { zoneData: text },
+  params: { zoneData: text, from: instant },
   returns: {
     in_ms: nullable(double),
+    first_at: instant,
     has_pause: boolean,
     has_replaced: boolean,
     newest_tzdb: nullable(text),
@@ -25,17 +28,18 @@ export const nextDueSchedule = statement({
   sql: `
   select date_part('epoch', least(due, due_by_zone, over, ending, case when is_to_replan then {now} end) - {now}) * 1000
       as in_ms,
+    least(due, due_by_zone, {now}) as first_at,
     coalesce(over <= {now}, false) as has_pause, coalesce(ending <= {now}, false) as has_replaced,
     (select tzdb from {zone_data}) as newest_tzdb, is_to_replan
   from (select (select tzdb from {zone_data} where tzdb = @zoneData) as tzdb) as mine
   cross join lateral (
     select exists (select from {schedules} where next_at is not null and tzdb < mine.tzdb)
         or exists (select from {schedules} where next_at is not null and tzdb > mine.tzdb) as is_to_replan,
-      (select next_at from {schedules} where next_at is not null and tzdb is null order by next_at limit 1) as due,
+      (select next_at from {schedules} where next_at >= @from and tzdb is null order by next_at limit 1) as due,
       (
         select next_at
         from {schedules}
-        where next_at is not null and tzdb = mine.tzdb
+        where next_at >= @from and tzdb = mine.tzdb
         order by next_at
         limit 1
       ) as due_by_zone,
@@ -47,6 +51,8 @@ export const nextDueSchedule = statement({
         limit 1
       ) as over,
       (select end_by from {runs} where end_by is not null order by end_by limit 1) as ending
+    -- Asked once each, and not wherever they are mentioned.
+    offset 0
   ) as next
 `,
 })
