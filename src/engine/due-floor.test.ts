@@ -43,10 +43,10 @@ describe("where to look for schedules that are due", () => {
     expect(await look(950, 0)).toBe(FIRST_MS)
   })
 
-  it("is everywhere after a minute, however long that took", async () => {
+  it("is everywhere after five seconds, however long that took", async () => {
     const { look, pass } = stage()
     await look(500, 10_000)
-    pass(59_999)
+    pass(4_999)
     expect(await look(500, 0)).toBe(500)
     pass(1)
     expect(await look(500, 0)).toBe(FIRST_MS)

@@ -3,14 +3,14 @@
  *
  * A schedule that has moved on leaves an entry at the front of the index. While somebody holds an old snapshot it stays
  * there, and a look at everything takes longer and longer. So after one that took long, looks begin with what the last
- * one has seen first, for fifty times as long. What turns up before that meanwhile, because somebody has made or resumed
- * it for a time that is over, is told of by whoever did it, or found by the next look at everything.
+ * one has seen first, for fifty times as long, but not for more than five seconds. What turns up before that meanwhile,
+ * because somebody has made or resumed it for a time that is over, is mostly told of, and otherwise found after that.
  */
 import type { Host } from "../runtime/host.ts"
 import type { InstantMs } from "../time/instant.ts"
 
 export interface DueFloor {
-  /** Looks from where a look has to begin; `ask` says when the first is due that it has seen, or that it is now. */
+  /** Looks from where the next look has to begin. `ask` says when the first is due that it sees, but no later than now. */
   readonly look: <T extends { readonly firstMs: InstantMs }>(
     ask: (from: InstantMs) => Promise<T>,
   ) => Promise<T>
@@ -24,9 +24,9 @@ export interface DueFloor {
 export const FIRST_MS = -62_135_596_800_000
 /** What is quicker than this is not worth avoiding. */
 const LONG_MS = 5
-/** Looks at everything take at most this part of the time, unless they would have to wait for longer than that. */
+/** Looks at everything take this part of the time, and more only if they would have to be further apart than that. */
 const SHARE = 0.02
-const LONGEST_REST_MS = 60_000
+const LONGEST_REST_MS = 5_000
 
 export function createDueFloor({ monotonicMs }: Pick<Host, "monotonicMs">): DueFloor {
   let floorMs: InstantMs = FIRST_MS

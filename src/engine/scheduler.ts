@@ -96,11 +96,11 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     await pauseFailing()
     const next = await look()
     if (next.inMs > 0) return Math.min(DEFAULTS.tickMs, next.inMs)
+    // What is planned anew, or goes on after its pause, may have been due for long.
+    if (next.isToReplan || next.hasPause) floor.forget()
     const planned = next.isToReplan ? await replanOutdated() : 0
     if (next.hasPause) await care.endPauses()
     if (next.hasReplaced) await care.endOverdueRuns()
-    // What was planned anew or goes on now may have been due for long.
-    if (planned > 0 || next.hasPause) floor.forget()
     const skip = isCrowded ? BATCH * Math.floor(runtime.random() * PLACES) : 0
     const most = { skip, limit: BATCH, mostLive: MOST_LIVE }
     const found = await database.run(dueSchedules, { zoneData, from: floor.from(), ...most })
@@ -116,6 +116,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         await setAside(row, error)
       }
     }
+    // And what was held up goes on with what it has missed.
+    if (decided.some(isStillDue)) floor.forget()
     const written = (await writeAll(decided)) + paused + planned
     const isFull = found.length === BATCH
     isCrowded = isFull && (isCrowded || written < BATCH)
@@ -284,7 +286,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     }
   }
 
-  /** Whoever rings has changed something, or tells of it. */
+  /** Whoever rings may have changed a schedule, or tells of one. */
   const ring = () => {
     floor.forget()
     bell.ring()
@@ -299,6 +301,11 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       bell.ring()
     },
   }
+}
+
+/** Whether it is due again at once. */
+function isStillDue({ row, decision: { next, isHeld } }: Decided<DueRow>): boolean {
+  return next !== undefined && !isHeld && next.due <= row.now_ms
 }
 
 /** Whether a batch without one of its schedules may go through: not when there is no database to write to. */

@@ -52,6 +52,8 @@ export function createOutlook(runtime: Runtime, events: Events, floor: DueFloor)
     const newest = next.newest_tzdb ?? null
     if (newest === null || newest < zoneData) {
       await database.run(raiseZoneData, { zoneData })
+      // It has not seen what goes by a zone.
+      floor.forget()
       return look()
     }
     if (newest > zoneData && newest !== told) {

@@ -1,18 +1,16 @@
 /** What the scheduler makes of occurrences that come due: once each, whoever decides, whatever is in the way. */
 import { expect, it } from "vitest"
-import { createScheduler } from "../../src/engine/scheduler.ts"
 import { defineJob } from "../../src/index.ts"
-import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
-import type { Runtime } from "../../src/runtime/runtime.ts"
 import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
 import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import type { Duration } from "../../src/time/duration.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
-import { addSchedule, ledgerOf, type NewSchedule } from "../support/schedules.ts"
+import { openSchedulerStage } from "../support/scheduler-stage.ts"
+import { addSchedule } from "../support/schedules.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
-import { busy, outOfReach, watchDatabase } from "../support/watched-database.ts"
+import { busy, outOfReach } from "../support/watched-database.ts"
 
 const NEVER = new AbortController().signal
 const every = (interval: Duration) => ({ every: interval })
@@ -20,57 +18,7 @@ const every = (interval: Duration) => ({ every: interval })
 describeEngines("the scheduler", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  async function stage() {
-    const runtime = await engine.migrated()
-    const clock = await takeClock(runtime.database, "2026-03-02T09:00Z")
-    const database = watchDatabase(runtime.database)
-    /** Stands still: nothing takes long here, unless a test says so. */
-    const time = { ms: 1_000_000 }
-    const events: CarillonEvent[] = []
-    const channel = createEvents(() => {})
-    channel.subscribe((event) => {
-      events.push(event)
-    })
-    const parked: string[] = []
-    const make = (over: Partial<Runtime> = {}) =>
-      createScheduler({
-        runtime: { ...runtime, database, monotonicMs: () => time.ms, ...over },
-        events: channel,
-        onReady: () => {},
-        onParked: (keys) => parked.push(...keys),
-        onDisplaced: () => {},
-      })
-    const scheduler = make()
-    const add = (schedule: NewSchedule) => addSchedule(runtime, schedule)
-    const runs = (id: string) =>
-      rowsOf(
-        runtime.database,
-        `select id, to_char(occurrence at time zone 'UTC', 'HH24:MI:SS') as occurrence, {schema}.state(runs), input,
-            missed
-          from {runs} where schedule = '${id}' order by runs.occurrence`,
-      )
-    const state = async (id: string) =>
-      (await rowsOf(runtime.database, `select * from {schedules} where id = '${id}'`))[0]
-    const at = async (time: string) => {
-      await clock.set(`2026-03-02T${time}Z`)
-      return scheduler.tick(NEVER)
-    }
-    return {
-      runtime,
-      database,
-      clock,
-      time,
-      scheduler,
-      events,
-      parked,
-      make,
-      add,
-      runs,
-      state,
-      at,
-      ledger: (id: string) => ledgerOf(runtime, id),
-    }
-  }
+  const stage = () => openSchedulerStage(engine)
 
   it("makes a run of an occurrence when it is due, not before, and once", async () => {
     const { add, at, runs, ledger } = await stage()
@@ -100,41 +48,6 @@ describeEngines("the scheduler", (engine) => {
     const before = database.ran.length
     await at("09:05")
     expect(database.ran.slice(before)).toEqual(["schedules/next-due"])
-  })
-
-  it("looks from where it has come to when a look at everything took long, and at everything when it is told", async () => {
-    const { runtime, add, at, runs, database, time, scheduler } = await stage()
-    const [ahead, behind, told] = [
-      await add({ spec: every("10m"), overlap: "allow" }),
-      await add({ spec: every("20m"), overlap: "allow" }),
-      await add({ spec: every("30m"), overlap: "allow" }),
-    ]
-    const cameDue = (id: string) =>
-      execute(runtime.database, `update {schedules} set next_at = '2026-03-02T09:01Z' where id = '${id}'`)
-    database.meddle("schedules/next-due", async (run) => {
-      time.ms += 10
-      return run()
-    })
-    await at("09:10")
-    await cameDue(behind)
-    time.ms += 499
-    await at("09:20")
-    expect(await runs(ahead)).toHaveLength(2)
-    expect(await runs(behind)).toEqual([])
-    time.ms += 1
-    await at("09:20")
-    expect(await runs(behind)).toHaveLength(1)
-    database.meddle("schedules/next-due", async (run) => {
-      time.ms += 10
-      return run()
-    })
-    await at("09:21")
-    await cameDue(told)
-    await at("09:30")
-    expect(await runs(told)).toEqual([])
-    scheduler.bell.ring()
-    await at("09:30")
-    expect(await runs(told)).toHaveLength(1)
   })
 
   it("makes one run of many that were missed, and tells it of the others", async () => {

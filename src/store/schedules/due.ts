@@ -6,7 +6,7 @@ import { selectLeftOut } from "./columns.ts"
  * The schedules that are due, the longest first, as they are, with what has to be known to decide about them: how many
  * of their runs are not finished, how the last ones ended, what is declared of their jobs, and what was left out ahead of
  * its time.
- * `skip` leaves out the first ones, for others to take. `from` is where to begin: before it lie dead index entries.
+ * `skip` leaves out the first ones, for others to take. `from` is where to begin, behind dead index entries.
  *
  * Guarantee: those that go by a zone only for a process whose zone data is the newest there is, and only if they were
  * planned by it.

@@ -6,9 +6,9 @@ import { statement } from "../statement.ts"
  * next pause ends, or a run that was replaced has to have ended; negative when that has been for a while, null when
  * nothing will be. Says too what the newest zone data is, and whether schedules wait to be planned anew by it, which is
  * to be done now; and whether a pause is over, or the time of a replaced run. `first_at` is when the first schedule is
- * due that it has seen, or now if that is later.
+ * due that it has seen, but no later than now.
  *
- * `from` is where to begin among those that are due: before it lie dead index entries.
+ * `from` is where to begin among those that are due: before it lie, as far as is known, only dead index entries.
  * Guarantee: a process whose zone data is not the newest is told of nothing that it may not touch.
  * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), schedules_resuming (resume_at), runs_ending
  * (end_by).

@@ -1,0 +1,71 @@
+/** A look at everything that is due may take long. Then the scheduler looks from where it has come to, and misses nothing. */
+import { expect, it } from "vitest"
+import type { Duration } from "../../src/time/duration.ts"
+import { describeEngines } from "../support/engines.ts"
+import { openSchedulerStage } from "../support/scheduler-stage.ts"
+import { execute } from "../support/sql.ts"
+
+const every = (interval: Duration) => ({ every: interval })
+
+describeEngines("a scheduler whose look at everything took long", (engine) => {
+  /** The next look, at everything, takes 10 ms: those of the half second after it begin where it has come to. */
+  async function stage() {
+    const staged = await openSchedulerStage(engine)
+    const { runtime, database, time, at } = staged
+    // The very first one makes its zone data known, and looks again.
+    await at("09:00")
+    const slow = () =>
+      database.meddle("schedules/next-due", async (run) => {
+        time.ms += 10
+        return run()
+      })
+    /** It is due for a moment that is over, and nobody tells. */
+    const cameDue = (id: string) =>
+      execute(runtime.database, `update {schedules} set next_at = '2026-03-02T09:01Z' where id = '${id}'`)
+    const finish = (id: string) => execute(runtime.database, `delete from {runs} where schedule = '${id}'`)
+    return { ...staged, slow, cameDue, finish }
+  }
+
+  it("looks from where it has come to for fifty times as long, and then at everything", async () => {
+    const { add, at, runs, time, slow, cameDue } = await stage()
+    const ahead = await add({ spec: every("10m"), overlap: "allow" })
+    const behind = await add({ spec: every("20m"), overlap: "allow" })
+    slow()
+    await at("09:10")
+    await cameDue(behind)
+    time.ms += 499
+    await at("09:20")
+    expect(await runs(ahead)).toHaveLength(2)
+    expect(await runs(behind)).toEqual([])
+    time.ms += 1
+    await at("09:20")
+    expect(await runs(behind)).toHaveLength(1)
+  })
+
+  it("looks at everything when it is told that something has changed", async () => {
+    const { add, at, runs, scheduler, slow, cameDue } = await stage()
+    const id = await add({ spec: every("20m"), overlap: "allow" })
+    slow()
+    await at("09:10")
+    await cameDue(id)
+    await at("09:20")
+    expect(await runs(id)).toEqual([])
+    scheduler.bell.ring()
+    await at("09:20")
+    expect(await runs(id)).toHaveLength(1)
+  })
+
+  it("goes on with what a schedule has missed that was held up, again and again", async () => {
+    const { add, at, runs, slow, finish } = await stage()
+    const id = await add({ spec: every("1m"), misfire: "all", overlap: "queue", maxQueued: 2 })
+    await at("09:20")
+    slow()
+    const made: unknown[] = []
+    for (let second = 2; second < 40; second += 2) {
+      await at(`09:20:${String(second).padStart(2, "0")}`)
+      made.push(...(await runs(id)).map(({ occurrence }) => occurrence))
+      await finish(id)
+    }
+    expect(new Set(made).size).toBe(20)
+  })
+})
