@@ -165,6 +165,7 @@ async function execute({ contender, server, on, sizes }) {
       await fleet.closeAll()
       const [{ times }] = await fleet.all("ran")
       on.ready -= countOnce(times, on.seen)
+      if (after.claimed === before.claimed) throw new Error("void: no claim is among the server's statements")
       const each = (key) => ((after[key] - before[key]) * 1_000) / (after.ran - before.ran)
       return {
         perSecond: 1_000 / (each("atMs") / 1_000),
@@ -181,7 +182,7 @@ const CLAIMS = `
   select coalesce(sum(total_exec_time), 0)::float8 as "claimMs", coalesce(sum(rows), 0)::float8 as claimed
   from pg_stat_statements
   join pg_database on pg_database.oid = dbid
-  where datname = current_database() and query like '%skip locked%' and query like '%forgotten as (%'`
+  where datname = current_database() and query like '%taken as (%skip locked%noted as (%'`
 
 /** A database with Carillon's tables in it, and an example of a run and of an attempt. */
 async function withPrepared(url, use) {
