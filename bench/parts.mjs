@@ -40,6 +40,10 @@ export const PARTS = {
     title: "loads while somebody holds a snapshot for a minute, beside the peers on PostgreSQL",
     load: runOf(() => import("./snapshot/run.mjs")),
   },
+  delayed: {
+    title: "the same with jobs that are due a second later",
+    load: runOf(() => import("./snapshot/delayed.mjs")),
+  },
   scheduled: {
     title: "occurrences of schedules while somebody holds a snapshot",
     load: runOf(() => import("./snapshot/scheduled.mjs")),
@@ -72,7 +76,7 @@ export const PARTS = {
 export const GROUPS = { queue: ["bulk", "single", "drain", "sleep", "both", "latency"] }
 
 /** In these there are others to choose from, by `--only`. */
-export const WITH_PEERS = [...GROUPS.queue, "snapshot", "aged", "harness"]
+export const WITH_PEERS = [...GROUPS.queue, "snapshot", "delayed", "aged", "harness"]
 
 /** Together within two minutes. */
 export const QUICK_PARTS = ["bulk", "single", "drain", "both", "latency"]

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { contestSection, costsSection, serversSection, settingsSection } from "./report/contests.mjs"
 import * as ours from "./report/ours.mjs"
 import { profileSection } from "./report/profile.mjs"
-import { agedSection, scheduledSection, snapshotSection } from "./report/snapshot.mjs"
+import { agedSection, delayedSection, scheduledSection, snapshotSection } from "./report/snapshot.mjs"
 import { targetsSection } from "./report/targets.mjs"
 
 const PAGE = new URL("../docs/benchmarks.md", import.meta.url)
@@ -22,7 +22,9 @@ const DELAY = {
 
 /** By name. What stands before the dot is the part whose results it is made from. */
 const SECTIONS = {
-  bulk: contestSection("bulk", { chart: { ...RATE, variant: "call", title: "Enqueue in bulk" } }),
+  bulk: contestSection("bulk", {
+    chart: { ...RATE, variant: "call", among: ["call", "sql"], title: "Enqueue in bulk" },
+  }),
   single: contestSection("single", { chart: { ...RATE, variant: "8", title: "Enqueue one by one" } }),
   drain: contestSection("drain", {
     chart: { ...RATE, variant: "1", title: "Execute from a full queue" },
@@ -54,6 +56,7 @@ const SECTIONS = {
   "profile.drain": profileSection("drain"),
   "profile.both": profileSection("both"),
   snapshot: snapshotSection,
+  delayed: delayedSection,
   scheduled: scheduledSection,
   aged: agedSection,
   millions: ours.millionsSection,

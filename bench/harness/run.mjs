@@ -34,8 +34,7 @@ export async function run({ quick = false, scenario: asked, only = ["carillon"] 
       print(results[name][system])
     }
   }
-  const [first] = Object.values(results).flatMap((systems) => Object.values(systems))
-  const server = { version: first?.version, settings: SERVER_SETTINGS }
+  const [{ server }] = Object.values(results).flatMap((systems) => Object.values(systems))
   return { contenderNode: nodeVersion(), environment: environment({}), server, results }
 }
 
@@ -45,9 +44,9 @@ function environment(more) {
   return { ...ENVIRONMENT, ...more, ...Object.fromEntries(given.map((name) => [name, process.env[name]])) }
 }
 
-async function runScenario(system, { phases, env, replicas: count = 1 }) {
+async function runScenario(system, { phases, env = {}, replicas: count = 1 }) {
   const contender = await contenderOf(system)
-  const settings = environment(env ?? {})
+  const settings = environment(env)
   const server = await startServer(SERVER_SETTINGS)
   const folder = mkdtempSync(join(tmpdir(), "carillon-bench-rate-"))
   const rateFile = join(folder, "rate")
@@ -78,7 +77,9 @@ async function runScenario(system, { phases, env, replicas: count = 1 }) {
         const end = await drained(on, contender, acknowledgedIn(acknowledgedFile))
         const summaries = spans.map((span) => summarise(span, replicas.records))
         const survived = { alive: replicas.alive().length, complaints: replicas.unwanted.slice(-20) }
-        return { version: server.version, phases: summaries, replicas: count, ...end, ...survived }
+        const { version, settings: serverSettings } = server
+        const about = { server: { version, settings: serverSettings }, env }
+        return { ...about, phases: summaries, replicas: count, ...end, ...survived }
       } finally {
         await replicas.stop()
       }

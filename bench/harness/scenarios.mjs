@@ -66,4 +66,6 @@ export const SERVER_SETTINGS = {
   wal_level: "replica",
   max_wal_size: "1GB",
   checkpoint_timeout: "5min",
+  // Ours is another one.
+  autovacuum_naptime: "60s",
 }

@@ -9,7 +9,7 @@ import { createCarillon, defineJob } from "../../dist/index.js"
 import { contenderOf } from "../queue/contenders.mjs"
 import { withFleet } from "../queue/fleet.mjs"
 import { pg } from "../tools/driver.mjs"
-import { median, round, table, thousands } from "../tools/measure.mjs"
+import { inTurn, median, round, table, thousands } from "../tools/measure.mjs"
 import { nodeVersion } from "../tools/peers.mjs"
 import { nowMs } from "../tools/processes.mjs"
 import { measureQuietly, SHARE } from "../tools/quiet.mjs"
@@ -93,7 +93,7 @@ async function measureStages({ server, empty, full, sizes, quick }) {
     console.log(`\n${thousands(sizes[stage])} ${stage} runs, in ${((nowMs() - began) / 1_000).toFixed(0)} s`)
     const rounds = []
     for (let number = 0; number < sizes.rounds; number += 1) {
-      for (const [name, on] of Object.entries({ empty, full })) {
+      for (const [name, on] of inTurn(Object.entries({ empty, full }), number)) {
         const measure = async () => {
           await makeReady(on, sizes)
           const executed = await execute({ contender, server, on, sizes })

@@ -1,9 +1,11 @@
 /** Part "bulk": jobs enqueued by as few calls as the library allows for. */
+import { USUAL_AUTOVACUUM } from "../tools/server.mjs"
 import { withFleet } from "./fleet.mjs"
 import { countFor } from "./sizes.mjs"
 
 export const part = {
   name: "bulk",
+  server: USUAL_AUTOVACUUM,
   title: "Enqueue in bulk",
   variants: () => ({
     call: { title: "by the library's call" },

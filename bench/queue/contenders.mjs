@@ -25,15 +25,16 @@ export async function gather(only = NAMES) {
   const present = []
   const missing = []
   for (const name of only) {
+    let contender
     try {
-      const contender = await contenderOf(name)
+      contender = await contenderOf(name)
       if (contender.package !== undefined) peerVersion(contender.package)
       if (contender.on !== "postgres" && redisVersion() === undefined) {
         throw new Error("redis-server is not installed, and could not be")
       }
       present.push(contender)
     } catch (error) {
-      missing.push({ name, because: error.message })
+      missing.push({ name, on: contender?.on, because: error.message })
       console.error(`MISSING: ${name} is not measured. ${error.message}`)
     }
   }

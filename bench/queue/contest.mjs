@@ -21,7 +21,10 @@ export async function contest(part, { quick = false, only, among = () => true, u
   const isShort = untilMs !== undefined
   const invited = present.filter(among).filter(({ name }) => !(isShort && name === "carillon-default"))
   const contenders = invited.filter((contender) => takesPart(part, contender, sizes))
-  const places = await openPlaces(contenders.map(({ on }) => on))
+  const places = await openPlaces(
+    contenders.map(({ on }) => on),
+    part.server,
+  )
   try {
     const variants = variantsOf(part, sizes)
     const about = {
@@ -49,7 +52,7 @@ export async function contest(part, { quick = false, only, among = () => true, u
     describeAll(about)
     const measured = await measureAll({ part, places, contenders, variants, sizes, quick, untilMs })
     const figures = summarise(part, variants, measured)
-    const verdicts = judge(part, figures, about.contenders)
+    const verdicts = judge(part, { figures, contenders: about.contenders, missing })
     const isDisturbed = measured.some(({ result }) => result?.others > SHARE)
     const results = {
       isDisturbed,

@@ -6,11 +6,13 @@
  * whoever claims much at first is not measured from later on, and what is executed but not yet written down is not done.
  */
 import { nowMs } from "../tools/processes.mjs"
+import { USUAL_AUTOVACUUM } from "../tools/server.mjs"
 import { withFleet } from "./fleet.mjs"
 import { countFor, SLEEP_MS, SLEEP_SLOTS } from "./sizes.mjs"
 
 export const part = {
   name: "drain",
+  server: USUAL_AUTOVACUUM,
   title: "Execute from a full queue",
   variants: ({ drain }) => variantsOf(drain.processes),
   settingsOf: ({ settings }) => settings.drain,
@@ -22,6 +24,7 @@ export const part = {
 
 export const sleepPart = {
   name: "sleep",
+  server: USUAL_AUTOVACUUM,
   title: `Execute handlers that sleep ${SLEEP_MS} ms, ${SLEEP_SLOTS} at once in each process`,
   variants: ({ sleep }) => variantsOf(sleep.processes),
   settingsOf: ({ settings }) => settings.sleep,

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { median, percentile } from "../tools/measure.mjs"
+import { USUAL_AUTOVACUUM } from "../tools/server.mjs"
 import { withFleet } from "./fleet.mjs"
 import { PACE_MS } from "./sizes.mjs"
 
@@ -19,6 +20,7 @@ const VARIANTS = {
 
 export const part = {
   name: "latency",
+  server: USUAL_AUTOVACUUM,
   title: "From the call that enqueues to the start of the handler",
   variants: () => VARIANTS,
   settingsOf: ({ settings }) => settings.latency,

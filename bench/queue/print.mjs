@@ -4,18 +4,18 @@ import { atLeast } from "../tools/verdict.mjs"
 
 /**
  * How many times better Carillon is than the best of those it is compared with: more per second, or fewer milliseconds.
- * Peers that failed are not compared with; they are named in the table.
+ * Where one of them is missing or has failed, nobody knows whether it would have been the best, and nothing is judged.
  */
-export function judge(part, figures, contenders) {
+export function judge(part, { figures, contenders, missing = [] }) {
   const targets = part.targets ?? (part.target ? [part.target] : [])
   const verdicts = targets
     .filter(({ variant }) => figures[variant] !== undefined)
-    .map((target) => verdictOf(part, figures, contenders, target))
+    .map((target) => verdictOf(part, { figures, contenders, missing }, target))
   return part.scaling === undefined ? verdicts : [...verdicts, ...scalingOf(part, figures)]
 }
 
 /** Peers are taken at their best, in whichever of the variants `among` that is. */
-function verdictOf(part, figures, contenders, target) {
+function verdictOf(part, { figures, contenders, missing }, target) {
   const { variant, key, floor, aim, isMore, beside, among = [variant] } = target
   const about = { variant, key, floor, aim, isMore }
   const ours = figures[variant]?.carillon?.[key]?.median
@@ -29,13 +29,22 @@ function verdictOf(part, figures, contenders, target) {
   )
   if (peers.length === 0) return { ...about, verdict: "there is nobody to compare with" }
   const { name: bestPeer, times } = peers.reduce((a, b) => (b.times < a.times ? b : a))
-  return { ...about, bestPeer, times: round(times), verdict: atLeast(times, { floor, aim, isMore }) }
+  const failed = Object.entries(contenders).filter(([name]) =>
+    among.some((each) => figures[each]?.[name]?.failure && figures[each][name][key] === undefined),
+  )
+  const without = [...missing.map((each) => [each.name, each]), ...failed]
+    .filter(([name, each]) => isBeside(each, name, beside))
+    .map(([name]) => name)
+  const verdict =
+    without.length > 0 ? `not judged without ${without.join(", ")}` : atLeast(times, { floor, aim, isMore })
+  return { ...about, bestPeer, times: round(times), verdict }
 }
 
+/** Of one that is missing it may not be known where it would run. */
 function isBeside({ on, isOurs }, name, beside) {
   if (isOurs) return false
   if (beside === undefined) return true
-  return beside === "postgres" ? on === "postgres" : beside.includes(name)
+  return beside === "postgres" ? on === undefined || on === "postgres" : beside.includes(name)
 }
 
 function scalingOf({ scaling: { key, floor } }, figures) {

@@ -5,7 +5,7 @@
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
-import { part as snapshot } from "../snapshot/loads.mjs"
+import { delayedPart as delayed, part as snapshot } from "../snapshot/loads.mjs"
 import { describeMachine } from "../tools/machine.mjs"
 import { round, table, thousands } from "../tools/measure.mjs"
 import { contenderOf } from "./contenders.mjs"
@@ -30,13 +30,14 @@ const { values, positionals } = parseArgs({
   options: { quick: { type: "boolean", default: false } },
 })
 const [name = "carillon", partName = "drain", variantName] = positionals
-const part = { ...CONTESTS, snapshot }[partName]
+const part = { ...CONTESTS, snapshot, delayed }[partName]
 const sizes = values.quick ? SMALL : FULL
 const variants = part.variants(sizes)
 const variant = variants[variantName ?? Object.keys(variants)[0]]
 const contender = await contenderOf(name)
 const settings = part.settingsOf(contender, variant)
 const places = await openPlaces([contender.on], {
+  ...part.server,
   shared_preload_libraries: "pg_stat_statements",
   "pg_stat_statements.track": "all",
 })
@@ -72,7 +73,9 @@ try {
     const log = (await place.query(LOG, [fromLsn, result.count])).rows
     printLog(log)
     const isKept = name === "carillon" && variantName === undefined && !values.quick
-    if (isKept) keep({ settings, result, functions: profiles[0].slice(0, MOST), statements, log })
+    const [all] = profiles
+    const allMs = all.reduce((sum, [, ms]) => sum + ms, 0)
+    if (isKept) keep({ settings, result, allMs, functions: all.slice(0, MOST), statements, log })
   })
 } finally {
   await places.stop()
@@ -82,8 +85,8 @@ try {
 function keep(found) {
   const file = new URL("../results/profile.json", import.meta.url)
   const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}
-  const parts = { ...known.parts, [partName]: found }
-  writeFileSync(file, `${JSON.stringify({ ...describeMachine().facts, parts }, null, 2)}\n`)
+  const parts = { ...known.parts, [partName]: { ...describeMachine().facts, ...found } }
+  writeFileSync(file, `${JSON.stringify({ parts }, null, 2)}\n`)
 }
 
 function printFunctions(functions, index) {

@@ -1,8 +1,10 @@
 /** Part "single": jobs enqueued one in a call, with 1, 8 and 64 calls under way at a time. */
+import { USUAL_AUTOVACUUM } from "../tools/server.mjs"
 import { withFleet } from "./fleet.mjs"
 
 export const part = {
   name: "single",
+  server: USUAL_AUTOVACUUM,
   title: "Enqueue one by one",
   variants: ({ single }) =>
     Object.fromEntries(

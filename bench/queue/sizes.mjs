@@ -11,6 +11,7 @@ export const FULL = {
   both: { seconds: 60 },
   latency: { idle: 200, busy: 3_000 },
   snapshot: { rounds: 2, peerRounds: 1, seconds: 75, heldFromS: 15, judgedS: 20 },
+  delayed: { rounds: 2, peerRounds: 1, seconds: 75, heldFromS: 15, judgedS: 20 },
   aged: { rounds: 2, peerRounds: 1, ageS: 40, count: 200_000, singleS: 5, latency: 1_000 },
   childMs: 420_000,
 }
@@ -26,6 +27,7 @@ export const SMALL = {
   both: { seconds: 1 },
   latency: { idle: 20, busy: 150 },
   snapshot: { seconds: 5, heldFromS: 1, judgedS: 2 },
+  delayed: { seconds: 5, heldFromS: 1, judgedS: 2 },
   aged: { ageS: 3, count: 10_000, singleS: 0.5, latency: 100 },
   childMs: 120_000,
 }

@@ -42,22 +42,26 @@ if (!Number.isInteger(SIZES.rounds) || SIZES.rounds < 1) {
 
 installPeers()
 const { present } = await gather(who === "all" ? NAMES : [who])
-const places = await openPlaces(present.map(({ on }) => on))
-try {
-  for (const list of Object.keys(BY)) {
-    if (onlyList !== undefined && list !== onlyList) continue
-    for (const contender of present) {
-      if ((contender.tried[list] ?? []).length === 0) continue
-      const rows = await tune(contender, list)
+for (const list of Object.keys(BY)) {
+  const tuned = present.filter(({ tried }) => (tried[list] ?? []).length > 0)
+  if ((onlyList !== undefined && list !== onlyList) || tuned.length === 0) continue
+  const { server } = CONTESTS[BY[list][0]]
+  const places = await openPlaces(
+    tuned.map(({ on }) => on),
+    server,
+  )
+  try {
+    for (const contender of tuned) {
+      const rows = await tune(places, contender, list)
       print(contender, list, rows)
       if (!values.quick) keep(contender, list, rows)
     }
+  } finally {
+    await places.stop()
   }
-} finally {
-  await places.stop()
 }
 
-async function tune(contender, list) {
+async function tune(places, contender, list) {
   const [partName, variantName] = BY[list]
   const part = CONTESTS[partName]
   const variants = part.variants(SIZES)
@@ -110,7 +114,9 @@ function print(contender, list, rows) {
 /** What was found out earlier about others stays. */
 function keep(contender, list, rows) {
   const known = existsSync(FILE) ? JSON.parse(readFileSync(FILE, "utf8")) : {}
-  const tried = { ...known.tried, [list]: { ...known.tried?.[list], [contender.name]: rows } }
+  const { date, commit } = describeMachine().facts
+  const found = { date, commit, rounds: SIZES.rounds, rows }
+  const tried = { ...known.tried, [list]: { ...known.tried?.[list], [contender.name]: found } }
   mkdirSync(new URL(".", FILE), { recursive: true })
-  writeFileSync(FILE, `${JSON.stringify({ ...describeMachine().facts, tried }, null, 2)}\n`)
+  writeFileSync(FILE, `${JSON.stringify({ tried }, null, 2)}\n`)
 }

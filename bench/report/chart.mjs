@@ -2,7 +2,7 @@
 import { figure } from "./markdown.mjs"
 
 const WIDTH = 760
-const LABEL = 210
+const LABEL = 270
 const ROW = 26
 const TOP = 46
 const FULL = WIDTH - LABEL - 110

@@ -17,12 +17,11 @@ export function contestSection(part, { keys = ["perSecond"], chart, scaling } = 
     ]
     for (const each of chart === undefined ? [] : [chart].flat()) {
       const file = `${part}-${each.variant}`
-      const title = `${each.title}, ${variants[each.variant]?.title}`
+      // In several ways each stands for itself, and says so.
+      const title = each.among ? each.title : `${each.title}, ${variants[each.variant]?.title}`
       if (variants[each.variant] === undefined) continue
-      writeChart(
-        file,
-        barChart({ title, unit: each.unit, rows: barsOf(figures[each.variant], contenders, each.key) }),
-      )
+      const rows = barsOf(results, each)
+      writeChart(file, barChart({ title, unit: each.unit, rows }))
       pieces.push(`![${title}: the figures of the table above](charts/${file}.svg)`)
     }
     if (scaling !== undefined) {
@@ -124,12 +123,17 @@ export function failures(figures, contenders) {
   return [...new Set(all.map((each) => `**Failed:** ${each.split("\n")[0]}.`))]
 }
 
-function barsOf(of, contenders, key) {
-  return Object.entries(contenders).flatMap(([name, { title, isOurs }]) => {
-    if (of[name] === undefined) return []
-    const { median: value, least, most } = of[name][key] ?? {}
-    return [{ label: title, value, least, most, isOurs, note: "failed" }]
-  })
+/** A bar for each contender, and for each way in which it was measured `among` several. */
+function barsOf({ figures, contenders, variants }, { key, variant, among = [variant] }) {
+  return Object.entries(contenders).flatMap(([name, { title, isOurs }]) =>
+    among.flatMap((way) => {
+      const mine = figures[way]?.[name]
+      if (mine === undefined) return []
+      const { median: value, least, most } = mine[key] ?? {}
+      const label = way === variant ? title : `${title}, ${variants[way].title}`
+      return [{ label, value, least, most, isOurs, note: "failed" }]
+    }),
+  )
 }
 
 /** By how many processes: the variants are their numbers. */

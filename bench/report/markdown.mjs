@@ -30,6 +30,11 @@ export function spread(values, say = figure) {
   return least === most ? say(median) : `${say(median)} (${say(least)} to ${say(most)})`
 }
 
+/** "18 November 2026". */
+export function day(date) {
+  return new Date(date).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })
+}
+
 /** On what it was measured, in a sentence. Without it no figure means anything. */
 export function origin(part, results) {
   const {
@@ -57,9 +62,8 @@ export function origin(part, results) {
     `Node ${contenderNode ?? node}`,
     ...(postgres?.version ? [`PostgreSQL ${postgres.version}`] : []),
   ]
-  const day = new Date(date).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })
   const where = [cpu, `${cores} cores`, `${memoryGb} GB`, fileSystem, kernel].filter(Boolean).join(", ")
-  const lines = [`\`npm run bench -- ${part}\`, ${day}: ${programs.join(", ")}; ${where}.`]
+  const lines = [`\`npm run bench -- ${part}\`, ${day(date)}: ${programs.join(", ")}; ${where}.`]
   if (results.isDisturbed)
     lines.push("**Others used the machine meanwhile: these figures are not to be relied on.**")
   for (const { name, because } of results.missing ?? []) lines.push(`**${name} is missing: ${because}.**`)

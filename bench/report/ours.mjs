@@ -13,14 +13,14 @@ export function millionsSection(results) {
     verdictCell(stage.verdict),
     ...["perSecond", "bulk", "single", "startMs"].flatMap((key) => pair(stage, key)),
   ])
-  const head = ["", "us of a claim for each run, alone", "beside them", "times slower", ""]
+  const head = ["", "us of a claim for each run, alone", "beside them", "times the time", ""]
   const others = [
     "executed a second",
     "enqueued in bulk",
     "one by one, 8 at once",
     "ms to the start, 300 a second",
   ]
-  const most = `at most ${results.limit} times slower, aim ${results.aim}`
+  const most = `at most ${results.limit} times the time, aim ${results.aim}`
   return [
     `${origin("millions", results)} Medians of ${results.sizes.rounds} rounds; ${most}.`,
     table([...head, ...others.flatMap((title) => [`${title}, alone`, "beside them"])], rows),
@@ -92,10 +92,16 @@ export function harnessSection(results) {
     "recovery beside baseline",
     "",
   ]
-  const environment = Object.entries(results.environment).map(([name, value]) => `${name}=${value}`)
-  return [origin("harness", results), table(head, rows), `Environment: \`${environment.join(" ")}\`.`].join(
-    "\n\n",
-  )
+  const inWords = (environment) =>
+    `\`${Object.entries(environment)
+      .map(([name, value]) => `${name}=${value}`)
+      .join(" ")}\``
+  const others = Object.entries(results.results).flatMap(([scenario, systems]) => {
+    const { env = {} } = Object.values(systems)[0]
+    return Object.keys(env).length === 0 ? [] : [`in ${scenario} ${inWords(env)}`]
+  })
+  const environment = [`Environment: ${inWords(results.environment)}`, ...others].join("; ")
+  return [origin("harness", results), table(head, rows), `${environment}.`].join("\n\n")
 }
 
 export function claimsBehindSection(results) {

@@ -1,5 +1,5 @@
 /** Where the time goes, as bench/queue/profile.mjs has kept it. */
-import { figure, table } from "./markdown.mjs"
+import { day, figure, table } from "./markdown.mjs"
 
 const MOST_FUNCTIONS = 12
 const MOST_STATEMENTS = 6
@@ -9,11 +9,10 @@ export function profileSection(part) {
   return (results) => {
     const found = results.parts[part]
     if (found === undefined) return "Not looked at yet."
-    const { functions, statements, log, result, settings } = found
-    const allMs = functions.reduce((sum, [, ms]) => sum + ms, 0)
+    const { functions, statements, log, result, settings, allMs } = found
     const each = (ms) => figure((ms * 1_000) / result.count)
     return [
-      `\`node bench/queue/profile.mjs carillon ${part}\`, \`${JSON.stringify(settings)}\`; looking costs time itself.`,
+      `\`node bench/queue/profile.mjs carillon ${part}\`, ${day(found.date)}: Carillon ${found.carillon} at ${found.commit}, \`${JSON.stringify(settings)}\`; looking costs time itself.`,
       table(
         ["self time in Node", "us for each run", "%"],
         functions

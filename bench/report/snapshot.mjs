@@ -8,7 +8,7 @@ const BEFORE_S = 10
 
 const TITLES = {
   plain: "plain, enqueued and executed at once",
-  delayed: "the same, each delayed by a second",
+  delayed: "enqueued and executed at once, each delayed by a second",
   capped: "the same with a limit of 100 at once",
   latency: "to the start in another process, 300 a second",
   bulk: "enqueued in bulk",
@@ -20,22 +20,29 @@ const TITLES = {
 }
 
 export function snapshotSection(results, { writeChart }) {
-  const { contenders, variants, figures } = results
-  const names = Object.keys(contenders)
   const title = "Enqueued and executed at once, while a snapshot is held"
   writeChart("snapshot", timelineChart(results, title))
   return [
     ...leftWords("snapshot", results),
-    `![${title}: second by second](charts/snapshot.svg)`,
-    "In figures, with the least and the most:",
-    table(
-      ["", ...names.map((name) => contenders[name].title)],
-      Object.entries(variants).map(([variant, { title: name }]) => [
-        name,
-        ...names.map((each) => spread(figures[variant][each]?.atTheEnd)),
-      ]),
-    ),
+    `![${title}: second by second, in the first round](charts/snapshot.svg)`,
+    ...endFigures(results),
   ].join("\n\n")
+}
+
+export function delayedSection(results) {
+  return [...leftWords("delayed", results), ...endFigures(results)].join("\n\n")
+}
+
+function endFigures({ contenders, variants, figures }) {
+  const names = Object.keys(contenders)
+  const rows = Object.entries(variants).map(([variant, { title }]) => [
+    title,
+    ...names.map((name) => spread(figures[variant][name]?.atTheEnd)),
+  ])
+  return [
+    "In figures, with the least and the most:",
+    table(["", ...names.map((name) => contenders[name].title)], rows),
+  ]
 }
 
 export function agedSection(results) {

@@ -1,6 +1,6 @@
 /** Every target in one table, with what was measured, or why there is nothing. */
 import { wanted } from "../queue/print.mjs"
-import { figure, percent, table, verdictCell } from "./markdown.mjs"
+import { figure, percent, spread, table, verdictCell } from "./markdown.mjs"
 
 const NOT_MEASURED = ["", "", "not measured"]
 
@@ -24,7 +24,10 @@ export function targetsSection(read) {
       contest("latency", `to the start, ${title(variant)}, 99 %`, { variant, key: "p99Ms" }),
     ]),
     ...["otherIdle", "otherBusy"].map((variant) =>
-      contest("latency", `to the start, ${title(variant)}, median`, { variant, key: "medianMs" }),
+      contest("latency", `to the start, ${title(variant)}, median, among those on PostgreSQL`, {
+        variant,
+        key: "medianMs",
+      }),
     ),
     ...["2", "4"].map((variant) =>
       contest("sleep", `${variant} processes beside ${Number(variant) / 2}, handlers that sleep`, {
@@ -50,15 +53,17 @@ const WORDS = {
 const title = (variant) => WORDS[variant]
 
 function snapshots(read) {
-  const [beside, alone] = [read("snapshot"), read("scheduled")]
-  const loads = ["plain", "capped", "delayed"].map((load) => [load, beside, beside?.left[load]?.carillon])
+  const alone = read("scheduled")
+  const loads = Object.entries({ plain: "snapshot", capped: "snapshot", delayed: "delayed" }).map(
+    ([load, part]) => [load, read(part), read(part)?.left[load]?.carillon],
+  )
   return [...loads, ["scheduled", alone, alone?.left]].map(([load, results, found]) => {
     const name = `what an old snapshot leaves, ${load}`
     if (!found) return [name, ...NOT_MEASURED]
     const { floor, aim } = results
     return [
       name,
-      percent(found.median),
+      spread(found, percent),
       `at least ${percent(floor)}, aim ${percent(aim)}`,
       verdictCell(found.verdict),
     ]
@@ -71,7 +76,7 @@ function millions(results) {
   if (!last) return [name, ...NOT_MEASURED]
   return [
     name,
-    `${last.times} times slower`,
+    `${last.times} times the time`,
     `at most ${results.limit}, aim ${results.aim}`,
     verdictCell(last.verdict),
   ]

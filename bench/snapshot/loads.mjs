@@ -1,13 +1,13 @@
-/** The loads of part "snapshot", each once without and once with a snapshot held. */
+/** The loads of parts "snapshot" and "delayed", each once without and once with a snapshot held. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { enqueueAndExecute } from "../queue/both.mjs"
 import { measureLatency } from "../queue/latency.mjs"
-import { PACE_MS } from "../queue/sizes.mjs"
+import { countFor, PACE_MS } from "../queue/sizes.mjs"
 import { holdSnapshot } from "../tools/snapshot.mjs"
 
-/** All are due a second after they are enqueued, so a second's worth of them waits. */
+/** All are due a second after they are enqueued, and three seconds' worth of the fastest may wait: nobody is held up. */
 const DELAY_MS = 1_000
-const DELAYED_WAITING = 40_000
+const DELAYED_WAITING = 120_000
 /** Runs at once, everywhere, of the job that has a limit. */
 const CAP = 100
 
@@ -19,36 +19,40 @@ const LOADS = {
   latency: { title: "300 a second, to the start", isLatency: true },
 }
 
-export const part = {
-  name: "snapshot",
-  title: "Under a snapshot that is held open",
-  variants: () =>
-    Object.fromEntries(
-      Object.entries(LOADS).flatMap(([load, { title }]) => [
-        [load, { title, load, isHeld: false }],
-        [`${load}Held`, { title: `${title}, held`, load, isHeld: true }],
-      ]),
-    ),
-  settingsOf: ({ name, settings, share }, { load }) => {
-    const { isOurs, isLatency, delayMs, cap } = LOADS[load]
-    if (isOurs && name !== "carillon") return undefined
-    if (share !== undefined && load === "delayed") return undefined
-    if (isLatency) return settings.latency
-    // Nobody is told of what comes due: some have to look for it more often.
-    if (delayMs !== undefined) return settings.delayed ?? settings.both
-    // More slots than that, or there would be nothing to limit.
-    return cap === undefined ? settings.both : { ...settings.both, cap, slots: 10 * cap }
-  },
-  whyNot: (_, { load }) =>
-    LOADS[load].isOurs
-      ? "each peer means something else by a limit, or has none"
-      : "a second's worth of what others do is half a minute of its work",
-  measure,
-  figures: [{ key: "atTheEnd", title: "a second, or median ms, at the end", better: "more" }],
+/** Each takes as long as many others, so what takes jobs that are delayed can be measured alone. */
+export const part = partOf("snapshot", "Under a snapshot that is held open", ["plain", "capped", "latency"])
+export const delayedPart = partOf("delayed", "Delayed jobs under a snapshot that is held open", ["delayed"])
+
+function partOf(name, title, loads) {
+  return {
+    name,
+    title,
+    variants: () =>
+      Object.fromEntries(
+        loads.flatMap((load) => [
+          [load, { title: LOADS[load].title, load, isHeld: false }],
+          [`${load}Held`, { title: `${LOADS[load].title}, held`, load, isHeld: true }],
+        ]),
+      ),
+    settingsOf,
+    whyNot: () => "each peer means something else by a limit, or has none",
+    measure: (subject, variant, sizes) => measure(subject, variant, { ...sizes, ...sizes[name] }),
+    figures: [{ key: "atTheEnd", title: "a second, or median ms, at the end", better: "more" }],
+  }
+}
+
+function settingsOf({ name, settings }, { load }) {
+  const { isOurs, isLatency, delayMs, cap } = LOADS[load]
+  if (isOurs && name !== "carillon") return undefined
+  if (isLatency) return settings.latency
+  // Nobody is told of what comes due: some have to look for it more often.
+  if (delayMs !== undefined) return settings.delayed ?? settings.both
+  // More slots than that, or there would be nothing to limit.
+  return cap === undefined ? settings.both : { ...settings.both, cap, slots: 10 * cap }
 }
 
 async function measure(subject, { load, isHeld }, sizes) {
-  const { seconds, heldFromS, judgedS } = sizes.snapshot
+  const { seconds, heldFromS, judgedS } = sizes
   let release = async () => {}
   /** Later: whoever looks at what happens while it is held has to be at full speed before. */
   const meanwhile = async () => {
@@ -65,7 +69,9 @@ async function measure(subject, { load, isHeld }, sizes) {
     const found = await measureLatency(subject, task, sizes)
     return { ...found, atTheEnd: found.medianMs, speed: 1 / found.medianMs }
   }
-  const { delayMs, mostWaiting } = LOADS[load]
+  const { delayMs, mostWaiting: most } = LOADS[load]
+  // Of whoever is an order of magnitude slower it would be half a minute's worth.
+  const mostWaiting = most && countFor(subject.contender, most)
   const found = await enqueueAndExecute(subject, { seconds, delayMs, mostWaiting, meanwhile }, sizes)
   // Before the end, when the last are only executed. Whole seconds: some execute thousands at a time.
   const judged = found.timeline.slice(Math.floor(seconds) - judgedS, Math.floor(seconds))

@@ -6,7 +6,9 @@ import { contest } from "../queue/contest.mjs"
 import { AIM, among, byRound, FLOOR, printLeft, shares } from "./left.mjs"
 import { part } from "./loads.mjs"
 
-export async function run(options) {
+export const run = (options) => runLoads(part, options)
+
+export async function runLoads(part, options) {
   const results = await contest(part, { ...options, among })
   const left = leftOf(results)
   printLeft(results, left)

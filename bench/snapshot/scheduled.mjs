@@ -4,7 +4,7 @@
  */
 import { steady } from "../schedules/measures.mjs"
 import { withSchedules } from "../schedules/on.mjs"
-import { median, round } from "../tools/measure.mjs"
+import { inTurn, median, round } from "../tools/measure.mjs"
 import { SHARE } from "../tools/quiet.mjs"
 import { startServer } from "../tools/server.mjs"
 import { withSnapshot } from "../tools/snapshot.mjs"
@@ -23,8 +23,11 @@ export async function run({ quick = false } = {}) {
   try {
     for (let number = 0; number < sizes.rounds; number += 1) {
       const withDatabase = quick ? server.withDatabase : server.withQuietDatabase
-      const without = await measure(withDatabase, sizes, false)
-      const held = await measure(withDatabase, sizes, true)
+      const pair = {}
+      for (const [name, isHeld] of inTurn(Object.entries({ without: false, held: true }), number)) {
+        pair[name] = await measure(withDatabase, sizes, isHeld)
+      }
+      const { without, held } = pair
       rounds.push({ without, held })
       for (const [title, each] of Object.entries({ without, held })) {
         const { p50Ms, p99Ms } = each.late

@@ -10,8 +10,8 @@ export const contender = {
   package: "bullmq",
   on: "postgres",
   share: 0.1,
-  /** By an order of magnitude; its latencies are not. */
-  farBehindIn: ["bulk", "single", "drain", "sleep", "both", "snapshot"],
+  /** By half at the least. */
+  farBehindIn: ["bulk", "drain", "sleep", "both", "snapshot", "delayed"],
   settings: {
     bulk: BULK,
     single: { keep: false, connections: 10 },
@@ -44,8 +44,10 @@ export const contender = {
     sleep: [
       { concurrency: 10, workers: 1, connections: 10, keep: false },
       { concurrency: 5, workers: 2, connections: 10, keep: false },
+      { concurrency: 10, workers: 1, connections: 10, keep: true },
     ],
     both: [
+      { ...DRAIN, batch: 1_000, inFlight: 1 },
       { ...DRAIN, keep: false, batch: 1_000, inFlight: 1 },
       { ...DRAIN, keep: false, concurrency: 64, connections: 20, batch: 1_000, inFlight: 1 },
       { ...DRAIN, keep: false, concurrency: 16, workers: 2, batch: 1_000, inFlight: 1 },
@@ -54,6 +56,8 @@ export const contender = {
       { concurrency: 1, workers: 1, connections: 10, keep: false },
       { concurrency: 10, workers: 1, connections: 10, keep: false },
       { concurrency: 10, workers: 4, connections: 10, keep: false },
+      { concurrency: 1, workers: 1, connections: 10, keep: true },
+      { concurrency: 10, workers: 1, connections: 10, keep: true },
     ],
   },
   left: "from bullmq.job where finished_at_ms is null",
