@@ -1,7 +1,7 @@
 /** BullMQ on Redis, with the append-only file flushed once a second: a crash of the machine loses up to a second of jobs. */
 import { createBullmq } from "./bullmq.mjs"
 
-const BULK = { batch: 1_000, inFlight: 4, keep: false }
+const BULK = { batch: 100, inFlight: 8, keep: false }
 const DRAIN = { concurrency: 100, workers: 2, keep: false }
 
 export const contender = {

@@ -6,7 +6,7 @@ import { pg } from "../../tools/driver.mjs"
 
 const NAME = "noop"
 const APPLICATION = "bench"
-const BULK = { batch: 1_000, inFlight: 8 }
+const BULK = { batch: 1_000, inFlight: 4 }
 const DRAIN = { concurrency: 1_000, pollMs: 5, connections: 20 }
 /** Its function for other languages, which takes many when it is called for each row. */
 const ENQUEUE_SQL = `
