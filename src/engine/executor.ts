@@ -85,8 +85,10 @@ export function createExecutor(parts: ExecutorParts): Executor {
       .run(recordStart, { id, lease: held, claim }, { lane: "vital" })
       .catch(() => undefined)
     kept -= 1
-    if (recorded?.length === 1 && !closed) start(run)
-    else if (recorded?.length === 0) events.emit({ type: "attempt.fenced", ...factsOf(run) })
+    // Also if it was lost since then: what was running under the lease has been told by now, and this would never be.
+    const isLost = recorded?.length === 0 || run.lease !== lease.id()
+    if (isLost) events.emit({ type: "attempt.fenced", ...factsOf(run) })
+    else if (recorded && !closed) start(run)
     else giveBack(run)
     unsettled.add(-1)
     onFree()

@@ -48,6 +48,8 @@ export interface SettleBatch<E extends End> {
   readonly isDoubtful: (end: E) => boolean
   /** Called for each end as soon as it is certain, after the commit. `undefined`: it was no longer ours. */
   readonly tell: (end: E, became: Became | undefined) => void
+  /** Called for an end that fails even alone, for no reason of its own that is known. The others go on. */
+  readonly setAside: (end: E, error: DatabaseError) => void
 }
 
 /** Throws when the database cannot be asked; what was certain by then has been told. */
@@ -93,7 +95,12 @@ export async function releaseUnknown(
       logs: null,
     }),
   )
-  await settleBatch(runtime, { ends, identity, isDoubtful: () => false, tell: () => {} })
+  let failure: DatabaseError | undefined
+  const setAside = (_: End, error: DatabaseError) => {
+    failure ??= error
+  }
+  await settleBatch(runtime, { ends, identity, isDoubtful: () => false, tell: () => {}, setAside })
+  if (failure) throw failure
 }
 
 /** One lease, and only successes or none. Around an end that is refused, in halves, until the bad one stands alone. */
@@ -102,10 +109,10 @@ async function settleGroup<E extends End>(runtime: Runtime, batch: SettleBatch<E
   try {
     await writeAndTell(runtime, batch)
   } catch (error) {
-    if (!(error instanceof DatabaseError) || !DIVIDE_AT.has(error.code)) throw error
+    if (!isAboutOne(error)) throw error
     const [first, second] = ends
     if (!first) return
-    if (!second) return settleRefused(runtime, batch, first, error)
+    if (!second) return settleAlone(runtime, batch, first, error)
     const middle = Math.ceil(ends.length / 2)
     await settleGroup(runtime, { ...batch, ends: ends.slice(0, middle) })
     await settleGroup(runtime, { ...batch, ends: ends.slice(middle) })
@@ -113,33 +120,40 @@ async function settleGroup<E extends End>(runtime: Runtime, batch: SettleBatch<E
 }
 
 /** Errors that may be about one end and not about the database. */
-const DIVIDE_AT: ReadonlySet<string> = new Set(["DATABASE_REFUSED_VALUE", "DATABASE_FAULT"])
+function isAboutOne(error: unknown): error is DatabaseError {
+  return error instanceof DatabaseError && (isRefused(error) || error.code === "DATABASE_FAULT")
+}
+
+function isRefused({ code }: DatabaseError): boolean {
+  return code === "DATABASE_REFUSED_VALUE"
+}
 
 /** A result that the database does not take: the attempt has failed, and history says why. */
-async function settleRefused<E extends End>(
+async function settleAlone<E extends End>(
   runtime: Runtime,
   batch: SettleBatch<E>,
   end: E,
   error: DatabaseError,
 ): Promise<void> {
-  if (error.code !== "DATABASE_REFUSED_VALUE") throw error
-  const dead = (message: string): E => ({
-    ...end,
-    outcome: { kind: "failed", error: { code: error.code, message, stack: null }, retryable: false },
-    fate: { final: true, state: "dead" },
-    logs: null,
-  })
-  try {
-    await writeAndTell(runtime, { ...batch, ends: [dead(recordError(error).message)] })
-  } catch {
-    // Even the reason was refused.
-    const bare = { ...batch, ends: [dead("the database refused the result")] }
-    await writeAndTell(runtime, bare).catch((again: unknown) => {
-      if (!(again instanceof DatabaseError) || again.code !== "DATABASE_REFUSED_VALUE") throw again
-      // The row itself is at fault. Its lease decides what becomes of it; it must not hold up everything else here.
-      batch.tell(end, undefined)
-    })
+  // Nothing is wrong with the result, and what it is may pass.
+  if (!isRefused(error)) return batch.setAside(end, error)
+  const reasons = [recordError(error).message, "the database refused the result"]
+  for (const message of reasons) {
+    const dead: E = {
+      ...end,
+      outcome: { kind: "failed", error: { code: error.code, message, stack: null }, retryable: false },
+      fate: { final: true, state: "dead" },
+      logs: null,
+    }
+    try {
+      return await writeAndTell(runtime, { ...batch, ends: [dead] })
+    } catch (again) {
+      if (!isAboutOne(again)) throw again
+      if (!isRefused(again)) return batch.setAside(end, again)
+    }
   }
+  // The row itself is at fault. Its lease decides what becomes of it; it must not hold up everything else here.
+  batch.tell(end, undefined)
 }
 
 async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {

@@ -3,7 +3,7 @@
  *
  * Ends gather while the process is busy and go out together; an idle process settles at once. What cannot be written
  * is tried again for as long as the lease may live: the handler has done its work, and forgetting that would mean doing
- * it twice. What fails for reasons of its own goes to the end of the line, so that it holds up nobody else.
+ * it twice. An end that fails even alone is set aside and tried again beside the others, so that it holds up nobody else.
  */
 import { DEFAULTS } from "../defaults.ts"
 import { DatabaseError } from "../errors.ts"
@@ -77,6 +77,10 @@ interface PendingEnd extends End {
 
 const REST_BASE_MS = 50
 const REST_CAP_MS = 5_000
+/** What fails alone is likely to fail again. */
+const ASIDE_REST_CAP_MS = 60_000
+/** If more than that of one batch fail alone, it is not about them. */
+const MOST_SET_ASIDE = 3
 /** Writes at the same time: one is sent while the other is answered. */
 const WRITERS = 2
 /** No handler starts with more results than this unwritten, or with one that has waited so long. */
@@ -91,10 +95,14 @@ export function createSettler(parts: SettlerParts): Settler {
   const pending = new Map<ClaimedRun, PendingEnd>()
   /** In the hands of a writer. */
   const written = new Map<ClaimedRun, PendingEnd>()
+  /** Failed even alone. They count among what may be lost, but nobody waits for them. */
+  const aside = new Map<ClaimedRun, PendingEnd>()
   const closed = new AbortController()
   let writers = 0
   let most: number = DEFAULTS.settleRuns
   let gathering = false
+  /** How often what was set aside has been tried again; undefined while there is nothing. */
+  let retries: number | undefined
 
   /** Finds a writer for what is pending: now, or when more has gathered. */
   function enlist(isUrgent = false): void {
@@ -115,30 +123,67 @@ export function createSettler(parts: SettlerParts): Settler {
     while (pending.size > 0 && !closed.signal.aborted) {
       const batch = takeBatch(pending, most)
       for (const end of batch) written.set(end.run, end)
+      const asideBefore = aside.size
       try {
-        await settleBatch(runtime, {
-          ends: batch,
-          identity,
-          isDoubtful: (end) => end.doubtful,
-          tell,
-        })
+        await settle(batch)
         failures = 0
         most = DEFAULTS.settleRuns
         parts.onWritten()
       } catch (error) {
-        failures += 1
+        // Where some have stepped aside, the others may go through the next time.
+        failures = aside.size > asideBefore ? 1 : failures + 1
         onFailure(error, failures)
         // A batch that takes too long to be answered is too large.
         if (isLate(error)) most = Math.max(1, Math.ceil(batch.length / 2))
         for (const end of batch) putBack(end, error)
-        const longestMs = Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
-        await runtime.sleep(runtime.random() * longestMs, closed.signal)
+        await rest(failures, REST_CAP_MS)
       }
       // The second writer is for full batches; what trickles in, one can write alone.
       if (writers > 1 && pending.size < most) break
     }
     writers -= 1
     enlist()
+  }
+
+  function settle(ends: readonly PendingEnd[]): Promise<void> {
+    let failed = 0
+    return settleBatch(runtime, {
+      ends,
+      identity,
+      isDoubtful: (end) => end.doubtful,
+      tell,
+      setAside: ({ run }, error) => {
+        failed += 1
+        if (failed > MOST_SET_ASIDE) throw error
+        const end = written.get(run) ?? aside.get(run)
+        if (!end) return
+        written.delete(run)
+        // Behind the others, who may fare better.
+        aside.delete(run)
+        aside.set(run, end)
+        onFailure(error, (retries ?? 0) + 1)
+        if (retries === undefined) void retryAside()
+      },
+    })
+  }
+
+  /** More and more seldom, until all of it is written or was no longer ours. */
+  async function retryAside(): Promise<void> {
+    for (retries = 1; aside.size > 0; retries += 1) {
+      await rest(retries, ASIDE_REST_CAP_MS)
+      if (closed.signal.aborted) return
+      const batch = takeBatch(new Map(aside), DEFAULTS.settleRuns)
+      await settle(batch).catch((error: unknown) => {
+        if (isUncertain(error)) for (const end of batch) end.doubtful = true
+        onFailure(error, (retries ?? 0) + 1)
+      })
+    }
+    retries = undefined
+  }
+
+  async function rest(failures: number, mostMs: number): Promise<void> {
+    const longestMs = Math.min(mostMs, REST_BASE_MS * 2 ** failures)
+    await runtime.sleep(runtime.random() * longestMs, closed.signal)
   }
 
   /** To the end of the line, if it is still waiting. */
@@ -150,7 +195,7 @@ export function createSettler(parts: SettlerParts): Settler {
 
   /** After the commit: whoever waits learns what became of the run, or that it was no longer ours. */
   function tell(end: PendingEnd, became: Became | undefined): void {
-    if (!written.delete(end.run)) return
+    if (!written.delete(end.run) && !aside.delete(end.run)) return
     if (became) tellBecame(end, became, end.endedAtMs)
     else events.emit({ type: "attempt.fenced", ...factsOf(end.run) })
     end.done()
@@ -186,11 +231,11 @@ export function createSettler(parts: SettlerParts): Settler {
   }
 
   function room(): number {
-    return MOST_PENDING - pending.size - written.size
+    return MOST_PENDING - pending.size - written.size - aside.size
   }
 
   function isWaitingForLong(ends: ReadonlyMap<ClaimedRun, PendingEnd>): boolean {
-    // The first is the oldest.
+    // The first is the oldest, or has been tried before.
     for (const { endedAtMs } of ends.values()) return runtime.monotonicMs() - endedAtMs >= LONGEST_PENDING_MS
     return false
   }
