@@ -130,10 +130,4 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
 }
 
 /** Decided, and without effect until the part of Carillon that they govern is there. */
-export const RESERVED_DEFAULTS: readonly DefaultName[] = [
-  "timeoutWarningFactor",
-  "logBytes",
-  "statsMs",
-  "settleDelayMs",
-  "prefetchAgeMs",
-]
+export const RESERVED_DEFAULTS: readonly DefaultName[] = ["statsMs"]

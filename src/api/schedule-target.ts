@@ -8,8 +8,7 @@ import { scheduleNameCheck, scheduleTenantCheck } from "./schedule-options.ts"
 export function partsOf({ runtime, engine }: Opened): ChangeParts {
   const onChanged = () => {
     // Whoever sleeps until a later moment looks again, here and elsewhere.
-    engine.scheduler.bell.ring()
-    engine.wakeups.waiting()
+    engine.wakeups.rescheduled()
   }
   return {
     runtime,

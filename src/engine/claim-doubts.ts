@@ -1,7 +1,8 @@
 /**
  * Claims whose answers were lost. Such a claim may have taken runs that nobody here knows of, under a lease that goes on
- * being renewed. They all carry the number of that claim, so they are given back by it, again and again for as long as
- * the claim could still be under way.
+ * being renewed. They all carry the number of that claim, so they are given back by it, again and again: for as long as
+ * the claim is likely to be under way whenever something is claimed, and after that now and then for as long as the lease
+ * lives. A server that does not notice that nobody listens any more may wait for a lock for an hour, and then commit.
  */
 import { DEFAULTS } from "../defaults.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -11,13 +12,18 @@ import { releaseUnknown, type WorkerIdentity } from "./settle-batch.ts"
 
 export interface ClaimDoubts {
   readonly add: (claim: DoubtfulClaim) => void
-  /** Gives back what doubtful claims have taken. */
-  readonly resolve: () => Promise<void>
+  /** Gives back what doubtful claims have taken; `isLast`: of those as well that are asked about rarely by now. */
+  readonly resolve: (asked?: { readonly isLast: boolean }) => Promise<void>
 }
 
 export interface DoubtfulClaim {
   readonly lease: string
   readonly claim: bigint
+}
+
+interface Doubt extends DoubtfulClaim {
+  readonly likelyUntilMs: number
+  askAtMs: number
 }
 
 export interface ClaimDoubtsParts {
@@ -27,27 +33,30 @@ export interface ClaimDoubtsParts {
   readonly onReady: (pool: string | undefined) => void
 }
 
-const DOUBT_MS = 2 * DEFAULTS.deadlineMs
+const LIKELY_MS = 2 * DEFAULTS.deadlineMs
+const RARELY_MS = 60_000
+/** The oldest are forgotten: a database that answers nothing for days shall not fill the memory. */
+const MOST_REMEMBERED = 1_000
 
 export function createClaimDoubts({ runtime, lease, identity, onReady }: ClaimDoubtsParts): ClaimDoubts {
   const { database, monotonicMs } = runtime
-  let doubts: (DoubtfulClaim & { readonly untilMs: number })[] = []
+  let doubts: Doubt[] = []
 
   return {
     add: (claim) => {
-      doubts.push({ ...claim, untilMs: monotonicMs() + DOUBT_MS })
+      const likelyUntilMs = monotonicMs() + LIKELY_MS
+      doubts = [...doubts, { ...claim, likelyUntilMs, askAtMs: 0 }].slice(-MOST_REMEMBERED)
     },
-    resolve: async () => {
-      if (doubts.length === 0) return
-      for (const doubt of doubts) {
+    resolve: async ({ isLast } = { isLast: false }) => {
+      // A dead lease is reaped with all that it holds.
+      doubts = doubts.filter((doubt) => doubt.lease === lease.id())
+      for (const doubt of doubts.filter(({ askAtMs }) => isLast || askAtMs <= monotonicMs())) {
         const taken = await database.run(findClaimed, { lease: doubt.lease, claim: doubt.claim })
+        if (monotonicMs() >= doubt.likelyUntilMs) doubt.askAtMs = monotonicMs() + RARELY_MS
         if (taken.length === 0) continue
         await releaseUnknown(runtime, identity, { ...doubt, ids: taken.map(({ id }) => id) })
         onReady(undefined)
       }
-      const nowMs = monotonicMs()
-      // After that long it cannot be under way any more, and a dead lease is reaped with all that it holds.
-      doubts = doubts.filter((doubt) => doubt.untilMs > nowMs && doubt.lease === lease.id())
     },
   }
 }

@@ -4,13 +4,14 @@
  * Beginning at a low-water mark keeps a claim cheap, however many runs have gone through the pool while an old
  * snapshot keeps their index entries. The mark is no more than a hint: a look at the open transactions, twice a
  * second, moves it back to where something may have turned up, and whatever was overlooked is found by a sweep from
- * the bottom up to it, as often as that is worth at most a fiftieth of the time. A sweep may take long, and nothing
- * waits for it. Whoever starts begins where others have come to.
+ * the bottom up to it, as often as that is worth a fiftieth of the time, and after ten minutes at the latest. A sweep may
+ * take long, and nothing waits for it. Whoever starts begins where others have come to.
  */
 import type { AnyJob } from "../job/define.ts"
 import { parseSnapshot } from "../queue/low-water.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { forgetEndedClaims } from "../store/claims/forget-ended.ts"
+import type { CallOptions } from "../store/database.ts"
 import { isUncertain } from "../store/database-error.ts"
 import { findLowWater } from "../store/low-water/find.ts"
 import { publishLowWater } from "../store/low-water/publish.ts"
@@ -23,6 +24,7 @@ import { type ClaimedRun, claimedRun, claimNameOf, type Fence } from "./claimed-
 import type { ReadyLane } from "./lane.ts"
 import { createLanes, type LaneParams } from "./lanes.ts"
 import type { Lease } from "./lease.ts"
+import { restAfter, WALK_DEADLINE_MS } from "./sweep-pace.ts"
 
 export interface Claimer {
   /** Gives back what claims may have taken whose answers were lost. */
@@ -84,9 +86,7 @@ interface Taken {
 type Row = typeof claimRuns extends Statement<infer _, infer R> ? R : never
 
 const LOOK_EVERY_MS = 500
-/** A sweep that took a millisecond may be repeated after so many. */
-const SWEEP_SHARE = 50
-/** However quick it was. */
+/** Between sweeps, however quick they are. */
 const SWEEP_REST_MS = 200
 /** However busy the pool is, what was passed is swept this often, unless that takes too long. */
 const SWEEP_AT_LEAST_MS = 60_000
@@ -123,6 +123,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   let publishAtMs = 0
   const closed = new AbortController()
   const call = { unless: closed.signal }
+  const patiently = { ...call, deadlineMs: WALK_DEADLINE_MS }
 
   async function begin(): Promise<void> {
     const alarmsBefore = alarms
@@ -135,15 +136,16 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       const firstSweepAtMs = monotonicMs() + FIRST_SWEEP_MS * (0.5 + runtime.random())
       if (alarms === alarmsBefore) sweepAtLastMs = firstSweepAtMs
     }
-    await look()
+    // With no place to begin at, this goes over everything.
+    await look(patiently)
     hasBegun = true
   }
 
   /** Learns what has changed beside the wake-ups. */
-  async function look(): Promise<void> {
+  async function look(how: CallOptions = call): Promise<void> {
     for (;;) {
       alarmsAtLook = alarms
-      const rows = await database.run(lookAround, { pool, ...lanes.gaps() }, call)
+      const rows = await database.run(lookAround, { pool, ...lanes.gaps() }, how)
       const [first] = rows
       if (first) lanes.look(parseSnapshot(first.snapshot, first.rank))
       lookAtMs = monotonicMs() + LOOK_EVERY_MS
@@ -157,11 +159,15 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   }
 
   /** Claims in these lanes; `undefined`: the lease was lost meanwhile. */
-  async function take(order: LaneParams, { limit, except }: Wanted): Promise<Taken | undefined> {
+  async function take(
+    order: LaneParams,
+    { limit, except }: Wanted,
+    how: CallOptions = call,
+  ): Promise<Taken | undefined> {
     if (order.solos.length === 0) return { rows: [], runs: [] }
     const mine = { lease: lease.id(), claim: runtime.randomBits() }
     const rows = await database
-      .run(claimRuns, { ...mine, pool, jobs: names, except, ...order, limit }, call)
+      .run(claimRuns, { ...mine, pool, jobs: names, except, ...order, limit }, how)
       .catch((error: unknown) => {
         if (isUncertain(error)) doubts.add(mine)
         throw error
@@ -198,7 +204,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   }
 
   return {
-    resolveDoubts: doubts.resolve,
+    resolveDoubts: () => doubts.resolve(),
     claim: async (wanted) => {
       if (!hasBegun) await begin()
       return takeOn(wanted)
@@ -218,7 +224,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       sweepAtMs = Number.POSITIVE_INFINITY
       sweepAtLastMs = Number.POSITIVE_INFINITY
       try {
-        const taken = await take(lanes.passed({ ...wanted, lowestFirst: false }), wanted)
+        const taken = await take(lanes.passed({ ...wanted, lowestFirst: false }), wanted, patiently)
         if (!taken) return NOTHING
         const { rows, runs } = taken
         const isDone = isAll(rows.length, most, wanted)
@@ -229,7 +235,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         return { runs, isEmpty: isDone && rows.length === 0 && isQuiet }
       } finally {
         const endedAtMs = monotonicMs()
-        const restMs = Math.max(SWEEP_REST_MS, SWEEP_SHARE * (endedAtMs - startedAtMs))
+        const restMs = restAfter(endedAtMs - startedAtMs, { leastMs: SWEEP_REST_MS })
         sweepAtMs = endedAtMs + restMs
         sweepAtLastMs = alarms === alarmsBefore ? endedAtMs + BUSY_REST[outcome](restMs) : 0
       }

@@ -92,10 +92,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     isOn: config.wakeups,
     handlers: {
       onReady: wakeWorkers,
-      onWaiting: () => {
-        promoter.bell.ring()
-        scheduler.bell.ring()
-      },
+      onWaiting: () => promoter.bell.ring(),
+      onRescheduled: () => scheduler.bell.ring(),
       onCancelled: (run) => {
         for (const worker of workers) worker.cancel(run)
       },
@@ -144,6 +142,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onLost: (lost, because) => {
       // What has ended is still offered to the database: the fence decides.
       events.emit({ type: "lease.lost", lease: lost, runs: abortLost(workers, lost), because })
+      // The database may have known before we did, and then claims have found nothing where there was something.
+      wakeWorkers(undefined)
     },
     onBlocked: (blocked) => events.emit({ type: "worker.blocked", ...blocked }),
     onHeartbeatFailure: failed("heartbeat"),
@@ -194,10 +194,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onReady: wakeups.ready,
     onParked: admissions.admit,
     onDisplaced: displaced,
-    onChanged: () => {
-      scheduler.bell.ring()
-      wakeups.waiting()
-    },
+    onChanged: wakeups.rescheduled,
   })
   const visibility = createVisibility({
     runtime,

@@ -8,12 +8,14 @@
 import { DEFAULTS } from "../defaults.ts"
 import { BOTTOM, createLowWater, parseSnapshot } from "../queue/low-water.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import type { CallOptions } from "../store/database.ts"
 import { nextDue } from "../store/runs/next-due.ts"
 import { promoteRuns } from "../store/runs/promote.ts"
 import type { InstantMs } from "../time/instant.ts"
 import { createBeside } from "./beside.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
+import { restAfter, WALK_DEADLINE_MS } from "./sweep-pace.ts"
 
 export interface Promoter extends Loop {
   /** Resolves when no sweep is under way. */
@@ -36,8 +38,7 @@ interface Promoted {
 const BATCH = 1_000
 /** What is due and cannot be had is in someone else's hands: asking at once would only ask again. */
 const HELD_REST_MS = 50
-/** A sweep that took a millisecond may be repeated after so many, and however quick it was, after this. */
-const SWEEP_SHARE = 50
+/** Between sweeps, however quick they are. */
 const SWEEP_REST_MS = 5_000
 /** What is due is one lane, in the order of time. */
 const DUE = "due"
@@ -54,8 +55,8 @@ export function createPromoter({ runtime, onReady, onParked }: PromoterParts): P
   let sweepAtMs = 0
 
   /** Those that are due from one moment up to another. */
-  async function promote(from: InstantMs, to: InstantMs): Promise<Promoted> {
-    const promoted = await database.run(promoteRuns, { from, to, limit: BATCH })
+  async function promote(from: InstantMs, to: InstantMs, how: CallOptions = {}): Promise<Promoted> {
+    const promoted = await database.run(promoteRuns, { from, to, limit: BATCH }, how)
     for (const { state, runs: _, last_due: __, ...lane } of promoted) {
       if (state === "ready") onReady(lane)
       else onParked()
@@ -78,13 +79,13 @@ export function createPromoter({ runtime, onReady, onParked }: PromoterParts): P
     try {
       let fromMs = FIRST_MS
       while (!signal.aborted) {
-        const { total, lastMs } = await promote(fromMs, to)
+        const { total, lastMs } = await promote(fromMs, to, { deadlineMs: WALK_DEADLINE_MS })
         if (total < BATCH) return
         fromMs = lastMs
       }
     } finally {
       const endedMs = monotonicMs()
-      sweepAtMs = endedMs + Math.max(SWEEP_REST_MS, SWEEP_SHARE * (endedMs - startedMs))
+      sweepAtMs = endedMs + restAfter(endedMs - startedMs, { leastMs: SWEEP_REST_MS })
     }
   }
 

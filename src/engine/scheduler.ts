@@ -132,7 +132,10 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   async function pauseFailing(): Promise<void> {
     if (failing.size === 0) return
     const ids = [...failing]
-    for (const schedule of await database.run(namesOfSchedules, { ids })) await care.pauseSpent(schedule)
+    for (const schedule of await database.run(namesOfSchedules, { ids })) {
+      // One that cannot be read here is judged when it is due, by whoever can.
+      await care.pauseSpent(schedule).catch(() => false)
+    }
     for (const id of ids) failing.delete(id)
   }
 
@@ -279,6 +282,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   function tell({ row: { id, name }, decision }: Decided<Writable>): void {
     // Told once, until it has gone on: it is looked at every second.
     if (decision.isHeld && !held.has(id)) events.emit({ type: "schedule.held", schedule: id, name })
+    if (held.size >= MOST_REMEMBERED) held.clear()
     if (decision.isHeld) held.add(id)
     else held.delete(id)
     if (decision.state !== "active") {

@@ -46,7 +46,7 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
 
 /** With what claims may have taken whose answers were lost. What fails here is left to the lease, which expires later. */
 async function giveUp({ doubts, lease, workers }: ShutdownParts): Promise<void> {
-  await doubts.resolve().catch(() => {})
+  await doubts.resolve({ isLast: true }).catch(() => {})
   await lease.retire().catch(() => {})
   await Promise.all(workers.map((worker) => worker.publish())).catch(() => {})
 }

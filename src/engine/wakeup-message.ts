@@ -4,6 +4,8 @@ import type { ReadyLane } from "./lane.ts"
 export type WakeupMessage =
   | { readonly about: "ready"; readonly lane: ReadyLane }
   | { readonly about: "waiting" }
+  | { readonly about: "schedules" }
+  | { readonly about: "resumed" }
   | { readonly about: "cancelled"; readonly run: string }
 
 /** The largest number that the database has for it. */
@@ -16,7 +18,9 @@ export function formatMessage(message: WakeupMessage): string {
       return `ready ${solo ? "solo" : "any"} ${priority} ${rank} ${pool}`
     }
     case "waiting":
-      return "waiting"
+    case "schedules":
+    case "resumed":
+      return message.about
     case "cancelled":
       return `cancelled ${message.run}`
   }
@@ -34,7 +38,7 @@ export function parseMessage(line: string): WakeupMessage | undefined {
       lane: { pool, solo: solo === "solo", priority: Number(priority), rank: BigInt(rank) },
     }
   }
-  if (line === "waiting") return { about: "waiting" }
+  if (line === "waiting" || line === "schedules" || line === "resumed") return { about: line }
   const cancelled = /^cancelled ([0-9a-f-]{36})$/.exec(line)
   return cancelled ? { about: "cancelled", run: cancelled[1] ?? "" } : undefined
 }

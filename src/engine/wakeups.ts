@@ -1,5 +1,6 @@
 /**
- * Tells workers, here and in other processes, what has become ready for them, and whose run was cancelled.
+ * Tells loops, here and in other processes, what has become ready for them, which runs wait, that schedules have changed,
+ * that a pause is over, and whose run was cancelled.
  *
  * Here at once; elsewhere by a notification after the commit, many in one: what comes while one is being sent
  * goes out with the next. A notification that is lost delays a run until somebody looks by itself.
@@ -22,6 +23,10 @@ export interface Wakeups {
   readonly announcement: (lane: ReadyLane) => Word | undefined
   /** A run waits that may be due before anyone looks. */
   readonly waiting: () => void
+  /** Schedules were changed: one may be due before anyone looks, or earlier than others that are known of. */
+  readonly rescheduled: () => void
+  /** A pause is over: what claims have passed because of it is there for them. */
+  readonly resumed: () => void
   /** Another run takes the place of this one, which is running somewhere. */
   readonly replaced: (run: string) => void
   /** A running run was cancelled. */
@@ -35,6 +40,7 @@ export interface WakeupHandlers {
   /** Runs are ready; `undefined`: something may have been missed, anywhere. */
   readonly onReady: (lane: ReadyLane | undefined) => void
   readonly onWaiting: () => void
+  readonly onRescheduled: () => void
   /** This process has cancelled a run. */
   readonly onCancelled: (run: string) => void
   /** Somebody says that they have: anybody can. */
@@ -80,6 +86,8 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
   function hear(message: WakeupMessage): void {
     if (message.about === "ready") handlers.onReady(message.lane)
     else if (message.about === "waiting") handlers.onWaiting()
+    else if (message.about === "schedules") handlers.onRescheduled()
+    else if (message.about === "resumed") handlers.onReady(undefined)
     else handlers.onToldOfCancel(message.run)
   }
 
@@ -100,6 +108,14 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
     waiting: () => {
       handlers.onWaiting()
       tellOthers("waiting", { about: "waiting" })
+    },
+    rescheduled: () => {
+      handlers.onRescheduled()
+      tellOthers("schedules", { about: "schedules" })
+    },
+    resumed: () => {
+      handlers.onReady(undefined)
+      tellOthers("resumed", { about: "resumed" })
     },
     replaced: (run) => {
       handlers.onToldOfCancel(run)
@@ -122,6 +138,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
         if (payload !== "") return
         handlers.onReady(undefined)
         handlers.onWaiting()
+        handlers.onRescheduled()
         handlers.onMissed()
       })
     },

@@ -144,7 +144,7 @@ function checkParameters(name: string, sql: string, declared: readonly string[])
 
 /**
  * Puts the schema in: `{runs}` is a table, `{schema}` the schema itself, `{now}` its clock. The clock is read
- * through a sub-select: once per statement, however many rows, and still usable as an index condition.
+ * through a sub-select: once for each mention, however many rows, and still usable as an index condition.
  */
 export function resolveNames(sql: string, schema: string): string {
   const quoted = quoteIdentifier(schema)

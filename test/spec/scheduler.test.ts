@@ -34,6 +34,19 @@ describeEngines("the scheduler", (engine) => {
     expect(await ledger(id)).toMatchObject([{ occurrence: "09:10:00", outcome: "fired", count: 1 }])
   })
 
+  it("goes on when runs of a schedule die that it cannot read", async () => {
+    const { runtime, scheduler, add, at, runs } = await stage()
+    const odd = await add({ spec: every("1d"), overlap: "allow" })
+    const other = await add({ spec: every("10m"), overlap: "allow" })
+    await execute(
+      runtime.database,
+      `update {schedules} set spec = '{"every":"now and then"}', settings = '{"pauseAfterFailures":1}' where id = '${odd}'`,
+    )
+    scheduler.died(odd)
+    await at("09:10")
+    expect(await runs(other)).toHaveLength(1)
+  })
+
   it("sleeps until the next one is due", async () => {
     const { add, at } = await stage()
     await add({ spec: every("10m") })

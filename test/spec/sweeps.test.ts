@@ -4,7 +4,7 @@ import { type AnyJob, defineJob } from "../../src/job/define.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { execute, rowsOf } from "../support/sql.ts"
-import { answerLost, busy, type Meddling } from "../support/watched-database.ts"
+import { answerLost, busy, type Meddling, requestLost } from "../support/watched-database.ts"
 
 const PATIENCE = { interval: 1, timeout: 20_000 }
 /** How long a worker rests that may start nothing. */
@@ -112,6 +112,21 @@ describeEngines(
       stage.pass(98_000)
       expect(await claimsOfTick(stage)).toBe(2)
       stage.pass(2_000)
+      expect(await claimsOfTick(stage)).toBe(3)
+      await stage.settled()
+    })
+
+    it("the next waits for ten minutes at the most, however long it took", async () => {
+      const { stage } = await stageOf()
+      await (await beginSweep(stage))()
+      await stage.settled()
+      const end = await beginSweep(stage)
+      stage.pass(60_000)
+      await end()
+      await claimsOfTick(stage)
+      stage.pass(599_000)
+      expect(await claimsOfTick(stage)).toBe(2)
+      stage.pass(1_000)
       expect(await claimsOfTick(stage)).toBe(3)
       await stage.settled()
     })
@@ -256,6 +271,62 @@ describeEngines(
       )
       expect(held).toEqual([{ held: false }])
       await endAll()
+    })
+  },
+  ["PGlite"],
+)
+
+describeEngines(
+  "a claim that nobody has heard of",
+  (engine) => {
+    it("is given back, however late it takes effect", async () => {
+      const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      let takeEffect = async () => {}
+      stage.database.meddle("runs/claim", (run) => {
+        takeEffect = async () => void (await run())
+        return requestLost(run)
+      })
+      const enqueue = () => stage.enqueue(job, 1, { runAt: new Date(0) })
+      await enqueue()
+      await expect(stage.tick()).rejects.toThrow("the test cut the connection")
+      await stage.tick()
+      await stage.settled()
+      // Long after the call was given up, the server is done with what it waited for.
+      stage.pass(120_000)
+      await stage.tick()
+      const [id = ""] = await enqueue()
+      await takeEffect()
+      await stage.tick()
+      expect(stage.started()).not.toContain(id)
+      stage.pass(60_000)
+      await stage.tick()
+      await stage.settled()
+      expect(stage.started()).toContain(id)
+    })
+  },
+  ["PGlite"],
+)
+
+describeEngines(
+  "a lease that is over before anyone here knows",
+  (engine) => {
+    it("makes claims look again at what they have found nothing of meanwhile", async () => {
+      const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      await stage.enqueue(job, 1, { runAt: new Date(0) })
+      await stage.tick()
+      await stage.settled()
+      await stage.tick()
+      await execute(stage.database, "update {workers} set dead = true")
+      const id = await addBelow(stage)
+      stage.pass(60_000)
+      await stage.tick()
+      expect(stage.started()).not.toContain(id)
+      await stage.engine.lease.tick(new AbortController().signal)
+      await stage.tick()
+      await stage.settled()
+      expect(stage.started()).toContain(id)
     })
   },
   ["PGlite"],

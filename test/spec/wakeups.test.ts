@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { resolveEnqueue } from "../../src/api/enqueue-options.ts"
 import { createEngine } from "../../src/engine/engine.ts"
+import type { Loop } from "../../src/engine/loop.ts"
 import { insertParams } from "../../src/engine/new-run.ts"
 import { type AnyJob, defineJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
@@ -10,6 +11,7 @@ import type { Database } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { openPglite } from "../../src/store/pglite.ts"
 import { insertRuns } from "../../src/store/runs/insert.ts"
+import { describeEngines, type Engine } from "../support/engines.ts"
 
 const HOUR_MS = 3_600_000
 const host = createSystemHost()
@@ -69,4 +71,60 @@ describe("a run that goes back", () => {
     await worker.bell.rest(HOUR_MS, signal)
     await engine.stop(0)
   })
+})
+
+describe("whoever is told", () => {
+  /** Engines of two processes whose loops do not run, the second of which hears the first. */
+  async function two(engine: Engine) {
+    const { database } = await engine.migrated()
+    const open = async () => {
+      const opened = createEngine(
+        { ...host, database },
+        createEvents(() => {}),
+        {
+          jobs: new Map(),
+          pools: new Map([["default", 1]]),
+          leaseMs: 60_000,
+          renewEveryMs: 15_000,
+          wakeups: true,
+          version: undefined,
+        },
+      )
+      await opened.open()
+      return opened
+    }
+    const [one, other] = [await open(), await open()]
+    await other.wakeups.listen()
+    return { one, other }
+  }
+
+  describeEngines(
+    "by another process",
+    (engine) => {
+      it("that a pause is over looks at all that claims have passed", async () => {
+        const { one, other } = await two(engine)
+        one.wakeups.resumed()
+        for (const worker of other.workers) await worker.bell.rest(HOUR_MS, signal)
+        await Promise.all([one.stop(0), other.stop(0)])
+      })
+
+      it("that schedules have changed looks at them, and that a run waits at runs only", async () => {
+        const { one, other } = await two(engine)
+        const heard: string[] = []
+        const rest = async ({ name, bell }: Loop) => {
+          await bell.rest(HOUR_MS, signal)
+          heard.push(name)
+        }
+        const scheduler = rest(other.scheduler)
+        const promoter = rest(other.promoter)
+        one.wakeups.waiting()
+        await promoter
+        one.wakeups.rescheduled()
+        await scheduler
+        expect(heard).toEqual(["promoter", "scheduler"])
+        await Promise.all([one.stop(0), other.stop(0)])
+      })
+    },
+    ["PostgreSQL 18"],
+  )
 })
