@@ -248,7 +248,7 @@ export function publish(host: Host, application: Application): Carillon {
     resume: call(async ({ runtime, engine }, target: PauseTarget, by: ByWhom) => {
       const changed = await resume(runtime, target, by)
       engine.mover.bell.ring()
-      engine.wakeups.resumed()
+      if (changed) engine.wakeups.resumed()
       return changed
     }),
     pauses: call(({ runtime }) => listPauses(runtime)),

@@ -50,11 +50,15 @@ export function createClaimDoubts({ runtime, lease, identity, onReady }: ClaimDo
     resolve: async ({ isLast } = { isLast: false }) => {
       // A dead lease is reaped with all that it holds.
       doubts = doubts.filter((doubt) => doubt.lease === lease.id())
-      for (const doubt of doubts.filter(({ askAtMs }) => isLast || askAtMs <= monotonicMs())) {
-        const taken = await database.run(findClaimed, { lease: doubt.lease, claim: doubt.claim })
-        if (monotonicMs() >= doubt.likelyUntilMs) doubt.askAtMs = monotonicMs() + RARELY_MS
-        if (taken.length === 0) continue
-        await releaseUnknown(runtime, identity, { ...doubt, ids: taken.map(({ id }) => id) })
+      const nowMs = monotonicMs()
+      const asked = doubts.filter(({ askAtMs }) => isLast || askAtMs <= nowMs)
+      if (asked.length === 0) return
+      for (const doubt of asked) if (nowMs >= doubt.likelyUntilMs) doubt.askAtMs = nowMs + RARELY_MS
+      const held = lease.id()
+      const taken = await database.run(findClaimed, { lease: held, claims: asked.map(({ claim }) => claim) })
+      for (const claim of new Set(taken.map((each) => each.claim))) {
+        const ids = taken.filter((each) => each.claim === claim).map(({ id }) => id)
+        await releaseUnknown(runtime, identity, { lease: held, claim, ids })
         onReady(undefined)
       }
     },

@@ -111,6 +111,8 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   const names = [...jobs.keys()].sort()
   const lanes = createLanes()
   let hasBegun = false
+  /** Until then claims may begin at the bottom. */
+  let hasClaimed = false
   let claims = 0
   let lookAtMs = 0
   let sweepAtMs = 0
@@ -118,6 +120,8 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   /** How often something may have been missed, and how often that had been so when it was last looked for. */
   let alarms = 0
   let alarmsAtLook = 0
+  /** Whether the database took our lease for a live one at the last look: its clock may have jumped past what it knew. */
+  let isHeld = true
   /** Runs, since it was last said how far this claimer has come. */
   let takenSince = 0
   let publishAtMs = 0
@@ -141,13 +145,25 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     hasBegun = true
   }
 
+  /** Something may have been missed, anywhere. */
+  function alarm(): void {
+    alarms += 1
+    lookAtMs = 0
+    sweepAtLastMs = 0
+  }
+
   /** Learns what has changed beside the wake-ups. */
   async function look(how: CallOptions = call): Promise<void> {
     for (;;) {
       alarmsAtLook = alarms
-      const rows = await database.run(lookAround, { pool, ...lanes.gaps() }, how)
+      const rows = await database.run(lookAround, { lease: lease.id(), pool, ...lanes.gaps() }, how)
       const [first] = rows
-      if (first) lanes.look(parseSnapshot(first.snapshot, first.rank))
+      if (first) {
+        lanes.look(parseSnapshot(first.snapshot, first.rank))
+        // Until now claims have found nothing, whatever there was, and may have passed it.
+        if (first.is_held && !isHeld) alarm()
+        isHeld = first.is_held
+      }
       lookAtMs = monotonicMs() + LOOK_EVERY_MS
       const found = rows.flatMap(({ solo, priority }) =>
         solo === null || priority === null ? [] : [{ solo, priority }],
@@ -186,14 +202,15 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
 
   /** Whether it has left nothing that it could have had. Under a lease that is over nothing can be. */
   function isAll(count: number, most: number, { except }: Wanted): boolean {
-    return count < most && except.length === 0 && lease.remainingMs() > 0
+    return count < most && except.length === 0 && isHeld && lease.remainingMs() > 0
   }
 
   async function takeOn(wanted: Wanted): Promise<Claim> {
     claims += 1
     const [asked, most, alarmsBefore] = [lanes.names(), mostOf(wanted), alarms]
     const lowestFirst = claims % LOWEST_FIRST_EVERY === 0
-    const taken = await take(lanes.order({ ...wanted, lowestFirst }), wanted)
+    const taken = await take(lanes.order({ ...wanted, lowestFirst }), wanted, hasClaimed ? call : patiently)
+    hasClaimed = true
     if (!taken) return NOTHING
     const { rows, runs } = taken
     for (const last of lastOfLanes(rows)) lanes.pass(last, last.rank)
@@ -242,11 +259,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     },
     wake: (lane) => {
       if (lane) lanes.wake(lane)
-      else {
-        alarms += 1
-        lookAtMs = 0
-        sweepAtLastMs = 0
-      }
+      else alarm()
     },
     hasSolos: lanes.hasSolos,
     forgetEnded: async () => {

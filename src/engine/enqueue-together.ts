@@ -35,6 +35,8 @@ const MOST_UNDER_WAY = 2
 /** How much goes together: a statement that takes a few milliseconds, and no more memory than a large run. */
 const MOST_RUNS = 500
 const MOST_CHARACTERS = 1_000_000
+/** Those that go together have to be done when the first of them has: so much of its time may a call lose by that. */
+const MOST_APART_MS = 1_000
 
 export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Host) {
   const lines = new WeakMap<AnyJob, Line>()
@@ -103,10 +105,12 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
 /** From the front, as many as may go together, and one in any case. */
 function takeSome(waiting: Call[]): Call[] {
   let [count, runs, characters] = [0, 0, 0]
+  const untilMs = (waiting[0]?.deadlineAtMs ?? 0) + MOST_APART_MS
   for (const call of waiting) {
     runs += call.runs.length
     for (const { input } of call.runs) characters += input.length
-    if (count > 0 && (runs > MOST_RUNS || characters > MOST_CHARACTERS)) break
+    const isTooMuch = runs > MOST_RUNS || characters > MOST_CHARACTERS || call.deadlineAtMs > untilMs
+    if (count > 0 && isTooMuch) break
     count += 1
   }
   return waiting.splice(0, count)

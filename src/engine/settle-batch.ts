@@ -48,6 +48,8 @@ export interface SettleBatch<E extends End> {
   readonly isDoubtful: (end: E) => boolean
   /** Called for each end as soon as it is certain, after the commit. `undefined`: it was no longer ours. */
   readonly tell: (end: E, became: Became | undefined) => void
+  /** Called before another end is written in the place of one that the database refuses. */
+  readonly replace: (end: E, by: E) => void
   /** Called for an end that fails even alone, for no reason of its own that is known. The others go on. */
   readonly setAside: (end: E, error: DatabaseError) => void
 }
@@ -99,7 +101,8 @@ export async function releaseUnknown(
   const setAside = (_: End, error: DatabaseError) => {
     failure ??= error
   }
-  await settleBatch(runtime, { ends, identity, isDoubtful: () => false, tell: () => {}, setAside })
+  const nobodyWaits = { isDoubtful: () => false, tell: () => {}, replace: () => {} }
+  await settleBatch(runtime, { ends, identity, ...nobodyWaits, setAside })
   if (failure) throw failure
 }
 
@@ -145,6 +148,7 @@ async function settleAlone<E extends End>(
       fate: { final: true, state: "dead" },
       logs: null,
     }
+    batch.replace(end, dead)
     try {
       return await writeAndTell(runtime, { ...batch, ends: [dead] })
     } catch (again) {

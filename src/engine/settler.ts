@@ -75,15 +75,16 @@ interface PendingEnd extends End {
   doubtful: boolean
 }
 
+/** In the order in which they are to be written. */
+type Ends = Map<ClaimedRun, PendingEnd>
+
 const REST_BASE_MS = 50
 const REST_CAP_MS = 5_000
-/** What fails alone is likely to fail again. */
-const ASIDE_REST_CAP_MS = 60_000
-/** If more than that of one batch fail alone, it is not about them. */
+/** If more than that fail alone, of one batch or with nothing written in between, it is not about them. */
 const MOST_SET_ASIDE = 3
 /** Writes at the same time: one is sent while the other is answered. */
 const WRITERS = 2
-/** No handler starts with more results than this unwritten, or with one that has waited so long. */
+/** No handler starts with more results than this unwritten, or with one that has waited so long and was not set aside. */
 const MOST_PENDING = 1_000
 const LONGEST_PENDING_MS = 1_000
 /** Results are escaped, sent and parsed in one go; more than this at once would block everything else. */
@@ -92,17 +93,19 @@ const MOST_CHARACTERS = 4_194_304
 export function createSettler(parts: SettlerParts): Settler {
   const { runtime, events, identity, onFailure } = parts
   /** Waiting for a writer, the oldest first. */
-  const pending = new Map<ClaimedRun, PendingEnd>()
+  const pending: Ends = new Map()
   /** In the hands of a writer. */
-  const written = new Map<ClaimedRun, PendingEnd>()
+  const written: Ends = new Map()
   /** Failed even alone. They count among what may be lost, but nobody waits for them. */
-  const aside = new Map<ClaimedRun, PendingEnd>()
+  const aside: Ends = new Map()
   const closed = new AbortController()
   let writers = 0
   let most: number = DEFAULTS.settleRuns
   let gathering = false
   /** How often what was set aside has been tried again; undefined while there is nothing. */
   let retries: number | undefined
+  /** How many were set aside since an end was last written. */
+  let asideInARow = 0
 
   /** Finds a writer for what is pending: now, or when more has gathered. */
   function enlist(isUrgent = false): void {
@@ -123,20 +126,18 @@ export function createSettler(parts: SettlerParts): Settler {
     while (pending.size > 0 && !closed.signal.aborted) {
       const batch = takeBatch(pending, most)
       for (const end of batch) written.set(end.run, end)
-      const asideBefore = aside.size
       try {
         await settle(batch)
         failures = 0
         most = DEFAULTS.settleRuns
         parts.onWritten()
       } catch (error) {
-        // Where some have stepped aside, the others may go through the next time.
-        failures = aside.size > asideBefore ? 1 : failures + 1
+        failures += 1
         onFailure(error, failures)
         // A batch that takes too long to be answered is too large.
         if (isLate(error)) most = Math.max(1, Math.ceil(batch.length / 2))
-        for (const end of batch) putBack(end, error)
-        await rest(failures, REST_CAP_MS)
+        for (const { run } of batch) putBack(run, error)
+        await rest(failures)
       }
       // The second writer is for full batches; what trickles in, one can write alone.
       if (writers > 1 && pending.size < most) break
@@ -152,15 +153,14 @@ export function createSettler(parts: SettlerParts): Settler {
       identity,
       isDoubtful: (end) => end.doubtful,
       tell,
+      replace: ({ run }, by) => {
+        for (const ends of [written, aside]) if (ends.has(run)) ends.set(run, by)
+      },
       setAside: ({ run }, error) => {
         failed += 1
         if (failed > MOST_SET_ASIDE) throw error
-        const end = written.get(run) ?? aside.get(run)
-        if (!end) return
-        written.delete(run)
-        // Behind the others, who may fare better.
-        aside.delete(run)
-        aside.set(run, end)
+        if (!aside.has(run)) asideInARow += 1
+        move(run, written.has(run) ? written : aside, aside)
         onFailure(error, (retries ?? 0) + 1)
         if (retries === undefined) void retryAside()
       },
@@ -170,32 +170,33 @@ export function createSettler(parts: SettlerParts): Settler {
   /** More and more seldom, until all of it is written or was no longer ours. */
   async function retryAside(): Promise<void> {
     for (retries = 1; aside.size > 0; retries += 1) {
-      await rest(retries, ASIDE_REST_CAP_MS)
+      await rest(retries)
       if (closed.signal.aborted) return
       const batch = takeBatch(new Map(aside), DEFAULTS.settleRuns)
       await settle(batch).catch((error: unknown) => {
-        if (isUncertain(error)) for (const end of batch) end.doubtful = true
+        for (const { run } of batch) doubt(aside.get(run), error)
         onFailure(error, (retries ?? 0) + 1)
       })
+      parts.onWritten()
     }
     retries = undefined
   }
 
-  async function rest(failures: number, mostMs: number): Promise<void> {
-    const longestMs = Math.min(mostMs, REST_BASE_MS * 2 ** failures)
+  async function rest(failures: number): Promise<void> {
+    const longestMs = Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
     await runtime.sleep(runtime.random() * longestMs, closed.signal)
   }
 
   /** To the end of the line, if it is still waiting. */
-  function putBack(end: PendingEnd, error: unknown): void {
-    if (!written.delete(end.run)) return
-    if (isUncertain(error)) end.doubtful = true
-    pending.set(end.run, end)
+  function putBack(run: ClaimedRun, error: unknown): void {
+    doubt(written.get(run), error)
+    move(run, written, pending)
   }
 
   /** After the commit: whoever waits learns what became of the run, or that it was no longer ours. */
   function tell(end: PendingEnd, became: Became | undefined): void {
     if (!written.delete(end.run) && !aside.delete(end.run)) return
+    asideInARow = 0
     if (became) tellBecame(end, became, end.endedAtMs)
     else events.emit({ type: "attempt.fenced", ...factsOf(end.run) })
     end.done()
@@ -235,7 +236,7 @@ export function createSettler(parts: SettlerParts): Settler {
   }
 
   function isWaitingForLong(ends: ReadonlyMap<ClaimedRun, PendingEnd>): boolean {
-    // The first is the oldest, or has been tried before.
+    // The first is about the oldest: what has failed stands behind those that came meanwhile.
     for (const { endedAtMs } of ends.values()) return runtime.monotonicMs() - endedAtMs >= LONGEST_PENDING_MS
     return false
   }
@@ -249,7 +250,8 @@ export function createSettler(parts: SettlerParts): Settler {
       enlist(run.job.settle === "now")
     },
     tellCompleted: (ended, became) => tellBecame(ended, became, runtime.monotonicMs()),
-    isFull: () => room() <= 0 || isWaitingForLong(written) || isWaitingForLong(pending),
+    isFull: () =>
+      room() <= 0 || asideInARow > MOST_SET_ASIDE || isWaitingForLong(written) || isWaitingForLong(pending),
     room,
     close: () => closed.abort(),
   }
@@ -260,7 +262,7 @@ function laneOf({ run }: EndedAttempt, { rank }: Became): ReadyLane {
 }
 
 /** Takes out as many as go well together, at least one. */
-function takeBatch(pending: Map<ClaimedRun, PendingEnd>, most: number): PendingEnd[] {
+function takeBatch(pending: Ends, most: number): PendingEnd[] {
   const batch: PendingEnd[] = []
   let characters = 0
   for (const [run, end] of pending) {
@@ -270,6 +272,18 @@ function takeBatch(pending: Map<ClaimedRun, PendingEnd>, most: number): PendingE
     pending.delete(run)
   }
   return batch
+}
+
+/** To the end of the other line, or of the same. */
+function move(run: ClaimedRun, from: Ends, to: Ends): void {
+  const end = from.get(run)
+  if (!end) return
+  from.delete(run)
+  to.set(run, end)
+}
+
+function doubt(end: PendingEnd | undefined, error: unknown): void {
+  if (end && isUncertain(error)) end.doubtful = true
 }
 
 function isLate(error: unknown): boolean {

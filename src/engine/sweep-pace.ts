@@ -1,7 +1,7 @@
 /** Looks that step over all that has died, which an old snapshot keeps: how long one may take, and how long it rests. */
 
-/** A million entries take a second, and much longer from a disk. */
-export const WALK_DEADLINE_MS = 300_000
+/** A million entries take a second, and much longer from a disk. A stop waits for a walk, within its grace. */
+export const WALK_DEADLINE_MS = 120_000
 /** One that took a millisecond may be repeated after so many, which is a fiftieth of the time. */
 const SHARE = 50
 /** However long it took: what was overlooked shall not wait for hours. */

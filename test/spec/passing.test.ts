@@ -111,6 +111,24 @@ describeEngines(
       })
     })
 
+    it("is gone back upon by a claimer whose lease was over in the database and is live again", async () => {
+      const { claimer, database, goThrough, addAtTheBottom, swept } = await stageOn(engine)
+      await goThrough()
+      await swept()
+      // As when its clock jumps, until the next renewal.
+      const expire = (when: string) =>
+        execute(database, `update {workers} set expires_at = {now} + '${when}'`)
+      await expire("-1 second")
+      await addAtTheBottom()
+      await goThrough()
+      expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
+      expect(claimer.isSweepDue(false)).toBe(false)
+      await expire("1 minute")
+      await goThrough()
+      expect(claimer.isSweepDue(false)).toBe(true)
+      expect(await swept()).toBe(1)
+    })
+
     describe("a sweep", () => {
       it("is due at once when something may have been missed, and else after a rest, which is longer in a busy pool", async () => {
         const { claimer, time, goThrough } = await stageOn(engine)

@@ -67,6 +67,24 @@ describeEngines(
       expect(await rowsOf(stage.database, "select from {runs}")).toEqual([])
     })
 
+    it("keeps others from starting when none can be written", async () => {
+      const job = defineJob({ name: "any", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
+      await refuse(stage, "%", "P0001")
+      await stage.enqueue(job, 20, { runAt: new Date(0) })
+      const failures = () => told(stage, "loop.failed").length
+      await vi.waitUntil(async () => {
+        await stage.tick()
+        return failures() >= 10
+      }, PATIENCE)
+      // Of each it took a moment to see that it is not about that one.
+      expect(stage.started().length).toBeLessThan(10)
+      await relent(stage)
+      await goOn(stage, 20)
+      await stage.settled()
+      expect(stage.started()).toHaveLength(20)
+    })
+
     it("is written when it can be, beside any number of its kind", async () => {
       const { stage } = await given(10)
       await goOn(stage, 4)
@@ -92,7 +110,9 @@ describeEngines(
       await goOn(stage, 1)
       await stage.settled()
       expect(told(stage, "attempt.fenced")).toEqual([])
-      expect(told(stage, "attempt.finished")).toMatchObject([{ runState: "dead" }])
+      expect(told(stage, "attempt.finished")).toMatchObject([
+        { outcome: "failed", runState: "dead", error: { code: "DATABASE_REFUSED_VALUE" } },
+      ])
     })
   },
   ["PGlite"],

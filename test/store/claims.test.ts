@@ -40,9 +40,9 @@ describeEngines("a claim", (engine) => {
     const claimed = await claim(database, lease)
     await claim(database, lease)
     expect(await noted(database)).toEqual([{ lease, claim: String(claimed.claim), runs: 3 }])
-    const found = await database.run(findClaimed, { lease, claim: claimed.claim })
+    const found = await database.run(findClaimed, { lease, claims: [claimed.claim] })
     expect(found.map(({ id }) => id).toSorted()).toEqual(ids.toSorted())
-    expect(await database.run(findClaimed, { lease, claim: claimed.claim + 1n })).toEqual([])
+    expect(await database.run(findClaimed, { lease, claims: [claimed.claim + 1n] })).toEqual([])
   })
 
   it("keeps its note until it has ended, whoever says what, and those of other leases keep theirs", async () => {
@@ -80,7 +80,7 @@ describeEngines("a claim", (engine) => {
     const given = { lease, claim: 7n, notAfter: null, ids: [id], inputs: ["{}"] }
     await database.run(insertPlainRuns, { ...settings, ...given })
     expect(await noted(database)).toEqual([{ lease, claim: "7", runs: 1 }])
-    expect(await database.run(findClaimed, { lease, claim: 7n })).toEqual([{ id }])
+    expect(await database.run(findClaimed, { lease, claims: [7n] })).toEqual([{ id, claim: 7n }])
     await database.run(insertPlainRuns, {
       ...settings,
       ...given,

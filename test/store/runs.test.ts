@@ -181,7 +181,7 @@ describeEngines("runs that are claimed", (engine) => {
     const lease = await openLease(database)
     const [first, second] = [await claim(database, lease, { limit: 2 }), await claim(database, lease)]
     const found = async (by: { lease: string; claim: bigint }) =>
-      (await database.run(findClaimed, { lease: by.lease, claim: by.claim })).map(({ id }) => id)
+      (await database.run(findClaimed, { lease: by.lease, claims: [by.claim] })).map(({ id }) => id)
     expect((await found(first)).toSorted()).toEqual(first.ids.toSorted())
     expect(await found(second)).toEqual(second.ids)
     expect(await found({ lease: host.newId(), claim: first.claim })).toEqual([])

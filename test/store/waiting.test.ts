@@ -224,8 +224,9 @@ describeEngines("runs that someone wants now", (engine) => {
 
 describeEngines("a look around", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
-  const look = (on: Runner, gaps: readonly (readonly [boolean, bigint, bigint])[]) =>
+  const look = (on: Runner, gaps: readonly (readonly [boolean, bigint, bigint])[], lease = host.newId()) =>
     on.run(lookAround, {
+      lease,
       pool: "default",
       solos: gaps.map(([solo]) => solo),
       aboves: gaps.map(([, above]) => above),
@@ -240,6 +241,17 @@ describeEngines("a look around", (engine) => {
       expect(rows).toMatchObject([{ rank: NINE_O_CLOCK, solo: null, priority: null }])
       expect(parseSnapshot(rows[0]?.snapshot ?? "", 0n).next).toBeGreaterThan(0n)
     }
+  })
+
+  it("tells whether anything can be claimed under the lease", async () => {
+    const { database } = await withStoppedClock(engine)
+    const lease = await openLease(database)
+    const isHeld = async (id = lease) => (await look(database, [], id))[0]?.is_held
+    expect([await isHeld(), await isHeld(host.newId())]).toEqual([true, false])
+    await execute(database, "update {workers} set expires_at = {now}")
+    expect(await isHeld()).toBe(false)
+    await execute(database, "update {workers} set expires_at = {now} + interval '1 minute', dead = true")
+    expect(await isHeld()).toBe(false)
   })
 
   it("finds the highest priority in each gap, apart for solo runs, in this pool and of ready runs only", async () => {

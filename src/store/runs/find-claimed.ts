@@ -1,20 +1,20 @@
-import { bigint, uuid } from "../codec.ts"
+import { bigint, list, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The runs that one claim took. Asked about a claim whose answer was lost.
+ * The runs that claims took, and which. Asked about claims whose answers were lost.
  *
  * Index: the primary keys of claims and runs.
  */
 export const findClaimed = statement({
   name: "runs/find-claimed",
-  params: { lease: uuid, claim: bigint },
-  returns: { id: uuid },
+  params: { lease: uuid, claims: list(bigint) },
+  returns: { id: uuid, claim: bigint },
   plan: "index",
   sql: `
-  select id
+  select id, claim
   from {runs}
-  where id = any (array(select unnest(runs) from {claims} where lease = @lease and claim = @claim))
-    and lease = @lease and claim = @claim
+  where id = any (array(select unnest(runs) from {claims} where lease = @lease and claim = any (@claims)))
+    and lease = @lease and claim = any (@claims)
 `,
 })

@@ -1,21 +1,30 @@
-import { bigint, boolean, int, list, nullable, text } from "../codec.ts"
+import { bigint, boolean, int, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What a claimer must know to trust its low-water marks: which transactions are open, the rank of this moment, and
- * lanes that it does not know of: for each gap between the priorities it knows, the highest that has a ready run.
+ * What a claimer must know to trust its low-water marks: which transactions are open, the rank of this moment, whether
+ * anything can be claimed under its lease, and lanes that it does not know of: for each gap between the priorities it
+ * knows, the highest that has a ready run.
  *
- * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; of each gap the first entry that is not running.
+ * Index: the primary key of workers; runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; of each gap the first entry that is not running.
  */
 export const lookAround = statement({
   name: "runs/look",
-  params: { pool: text, solos: list(boolean), aboves: list(bigint), belows: list(bigint) },
-  returns: { snapshot: text, rank: bigint, solo: nullable(boolean), priority: nullable(int) },
+  params: { lease: uuid, pool: text, solos: list(boolean), aboves: list(bigint), belows: list(bigint) },
+  returns: {
+    snapshot: text,
+    rank: bigint,
+    is_held: boolean,
+    solo: nullable(boolean),
+    priority: nullable(int),
+  },
   plan: "index",
   sql: `
   select pg_catalog.pg_current_snapshot()::text || ':'
       || pg_catalog.age(pg_catalog.pg_snapshot_xmax(pg_catalog.pg_current_snapshot())::xid) as snapshot,
-    (date_part('epoch', {now}) * 1000000)::bigint as rank, lane.solo, lane.priority
+    (date_part('epoch', {now}) * 1000000)::bigint as rank,
+    exists (select from {workers} where lease = @lease and not dead and expires_at > {now}) as is_held,
+    lane.solo, lane.priority
   from (values (true)) as always
   left join lateral (
     select gap.solo, found.priority
