@@ -10,6 +10,8 @@ import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts
 
 /** Starts are told to the database as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
+/** And by a clock of the process, which goes too fast or too slowly by as much for as long as the attempt takes. */
+const DRIFT = 1e-4
 /** The statement that writes a run reads the clock more than once. */
 const STATEMENT_US = 100_000
 
@@ -23,10 +25,11 @@ export function notEarly(facts: Facts): Judgement {
 }
 
 function complaints(facts: RunFacts): string[] {
-  const early = facts.rows.flatMap(({ attempt, startedAtUs, dueAtUs }) => {
-    const earlyUs = dueAtUs - (startedAtUs ?? dueAtUs)
+  const early = facts.rows.flatMap(({ attempt, startedAtUs, finishedAtUs, dueAtUs }) => {
+    const startUs = startedAtUs ?? dueAtUs
+    const earlyUs = dueAtUs - startUs
     return sayIf(
-      earlyUs > GRAIN_US,
+      earlyUs > GRAIN_US + DRIFT * (finishedAtUs - startUs),
       () => `was started ${earlyUs} µs before attempt ${attempt} was due, by the database's clock.`,
     )
   })
