@@ -10,8 +10,8 @@ import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts
 
 /** Starts are told to the database as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
-/** And by a clock of the process, which goes too fast or too slowly by as much for as long as the attempt takes. */
-const DRIFT = 1e-4
+/** And by a clock of the process, which is wrong by up to 50 millionths (as in the simulator) of what the attempt takes. */
+const DRIFT = 5e-5
 /** The statement that writes a run reads the clock more than once. */
 const STATEMENT_US = 100_000
 
