@@ -47,6 +47,26 @@ describe("of starts it says", () => {
     ])
   })
 
+  it("how early a long attempt was, unless its process's clock may have been wrong by as much", () => {
+    const finishedAtUs = HOUR_US + 20_000 + 40_000_000
+    const earlyBy = (us: number) => [FIRST, { ...LAST, dueAtUs: HOUR_US + 20_000 + us, finishedAtUs }]
+    expect(sentences({ attempts: earlyBy(3_000) })).toEqual([])
+    expect(sentences({ attempts: earlyBy(3_001) })).toEqual([
+      "Run a was started 3001 µs before attempt 2 was due, by the database's clock.",
+    ])
+  })
+
+  it("nothing of one that was cancelled a minute before it was due", () => {
+    const dueAtUs = HOUR_US + 60_000_000
+    const row: AttemptRow = { ...FIRST, outcome: "cancelled", runState: "cancelled", charged: false }
+    const attempts = [{ ...row, dueAtUs, startedAtUs: null }]
+    const cancel: Operation[] = [
+      { op: "cancel_invoke", run: "a" },
+      { op: "cancel_ok", run: "a" },
+    ]
+    expect(saidOf([...HISTORY.slice(0, 2), ...later(1, cancel)], { attempts })).toEqual([])
+  })
+
   it("how soon one was due that was to wait", () => {
     expect(saidOf(asked({ delayMs: 60_000 }))).toEqual([
       "Run a is due 0 µs after it was enqueued, and was to wait for 60000000 µs.",

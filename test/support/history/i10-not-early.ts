@@ -26,10 +26,11 @@ export function notEarly(facts: Facts): Judgement {
 
 function complaints(facts: RunFacts): string[] {
   const early = facts.rows.flatMap(({ attempt, startedAtUs, finishedAtUs, dueAtUs }) => {
-    const startUs = startedAtUs ?? dueAtUs
-    const earlyUs = dueAtUs - startUs
+    // What was cancelled before it was due has no start, and ends long before.
+    if (startedAtUs === null) return []
+    const earlyUs = dueAtUs - startedAtUs
     return sayIf(
-      earlyUs > GRAIN_US + DRIFT * (finishedAtUs - startUs),
+      earlyUs > GRAIN_US + DRIFT * (finishedAtUs - startedAtUs),
       () => `was started ${earlyUs} µs before attempt ${attempt} was due, by the database's clock.`,
     )
   })
