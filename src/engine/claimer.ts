@@ -121,7 +121,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   let alarms = 0
   let alarmsAtLook = 0
   /** Whether the database took our lease for a live one at the last look: its clock may have jumped past what it knew. */
-  let isHeld = true
+  let isLeaseLive = true
   /** Runs, since it was last said how far this claimer has come. */
   let takenSince = 0
   let publishAtMs = 0
@@ -161,8 +161,8 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       if (first) {
         lanes.look(parseSnapshot(first.snapshot, first.rank))
         // Until now claims have found nothing, whatever there was, and may have passed it.
-        if (first.is_held && !isHeld) alarm()
-        isHeld = first.is_held
+        if (first.is_held && !isLeaseLive) alarm()
+        isLeaseLive = first.is_held
       }
       lookAtMs = monotonicMs() + LOOK_EVERY_MS
       const found = rows.flatMap(({ solo, priority }) =>
@@ -202,7 +202,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
 
   /** Whether it has left nothing that it could have had. Under a lease that is over nothing can be. */
   function isAll(count: number, most: number, { except }: Wanted): boolean {
-    return count < most && except.length === 0 && isHeld && lease.remainingMs() > 0
+    return count < most && except.length === 0 && isLeaseLive && lease.remainingMs() > 0
   }
 
   async function takeOn(wanted: Wanted): Promise<Claim> {

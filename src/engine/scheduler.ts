@@ -35,8 +35,9 @@ import { type Displaced, displace } from "./displace.ts"
 import { createDueFloor } from "./due-floor.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
+import { createOutlook } from "./outlook.ts"
 import { createScheduleCare, isItsOwnFault, isSpent } from "./schedule-care.ts"
-import { createOutlook, replanned } from "./zone-data.ts"
+import { replanned } from "./zone-data.ts"
 
 export interface SchedulerParts {
   readonly runtime: Runtime

@@ -153,8 +153,8 @@ export function createWorker(parts: WorkerParts): Worker {
       found += last.count
     }
     // Under a lease that is over nothing is found, whoever waits.
-    const isHeld = held === lease.id() && lease.remainingMs() > 0
-    if (isShort && found === 0 && wakes === heard && isHeld && !last.mayLeaveSolos) isServed = true
+    const isLeaseLive = held === lease.id() && lease.remainingMs() > 0
+    if (isShort && found === 0 && wakes === heard && isLeaseLive && !last.mayLeaveSolos) isServed = true
     emptyClaims = count + found === 0 ? emptyClaims + 1 : 0
     if (!isShort || found > 0 || wakes !== heard || held !== lease.id()) return 0
     // Those that were taken may have needed no slot, or have ended by now.

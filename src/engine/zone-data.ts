@@ -11,63 +11,17 @@
  * ever remembered with the edition it was computed by, and planned anew. What would decide about occurrences is refused.
  */
 import { CarillonError } from "../errors.ts"
-import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { replan } from "../schedule/replan.ts"
-import { nextDueSchedule } from "../store/schedules/next-due.ts"
 import type { outdatedSchedules } from "../store/schedules/outdated.ts"
-import { raiseZoneData } from "../store/schedules/raise-zone-data.ts"
 import type { Statement } from "../store/statement.ts"
 import { type Decided, type ScheduleRow, scheduledOf, undecidedOf } from "./decided.ts"
-import type { DueFloor } from "./due-floor.ts"
 
 type OutdatedRow = typeof outdatedSchedules extends Statement<infer _, infer Row> ? Row : never
 
 /** What has to be known of a schedule to plan it anew. */
 type Replannable = ScheduleRow &
   Pick<OutdatedRow, "spec" | "cursor" | "fired" | "next_occurrence" | "last_civil">
-
-export interface Outlook {
-  /** How long it is until there is something to do. */
-  readonly inMs: number
-  /** A pause is over. */
-  readonly hasPause: boolean
-  /** A run that was replaced has had its time. */
-  readonly hasReplaced: boolean
-  /** Schedules wait to be planned by newer data, which this process has. */
-  readonly isToReplan: boolean
-}
-
-/** Looks what there is to do: one question, which is all that an idle process asks. */
-export function createOutlook(runtime: Runtime, events: Events, floor: DueFloor): () => Promise<Outlook> {
-  const { database, facts } = runtime
-  const { zoneData } = facts
-  let told: string | undefined
-
-  return async function look(): Promise<Outlook> {
-    const next = await floor.look(async (from) => {
-      const [seen] = await database.run(nextDueSchedule, { zoneData, from })
-      return { ...seen, firstMs: seen?.first_at ?? from }
-    })
-    const newest = next.newest_tzdb ?? null
-    if (newest === null || newest < zoneData) {
-      await database.run(raiseZoneData, { zoneData })
-      // It has not seen what goes by a zone.
-      floor.forget()
-      return look()
-    }
-    if (newest > zoneData && newest !== told) {
-      events.emit({ type: "zones.outdated", own: zoneData, newest })
-      told = newest
-    }
-    return {
-      inMs: next.in_ms ?? Number.POSITIVE_INFINITY,
-      hasPause: next.has_pause ?? false,
-      hasReplaced: next.has_replaced ?? false,
-      isToReplan: next.is_to_replan ?? false,
-    }
-  }
-}
 
 /** A schedule that was planned by other zone data, planned by ours. Throws what is wrong with it. */
 export function replanned<Row extends Replannable>(row: Row): Decided<Row> {
