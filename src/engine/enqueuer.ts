@@ -14,6 +14,7 @@ import type { Runner } from "../store/database.ts"
 import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../store/database-error.ts"
 import { handOffRun } from "../store/runs/hand-off.ts"
 import { insertRuns } from "../store/runs/insert.ts"
+import { insertDelayedRuns } from "../store/runs/insert-delayed.ts"
 import { insertOneRun } from "../store/runs/insert-one.ts"
 import { insertPlainRuns } from "../store/runs/insert-plain.ts"
 import type { Word } from "../store/statement.ts"
@@ -22,8 +23,10 @@ import { createDatabaseClock } from "./database-clock.ts"
 import { createEnqueueTogether } from "./enqueue-together.ts"
 import type { ReadyLane } from "./lane.ts"
 import {
+  delayedParams,
   type HandOff,
   insertParams,
+  isDelayed,
   isPlain,
   type NewRun,
   oneParams,
@@ -147,7 +150,9 @@ export function createEnqueuer(
     { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
   ): Promise<Written | undefined> {
     const behind =
-      handOff === undefined && !isAnnouncing && isEasy(job, runs) ? announce(laneNow(job)) : undefined
+      handOff === undefined && !isAnnouncing && areAll(job, runs, isPlain)
+        ? announce(laneNow(job))
+        : undefined
     const before: Runner = {
       run: (statement, params) =>
         database.run(statement, params, {
@@ -244,9 +249,13 @@ async function insert(
   runs: readonly NewRun[],
   { notAfter, handOff, isDoubtful }: Insert,
 ): Promise<Went[]> {
-  if (isDoubtful || !isEasy(job, runs))
-    return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
   const lane = { pool: job.pool, solo: false, priority: job.priority }
+  if (!isDoubtful && areAll(job, runs, isDelayed)) {
+    const went = await runner.run(insertDelayedRuns, delayedParams(job, runs, notAfter))
+    return went.map((all) => ({ ...all, ...lane, state: "waiting" }))
+  }
+  if (isDoubtful || !areAll(job, runs, isPlain))
+    return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
   const [run] = runs
   if (run && runs.length === 1) {
     const went = await insertOne(runner, job, run, { notAfter, handOff })
@@ -275,7 +284,7 @@ async function insertOne(
   }))
 }
 
-/** They have nothing but an input, and nothing to wait for. */
-function isEasy(job: AnyJob, runs: readonly NewRun[]): boolean {
-  return job.concurrency === null && runs.every(isPlain)
+/** Runs of one kind can be written by a shorter statement, unless they are under a limit. */
+function areAll(job: AnyJob, runs: readonly NewRun[], isOfKind: (run: NewRun) => boolean): boolean {
+  return job.concurrency === null && runs.every(isOfKind)
 }

@@ -78,11 +78,19 @@ export function newRun(options: Omit<NewRun, "id" | "input">, id: string, input:
 
 /** Nothing but an input. */
 export function isPlain(run: NewRun): boolean {
+  return run.delayMs === null && isPlainBesides(run)
+}
+
+/** Nothing but an input and a time to wait. */
+export function isDelayed(run: NewRun): boolean {
+  return run.delayMs !== null && run.delayMs > 0 && isPlainBesides(run)
+}
+
+function isPlainBesides(run: NewRun): boolean {
   return (
     run.pool === null &&
     run.priority === null &&
     run.tenant === null &&
-    run.delayMs === null &&
     run.runAt === null &&
     run.startWithinMs === null &&
     run.key === null &&
@@ -119,6 +127,16 @@ export function plainParams(
     notAfter,
     ids: runs.map(({ id }) => id),
     inputs: runs.map(({ input }) => input),
+  }
+}
+
+export function delayedParams(job: AnyJob, runs: readonly NewRun[], notAfter: number | null) {
+  return {
+    ...ofJob(job),
+    notAfter,
+    ids: runs.map(({ id }) => id),
+    inputs: runs.map(({ input }) => input),
+    delaysMs: runs.map(({ delayMs }) => delayMs ?? 0),
   }
 }
 

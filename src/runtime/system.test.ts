@@ -2,41 +2,8 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
-import { createIdSource, createSystemHost } from "./system.ts"
-
-const UUID_V7 = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
-
-describe("ids of one process", () => {
-  it("are version 7 UUIDs that only grow, whatever the wall clock does", () => {
-    fc.assert(
-      fc.property(fc.array(fc.integer({ min: 0, max: 3 }), { minLength: 2, maxLength: 50 }), (steps) => {
-        let at = 1_800_000_000_000
-        const clock = steps.map((step) => {
-          at += step - 1
-          return at
-        })
-        const newId = createIdSource(
-          () => clock.shift() ?? at,
-          () => "ffffffff-ffff-4fff-bfff-ffffffffffff",
-        )
-        const ids = steps.map(() => newId())
-        expect(ids.every((id) => UUID_V7.test(id))).toBe(true)
-        expect(ids).toEqual([...new Set(ids)].sort())
-      }),
-    )
-  })
-
-  it("stay unique beyond the 4,096 that fit into one millisecond", () => {
-    const newId = createIdSource(
-      () => 1_800_000_000_000,
-      () => "00000000-0000-4000-8000-000000000000",
-    )
-    const ids = Array.from({ length: 10_000 }, newId)
-    expect(ids).toEqual([...new Set(ids)].sort())
-  })
-})
+import { createSystemHost } from "./system.ts"
 
 describe("the system host", () => {
   const host = createSystemHost()

@@ -1,10 +1,11 @@
 /** The `Host` and `Terminal` of a real process: the only file that touches ambient time, chance and `process`. */
-import { randomFillSync, randomUUID } from "node:crypto"
+import { randomFillSync } from "node:crypto"
 import { writeSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
 import { basename } from "node:path"
 import { parentPort, Worker, workerData } from "node:worker_threads"
 import type { Host, Thread, ThreadInside, ThreadOptions, Timer } from "./host.ts"
+import { createIdSource } from "./id-source.ts"
 import type { Terminal } from "./terminal.ts"
 
 /** The longest wait that one timer of the platform can hold; a longer one would fire at once. */
@@ -22,7 +23,7 @@ export function createSystemHost(): Host {
     soon: (run) => void setImmediate(run),
     random: () => Math.random(),
     randomBits: createBitSource(),
-    newId: createIdSource(() => Date.now(), randomUUID),
+    newId: createIdSource(() => Date.now(), randomFillSync),
     crashPoint: () => {},
     print: (to, line) => {
       process[to === "out" ? "stdout" : "stderr"].write(`${line}\n`)
@@ -161,34 +162,3 @@ function after(ms: number, run: () => void): Timer {
   arm(Math.max(0, ms))
   return { cancel: () => clearTimeout(handle) }
 }
-
-/**
- * UUIDv7 whose 12 bits after the time count upwards within a millisecond, so that ids of one process
- * are strictly increasing even when the wall clock stands still or steps back. Its last 62 bits are those of a
- * random UUID, which the platform makes faster than anything that could be done here.
- */
-export function createIdSource(nowMs: () => number, randomId: () => string): () => string {
-  let lastMs = 0
-  let counter = 0
-  let prefix = ""
-  return () => {
-    const ms = nowMs()
-    if (ms > lastMs) {
-      lastMs = ms
-      counter = 0
-    } else if (counter < 0xfff) {
-      counter += 1
-    } else {
-      lastMs += 1
-      counter = 0
-    }
-    if (counter === 0) {
-      const time = lastMs.toString(16).padStart(12, "0")
-      prefix = `${time.slice(0, 8)}-${time.slice(8)}-7`
-    }
-    return `${prefix}${counter.toString(16).padStart(3, "0")}${randomId().slice(TAIL_AT)}`
-  }
-}
-
-/** Where the variant and the random bits behind it begin in the text of a UUID. */
-const TAIL_AT = "00000000-0000-4000".length

@@ -75,6 +75,18 @@ export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
   )
 }
 
+/**
+ * JSON texts as one JSON array, for `json_array_elements`, which gives each back as it was. In a literal of an array each of
+ * them would be quoted a second time; to the server it is the same.
+ */
+export const jsonList = codec<readonly string[]>(
+  "json",
+  (texts) => `[${texts.join(",")}]`,
+  () => {
+    throw new TypeError("no statement returns a list of JSON texts")
+  },
+)
+
 /** Characters that JSON escapes in a way of its own: those below the space, and halves of characters. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
 const NOT_AS_IN_JSON = /[\u0000-\u001f\ud800-\udfff]/

@@ -39,6 +39,30 @@ async function watch(app: WatchedApp, work: () => Promise<unknown>) {
   }
 }
 
+describe("runs of one kind", () => {
+  it.each<[string, EnqueueItem<number>, string]>([
+    ["nothing but an input", { input: 1 }, "runs/insert-plain"],
+    ["a time to wait as well", { input: 1, delay: "1m" }, "runs/insert-delayed"],
+    ["no time to wait", { input: 1, delay: 0 }, "runs/insert"],
+    ["a time to wait and more", { input: 1, delay: "1m", tags: ["x"] }, "runs/insert"],
+  ])("with %s are written by the shortest statement that can", async (_, item, statement) => {
+    await using app = await kit.app({ jobs: [numbered] })
+    const { ran, runs } = await watch(app, () => app.enqueueMany(numbered, [item, item]))
+    expect(ran.filter((name) => name.startsWith("runs/insert"))).toEqual([statement])
+    expect(runs).toBe(2)
+  })
+
+  it("that are under a limit, or differ, are written by the one for all", async () => {
+    const limited = defineJob({ name: "limited", concurrency: 1, run: async (index: number) => index })
+    await using app = await kit.app({ jobs: [numbered, limited] })
+    const { ran } = await watch(app, async () => {
+      await app.enqueueMany(limited, [{ input: 1, delay: "1m" }])
+      await app.enqueueMany(numbered, [{ input: 1, delay: "1m" }, { input: 2 }])
+    })
+    expect(ran.filter((name) => name.startsWith("runs/insert"))).toEqual(["runs/insert", "runs/insert"])
+  })
+})
+
 describe("50,000 runs in one call", () => {
   it("are written in one transaction of ten statements, and answered for in their order", async () => {
     await using app = await kit.app({ jobs: [numbered] })

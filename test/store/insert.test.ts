@@ -1,5 +1,7 @@
+import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { insertRuns } from "../../src/store/runs/insert.ts"
+import { insertDelayedRuns } from "../../src/store/runs/insert-delayed.ts"
 import { insertOneRun } from "../../src/store/runs/insert-one.ts"
 import { insertPlainRuns } from "../../src/store/runs/insert-plain.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -115,6 +117,76 @@ describeEngines("new runs", (engine) => {
     await expect(database.run(insertOneRun, { ...alone, notAfter: nine })).rejects.toMatchObject({
       sqlState: "23505",
     })
+  })
+
+  it("that have nothing but a time to wait are written like all others, until the moment that was said", async () => {
+    const { database } = await withStoppedClock(engine)
+    const job = { job: "mail", pool: "slow", priority: 7, history: "long", buryWhenLost: true }
+    const nine = Date.parse("2026-03-01T09:00Z")
+    const [ids, others] = [
+      [host.newId(), host.newId()],
+      [host.newId(), host.newId()],
+    ]
+    const delayed = { ...job, ids, inputs: ['{"a":1}', "null"], delaysMs: [1, 90_000.5], notAfter: nine - 1 }
+    expect(await database.run(insertDelayedRuns, delayed)).toEqual([])
+    expect(await rowsOf(database, "select from {runs}")).toEqual([])
+    const written = await database.run(insertDelayedRuns, { ...delayed, notAfter: nine })
+    expect(written).toEqual([{ runs: 2, rank: NINE_O_CLOCK, now_ms: nine }])
+    const same = { ...job, input: '{"a":1}', delayMs: 1 }
+    await database.run(insertRuns, paramsOf(others, [same, { ...same, input: "null", delayMs: 90_000.5 }]))
+    for (const [index, id] of ids.entries()) {
+      expect(await runOf(database, id)).toEqual({ ...(await runOf(database, others[index])), id })
+    }
+    await expect(database.run(insertDelayedRuns, { ...delayed, notAfter: nine })).rejects.toMatchObject({
+      sqlState: "23505",
+    })
+  })
+
+  it("that come together keep their inputs to the letter", async () => {
+    const { database } = await withStoppedClock(engine)
+    const inputs = fc.sample(fc.json({ noUnicodeString: false }), { numRuns: 200, seed: 8 })
+    const odd = [
+      "null",
+      "[]",
+      "[null,[1]]",
+      '"\\u0000"',
+      '"\\ud800"',
+      '{"a,b":"]","c":"\\"\\\\"}',
+      "1e400",
+      '"😀"',
+    ]
+    const all = [...odd, ...inputs]
+    const ids = all.map(host.newId)
+    const settings = { job: "mail", pool: "slow", priority: 7, history: "long", buryWhenLost: true }
+    await database.run(insertPlainRuns, {
+      ...settings,
+      ids,
+      inputs: all,
+      lease: null,
+      claim: null,
+      notAfter: null,
+    })
+    const kept = await rowsOf(database, "select input::text from {runs} order by rank")
+    expect(kept.map(({ input }) => input)).toEqual(all)
+  })
+
+  it("that come together are written all or none", async () => {
+    const { database } = await withStoppedClock(engine)
+    const settings = { job: "mail", pool: "slow", priority: 7, history: "long", buryWhenLost: true }
+    const inputs = ["1", "not json"]
+    const plain = {
+      ...settings,
+      ids: inputs.map(host.newId),
+      inputs,
+      lease: null,
+      claim: null,
+      notAfter: null,
+    }
+    const refused = { code: "DATABASE_REFUSED_VALUE" }
+    await expect(database.run(insertPlainRuns, plain)).rejects.toMatchObject(refused)
+    // Neither are there fewer inputs than runs, whatever was taken for one.
+    await expect(database.run(insertPlainRuns, { ...plain, inputs: ["1"] })).rejects.toThrow()
+    expect(await rowsOf(database, "select id from {runs}")).toEqual([])
   })
 
   it("keep everything that was said about them, each its own", async () => {

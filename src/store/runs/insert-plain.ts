@@ -1,4 +1,4 @@
-import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, double, instant, int, jsonList, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -23,7 +23,7 @@ export const insertPlainRuns = statement({
     claim: nullable(bigint),
     notAfter: nullable(instant),
     ids: list(uuid),
-    inputs: list(json),
+    inputs: jsonList,
   },
   returns: { state: text, runs: int, rank: bigint, now_ms: double },
   sql: `
@@ -45,7 +45,7 @@ export const insertPlainRuns = statement({
       case when is_claimed then 1 else 0 end,
       at, at, input, @history, @buryWhenLost
     from verdict
-    cross join unnest(@ids, @inputs) with ordinality as given (id, input, place)
+    cross join rows from (unnest(@ids), json_array_elements(@inputs)) with ordinality as given (id, input, place)
   ),
   noted as (
     insert into {claims} (lease, claim, runs)

@@ -58,6 +58,11 @@ export const OF_PROCESSES: readonly Mutant[] = [
         replace: `${timeOf("@id")}, at, @input`,
       })),
       {
+        file: "src/store/runs/insert-delayed.ts",
+        find: "'waiting', at, at + delay_ms",
+        replace: `'waiting', ${TIME_OF_ID}, at + delay_ms`,
+      },
+      {
         file: "src/store/runs/insert.ts",
         find: "@limited, @limited, (select at from moment), due_at,",
         replace: `@limited, @limited, ${TIME_OF_ID}, due_at,`,

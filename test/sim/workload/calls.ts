@@ -27,7 +27,13 @@ export interface Calls {
 }
 
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g
-const INSERTS = new Set(["runs/insert", "runs/insert-plain", "runs/insert-one", "runs/hand-off"])
+const INSERTS = new Set([
+  "runs/insert",
+  "runs/insert-plain",
+  "runs/insert-delayed",
+  "runs/insert-one",
+  "runs/hand-off",
+])
 const ITEM = /\\?"call\\?":(\d+),\\?"item\\?":(\d+)/g
 
 export function createCalls(): Calls {

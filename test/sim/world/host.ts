@@ -1,7 +1,7 @@
 /** The `Host` of one simulated process: its time, chance and ids come from the kernel and from nowhere else. */
 import type { CrashPoint } from "../../../src/runtime/crash-points.ts"
 import type { Host, Timer } from "../../../src/runtime/host.ts"
-import { createIdSource } from "../../../src/runtime/system.ts"
+import { createIdSource } from "../../../src/runtime/id-source.ts"
 import type { Chance } from "../kernel/chance.ts"
 import type { Kernel, Owner } from "../kernel/kernel.ts"
 
@@ -43,10 +43,15 @@ export function createSimHost(parts: HostParts): Host {
     return kernel.after(us + 1, run, owner)
   }
 
-  const hex = () => chance.bits().toString(16).padStart(8, "0")
   const newId = createIdSource(
     () => Math.floor(parts.wallMs() + skew.wallMs),
-    () => `00000000-0000-4000-${(0x8000 | (chance.bits() & 0x3fff)).toString(16)}-${hex()}${hex().slice(4)}`,
+    (bytes) => {
+      const view = new DataView(bytes.buffer)
+      view.setUint16(0, chance.bits() & 0x3fff)
+      view.setUint32(2, chance.bits())
+      view.setUint16(6, chance.bits() & 0xffff)
+    },
+    1,
   )
 
   return {
