@@ -14,6 +14,8 @@ export interface PlanNode {
   readonly rows: number
   /** How many pages it and those below it have looked at: also for what turned out to be dead. */
   readonly pages: number
+  /** How many pairs of rows it has put together only to see that they do not belong together. */
+  readonly mismatches: number
   /** How often it goes through a whole list to find its rows. */
   readonly searches: number
   /** Whether it was needed at all: what was not has looked at nothing, and says nothing about what it would have. */
@@ -56,6 +58,7 @@ function nodeOf(raw: RawNode): PlanNode {
     index: raw["Index Name"],
     rows: ((raw["Actual Rows"] ?? 0) + (raw["Rows Removed by Filter"] ?? 0)) * (raw["Actual Loops"] ?? 1),
     pages: (raw["Shared Hit Blocks"] ?? 0) + (raw["Shared Read Blocks"] ?? 0),
+    mismatches: (raw["Rows Removed by Join Filter"] ?? 0) * (raw["Actual Loops"] ?? 1),
     searches: CONDITIONS.some((name) => raw[name]?.includes(" = ANY ")) ? (raw["Actual Loops"] ?? 1) : 0,
     isExecuted: (raw["Actual Loops"] ?? 0) > 0,
     isAside: /Plan$/.test(raw["Parent Relationship"] ?? ""),
@@ -74,6 +77,7 @@ interface RawNode {
   readonly "Actual Rows"?: number
   readonly "Actual Loops"?: number
   readonly "Rows Removed by Filter"?: number
+  readonly "Rows Removed by Join Filter"?: number
   readonly "Shared Hit Blocks"?: number
   readonly "Shared Read Blocks"?: number
   readonly "Index Cond"?: string

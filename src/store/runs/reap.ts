@@ -13,7 +13,7 @@ import { ENDED } from "./schedule-ends.ts"
  * moment, and is left alone. Repeat it until it returns nothing, and again a while later: a claim that was under way
  * when the lease died may still come in.
  * Locks: the rows it takes; rows that others hold are skipped.
- * Index: the primary keys of claims and runs.
+ * Index: the primary keys of claims and runs. Hashed, because the lists would otherwise be gone through once per row.
  */
 export const reapRuns = statement({
   name: "runs/reap",
@@ -28,7 +28,7 @@ export const reapRuns = statement({
     rank: bigint,
     limit_keys: nullable(json),
   },
-  plan: "index",
+  plan: "hashed",
   sql: `
   with lost as materialized (
     select id, claim, lease, attempt, due_at, cause, started, solo,

@@ -20,7 +20,8 @@ import { ENDED } from "./schedule-ends.ts"
  * By id and not by place: whoever waited for the lock of a row that others changed holds its new version, which a
  * statement that began before cannot find by its place.
  * Locks: the rows, in the order of their ids.
- * Index: the primary keys of runs, keys and run_limits.
+ * Index: the primary keys of runs, keys and run_limits. Hashed, because the lists would otherwise be gone through once per
+ * row: of 500 retries that was most of the time.
  */
 export const settleRuns = statement({
   name: "runs/settle",
@@ -43,7 +44,7 @@ export const settleRuns = statement({
     logs: list(nullable(json)),
   },
   returns: { id: uuid, state: text, rank: bigint, limit_keys: nullable(json) },
-  plan: "index",
+  plan: "hashed",
   sql: `
   with verdict as materialized (
     select *
