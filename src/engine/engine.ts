@@ -117,6 +117,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       claims.end(run)
       vacuum.ended()
     },
+    // Whoever has ended it, the claim holds it no more: its row would stay for as long as the lease.
+    onFenced: claims.end,
     runtime,
     events,
     identity,

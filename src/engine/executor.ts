@@ -70,7 +70,9 @@ export function createExecutor(parts: ExecutorParts): Executor {
   function begin(run: ClaimedRun): void {
     // Lost since it was claimed: it is reaped with the rest of the old lease.
     if (run.lease !== lease.id()) return
-    if (run.late) settleUnstarted(run, expired(run))
+    // It came back while it was claimed, and its handler from before goes on: the next claim leaves it out.
+    if (running.has(run.id)) giveBack(run)
+    else if (run.late) settleUnstarted(run, expired(run))
     else if (run.attempt > run.retry.attempts) settleUnstarted(run, exhausted(run))
     else if (run.recordedStart) void startRecorded(run)
     else start(run)

@@ -138,10 +138,10 @@ async function settleAlone<E extends End>(
   end: E,
   error: DatabaseError,
 ): Promise<void> {
-  // Nothing is wrong with the result, and what it is may pass.
-  if (!isRefused(error)) return batch.setAside(end, error)
+  // Nothing is wrong with the result, and what it is may pass. What was not tried has none.
+  if (!isRefused(error) || end.outcome.kind === "released") return batch.setAside(end, error)
   const reasons = [recordError(error).message, "the database refused the result"]
-  for (const message of reasons) {
+  for (const [index, message] of reasons.entries()) {
     const dead: E = {
       ...end,
       outcome: { kind: "failed", error: { code: error.code, message, stack: null }, retryable: false },
@@ -153,11 +153,11 @@ async function settleAlone<E extends End>(
       return await writeAndTell(runtime, { ...batch, ends: [dead] })
     } catch (again) {
       if (!isAboutOne(again)) throw again
-      if (!isRefused(again)) return batch.setAside(end, again)
+      // If even this is refused, it is the row that is at fault.
+      const isLast = index === reasons.length - 1
+      if (isLast || !isRefused(again)) return batch.setAside(dead, again)
     }
   }
-  // The row itself is at fault. Its lease decides what becomes of it; it must not hold up everything else here.
-  batch.tell(end, undefined)
 }
 
 async function writeAndTell<E extends End>(runtime: Runtime, batch: SettleBatch<E>): Promise<void> {
@@ -203,8 +203,11 @@ async function writeSuccesses(
   identity: WorkerIdentity,
   ends: readonly End[],
 ): Promise<BecameOf> {
-  const params = completeParams(runtime, identity, ends)
-  const [row] = await runtime.database.run(completionOf(ends), params, { lane: "vital" })
+  const statement = completionOf(ends)
+  // Whoever replaces runs of schedules locks many of them at once, in the order of their ids.
+  const inOrder = statement === completeScheduledRuns ? ends.toSorted(byId) : ends
+  const params = completeParams(runtime, identity, inOrder)
+  const [row] = await runtime.database.run(statement, params, { lane: "vital" })
   const isOrdinary = row?.count === ends.length && row.cancelled === null && row.limit_keys === null
   if (isOrdinary) return () => SUCCEEDED
   const completed = row?.count === ends.length ? params.ids : (JSON.parse(row?.completed ?? "[]") as string[])
@@ -291,6 +294,10 @@ function sparse<T>(values: readonly (T | null)[]): readonly (T | null)[] {
 
 function causeOf({ kind }: Outcome): string | null {
   return kind in CAUSE_OF ? CAUSE_OF[kind as keyof typeof CAUSE_OF] : null
+}
+
+function byId({ run: a }: End, { run: b }: End): number {
+  return a.id < b.id ? -1 : 1
 }
 
 /** In groups of one lease and only successes or none, which nearly every batch is already. */

@@ -45,8 +45,10 @@ export interface SettlerParts {
   readonly isBusy: () => boolean
   /** Called after the commit with how long an attempt of this job took that succeeded. */
   readonly onSucceeded: (job: string, durationMs: number) => void
-  /** Called after the commit: the run is no longer held. One that was refused may be, under a lease that is dead. */
+  /** Called after the commit: the run is no longer held. */
   readonly onEnded: (run: ClaimedRun) => void
+  /** Called for a run that was no longer ours when its end was to be written. */
+  readonly onFenced: (run: ClaimedRun) => void
   /** Called after the commit, for everyone in this process who waits for the run. */
   readonly onFinished: (finished: FinishedRun) => void
   /** Called after the commit for a run of a schedule that is dead. */
@@ -80,7 +82,7 @@ type Ends = Map<ClaimedRun, PendingEnd>
 
 const REST_BASE_MS = 50
 const REST_CAP_MS = 5_000
-/** If more than that fail alone, of one batch or with nothing written in between, it is not about them. */
+/** If more than that fail alone, of one batch or with nothing written in between, it may not be about them. */
 const MOST_SET_ASIDE = 3
 /** Writes at the same time: one is sent while the other is answered. */
 const WRITERS = 2
@@ -106,6 +108,8 @@ export function createSettler(parts: SettlerParts): Settler {
   let retries: number | undefined
   /** How many were set aside since an end was last written. */
   let asideInARow = 0
+  /** One run may show whether it is about those that were set aside, or about all. */
+  let mayProbe = false
 
   /** Finds a writer for what is pending: now, or when more has gathered. */
   function enlist(isUrgent = false): void {
@@ -177,6 +181,7 @@ export function createSettler(parts: SettlerParts): Settler {
         for (const { run } of batch) doubt(aside.get(run), error)
         onFailure(error, (retries ?? 0) + 1)
       })
+      mayProbe = asideInARow > MOST_SET_ASIDE
       parts.onWritten()
     }
     retries = undefined
@@ -198,7 +203,10 @@ export function createSettler(parts: SettlerParts): Settler {
     if (!written.delete(end.run) && !aside.delete(end.run)) return
     asideInARow = 0
     if (became) tellBecame(end, became, end.endedAtMs)
-    else events.emit({ type: "attempt.fenced", ...factsOf(end.run) })
+    else {
+      parts.onFenced(end.run)
+      events.emit({ type: "attempt.fenced", ...factsOf(end.run) })
+    }
     end.done()
   }
 
@@ -232,7 +240,10 @@ export function createSettler(parts: SettlerParts): Settler {
   }
 
   function room(): number {
-    return MOST_PENDING - pending.size - written.size - aside.size
+    const left = MOST_PENDING - pending.size - written.size - aside.size
+    if (asideInARow <= MOST_SET_ASIDE) return left
+    // If handlers are running, their ends will show it.
+    return mayProbe && !parts.isBusy() ? Math.min(1, left) : 0
   }
 
   function isWaitingForLong(ends: ReadonlyMap<ClaimedRun, PendingEnd>): boolean {
@@ -247,11 +258,11 @@ export function createSettler(parts: SettlerParts): Settler {
       const fate = decideFate({ outcome, policy, attempt, random: runtime.random })
       const endedAtMs = runtime.monotonicMs()
       pending.set(run, { run, startedAtMs, endedAtMs, outcome, fate, logs, done, doubtful: false })
+      mayProbe = false
       enlist(run.job.settle === "now")
     },
     tellCompleted: (ended, became) => tellBecame(ended, became, runtime.monotonicMs()),
-    isFull: () =>
-      room() <= 0 || asideInARow > MOST_SET_ASIDE || isWaitingForLong(written) || isWaitingForLong(pending),
+    isFull: () => room() <= 0 || isWaitingForLong(written) || isWaitingForLong(pending),
     room,
     close: () => closed.abort(),
   }

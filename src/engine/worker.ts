@@ -338,7 +338,7 @@ export function createWorker(parts: WorkerParts): Worker {
     reserve: (job, count) => {
       const hasSlots = free() - keptForSolos() >= count
       const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && hasSlots && executor.isOpen()
-      if (!mayPass) return undefined
+      if (!mayPass || executor.room() < count) return undefined
       executor.keep(count)
       let kept = count
       const letGo = () => {

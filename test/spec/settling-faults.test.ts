@@ -8,13 +8,18 @@ import { answerLost } from "../support/watched-database.ts"
 
 const PATIENCE = { interval: 5, timeout: 20_000 }
 
-/** As somebody's trigger might: nothing that succeeded of jobs with such a name gets into history. */
-async function refuse({ database }: EngineStage, name: string, sqlState: string): Promise<void> {
+/** As somebody's trigger might: no such end of jobs with such a name gets into history. */
+async function refuse(
+  { database }: EngineStage,
+  name: string,
+  sqlState: string,
+  outcome = "succeeded",
+): Promise<void> {
   await execute(
     database,
     `create function {schema}.refuse() returns trigger language plpgsql as $body$
       begin
-        if new.job like '${name}' and new.outcome = 'succeeded' then
+        if new.job like '${name}' and new.outcome like '${outcome}' then
           raise exception 'not this one' using errcode = '${sqlState}';
         end if;
         return new;
@@ -40,10 +45,10 @@ async function goOn(stage: EngineStage, count: number): Promise<void> {
 describeEngines(
   "an end that fails even alone, for no reason that is known,",
   (engine) => {
-    async function given(faulty: number) {
+    async function given(faulty: number, slots = 50) {
       const bad = defineJob({ name: "bad", run: async () => {} })
       const good = defineJob({ name: "good", run: async () => {} })
-      const pools = { default: 50 }
+      const pools = { default: slots }
       const stage = await openEngineStage(await engine.migrated(), { jobs: [bad, good], pools })
       await refuse(stage, "bad", "P0001")
       await stage.enqueue(bad, faulty, { runAt: new Date(0) })
@@ -77,12 +82,21 @@ describeEngines(
         await stage.tick()
         return failures() >= 25
       }, PATIENCE)
-      // The first few are tried again by now, and the others have not begun.
-      expect(stage.started().length).toBeLessThan(10)
+      // The first few are tried again by now, with one more each time to see whether it is about them.
+      expect(stage.started().length).toBeLessThan(15)
       await relent(stage)
       await goOn(stage, 20)
       await stage.settled()
       expect(stage.started()).toHaveLength(20)
+    })
+
+    it("does not stop others for good, however many of its kind come one after the other", async () => {
+      const { stage } = await given(6, 1)
+      await goOn(stage, 4)
+      expect(stage.started()).toHaveLength(10)
+      expect(await rowsOf(stage.database, "select distinct job from {runs}")).toEqual([{ job: "bad" }])
+      await relent(stage)
+      await stage.settled()
     })
 
     it("is written when it can be, beside any number of its kind", async () => {
@@ -114,6 +128,44 @@ describeEngines(
         { outcome: "failed", runState: "dead", error: { code: "DATABASE_REFUSED_VALUE" } },
       ])
     })
+
+    it("is told of and tried again for as long as nothing else is taken in its place", async () => {
+      const job = defineJob({ name: "bad", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      await refuse(stage, "bad", "22P05", "%")
+      await stage.enqueue(job, 1, { runAt: new Date(0) })
+      const failures = () => told(stage, "loop.failed")
+      await vi.waitUntil(async () => {
+        await stage.tick()
+        return failures().length >= 2
+      }, PATIENCE)
+      expect(failures()).toMatchObject(
+        failures().map(() => ({ loop: "settler", error: { sqlState: "22P05" } })),
+      )
+      expect(told(stage, "attempt.fenced")).toEqual([])
+      await relent(stage)
+      await stage.settled()
+      expect(told(stage, "attempt.finished")).toMatchObject([{ runState: "dead" }])
+    })
+
+    it("is not taken for one by a run that was never tried", async () => {
+      const job = defineJob({ name: "bad", run: async () => {} })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      await refuse(stage, "bad", "22P05", "released")
+      await stage.enqueue(job, 1, { runAt: new Date(0) })
+      stage.database.meddle("runs/claim", async (claim) => {
+        const claimed = await claim()
+        stage.worker.close()
+        return claimed
+      })
+      await stage.tick()
+      await vi.waitUntil(() => told(stage, "loop.failed").length >= 2, PATIENCE)
+      await relent(stage)
+      await stage.settled()
+      expect(await rowsOf(stage.database, "select {schema}.state(runs) from {runs}")).toEqual([
+        { state: "ready" },
+      ])
+    })
   },
   ["PGlite"],
 )
@@ -137,6 +189,71 @@ describeEngines(
       expect(told(stage, "lease.lost")).toHaveLength(1)
       expect(told(stage, "attempt.fenced")).toHaveLength(1)
       expect(stage.started()).toEqual([])
+    })
+  },
+  ["PGlite"],
+)
+
+describeEngines(
+  "a run that somebody else has ended meanwhile",
+  (engine) => {
+    it("leaves no note of its claim behind", async () => {
+      const stage: { database?: EngineStage["database"] } = {}
+      const gone = defineJob({
+        name: "gone",
+        run: async () => {
+          if (stage.database) await execute(stage.database, "delete from {runs}")
+        },
+      })
+      const opened = await openEngineStage(await engine.migrated(), { jobs: [gone], pools: { default: 1 } })
+      stage.database = opened.database
+      // So many that looking for them is worth a statement.
+      for (let count = 0; count < 100; count += 1) {
+        await opened.enqueue(gone)
+        await opened.tick()
+        await opened.settled()
+      }
+      expect(told(opened, "attempt.fenced")).toHaveLength(100)
+      await opened.tick()
+      expect(await rowsOf(opened.database, "select from {claims}")).toEqual([])
+    })
+  },
+  ["PGlite"],
+)
+
+describeEngines(
+  "a run that comes back while it is being claimed",
+  (engine) => {
+    it("does not start beside its own handler, which has not ended", async () => {
+      let release = () => {}
+      const isReleased = new Promise<void>((resolve) => {
+        release = resolve
+      })
+      const job = defineJob({
+        name: "deaf",
+        timeout: "20ms",
+        retry: { attempts: 3, delay: "1ms" },
+        run: () => isReleased,
+      })
+      const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
+      await stage.enqueue(job, 1, { runAt: new Date(0) })
+      await stage.tick()
+      // Asked for before its time was over, and answered afterwards.
+      stage.database.meddle("runs/claim", async (claim) => {
+        await vi.waitUntil(() => ended(stage) === 1, PATIENCE)
+        const rank = "(date_part('epoch', {now}) * 1000000)::bigint"
+        await execute(stage.database, `update {runs} set stage = 'queued', due_at = {now}, rank = ${rank}`)
+        return claim()
+      })
+      stage.worker.wake(undefined)
+      await stage.tick()
+      expect(stage.started()).toHaveLength(1)
+      release()
+      await vi.waitUntil(async () => {
+        await stage.tick()
+        return stage.started().length === 2
+      }, PATIENCE)
+      await stage.settled()
     })
   },
   ["PGlite"],

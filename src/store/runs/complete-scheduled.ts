@@ -7,7 +7,7 @@ import { SUCCEEDED } from "./schedule-ends.ts"
  * costs every run something.
  *
  * Fence and guarantee: those of runs/complete.
- * Locks: the rows, in the order of their ids; then one row of schedule_ends for each schedule, in the order of theirs.
+ * Locks: the rows, in the order in which they are given, which has to be that of their ids; then one row of schedule_ends for each schedule, in the order of theirs.
  * Index: those of runs/complete, the primary keys of schedule_ends and schedules.
  */
 export const completeScheduledRuns = statement({

@@ -13,7 +13,7 @@ import { COMPLETE_COLUMNS, COMPLETE_PARAMS, completing } from "./completing.ts"
  * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free and its place
  * under limits given up. Whichever way the runs of a batch end, they all end: so they need not be locked first, and a
  * row that others changed meanwhile is judged anew, with its claim.
- * Locks: the rows, in the order of their ids.
+ * Locks: the rows, in the order in which they are given: nobody else locks several of them.
  * Index: the primary keys of runs, keys and run_limits. Hashed, because the pair of id and claim would otherwise be
  * looked for once per row.
  */
