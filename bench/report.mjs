@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { contestSection, costsSection, serversSection, settingsSection } from "./report/contests.mjs"
 import * as ours from "./report/ours.mjs"
-import { profileSection } from "./report/profile.mjs"
+import { heldProfilesSection, profileSection } from "./report/profile.mjs"
 import { agedSection, delayedSection, scheduledSection, snapshotSection } from "./report/snapshot.mjs"
 import { targetsSection } from "./report/targets.mjs"
 
@@ -55,6 +55,7 @@ const SECTIONS = {
   "profile.bulk": profileSection("bulk"),
   "profile.drain": profileSection("drain"),
   "profile.both": profileSection("both"),
+  "profile.held": heldProfilesSection,
   snapshot: snapshotSection,
   delayed: delayedSection,
   scheduled: scheduledSection,
@@ -66,6 +67,7 @@ const SECTIONS = {
   "claims.late": ours.claimsLateSection,
   designs: ours.designsSection,
   "designs.alone": ours.aloneSection,
+  "designs.inserts": ours.insertsSection,
   schedules: ours.schedulesSection,
   "schedules.crowd": ours.crowdSection,
   "time.nexts": ours.nextsSection,

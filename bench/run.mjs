@@ -20,12 +20,21 @@ const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     quick: { type: "boolean", default: false },
+    help: { type: "boolean", short: "h", default: false },
     /** Of the harness. */
     scenario: { type: "string" },
     /** Names of contenders, separated by commas: only these. */
     only: { type: "string" },
   },
 })
+if (options.help) {
+  console.log("npm run bench -- [quick] [PART...] [--only CONTENDER,...] [--scenario NAME]")
+  console.log("npm run bench -- report")
+  console.log(`\nParts; \`queue\` stands for ${GROUPS.queue.join(", ")}:`)
+  listParts(console.log)
+  console.log(`\nContenders: ${NAMES.join(", ")}.`)
+  process.exit(0)
+}
 if (positionals.includes("report")) {
   const { unmeasured } = writeReport()
   for (const name of unmeasured) console.warn(`Left as it is, for it has not been measured: ${name}`)
@@ -36,7 +45,7 @@ const asked = positionals.filter((word) => word !== "quick").flatMap((word) => G
 const unknown = asked.filter((name) => !Object.hasOwn(PARTS, name))
 if (unknown.length > 0) {
   console.error(`There is no part ${unknown.map((name) => `"${name}"`).join(", ")}. Parts:`)
-  for (const [name, { title }] of Object.entries(PARTS)) console.error(`  ${name.padEnd(10)} ${title}`)
+  listParts(console.error)
   process.exit(2)
 }
 const only = options.only?.split(",")
@@ -80,6 +89,10 @@ for (const [index, name] of names.entries()) {
   const file = new URL(`results/${name}.json`, import.meta.url)
   writeFileSync(file, `${JSON.stringify({ ...machine.facts, ...results }, null, 2)}\n`)
   console.log(`\nKept in ${fileURLToPath(file).slice(root.length)}.`)
+}
+
+function listParts(say) {
+  for (const [name, { title }] of Object.entries(PARTS)) say(`  ${name.padEnd(10)} ${title}`)
 }
 
 /** One part that fails is named, and the others go on. */

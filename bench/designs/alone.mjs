@@ -7,9 +7,9 @@ import { insertPlainRuns } from "../../dist/store/runs/insert-plain.js"
 import { processUs } from "../tools/cpu.mjs"
 import { median, round } from "../tools/measure.mjs"
 
-const SCHEMA = "carillon"
+export const SCHEMA = "carillon"
 const OF_JOB = { job: "job", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
-const INPUT = '{"a":1,"b":"hello"}'
+export const INPUT = '{"a":1,"b":"hello"}'
 
 /** One call of the statement for lists. */
 export const insertOf = (ids) =>

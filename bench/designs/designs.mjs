@@ -9,6 +9,8 @@ import { claimRuns } from "../../dist/store/runs/claim.js"
 import { completeRuns } from "../../dist/store/runs/complete.js"
 
 const SCHEMA = "carillon"
+/** Of a table of live runs, as the schema has it: two more versions of each row fit beside it. */
+const FULL_PAGES = `alter table ${SCHEMA}.runs set (fillfactor = 100)`
 
 const resultsOf = (ids) => ids.map(() => '{"ok":true}')
 
@@ -112,6 +114,13 @@ export const DESIGNS = {
         case when lease is not null then 'running' when stage = 'queued' then 'ready' else stage end
       ) stored`,
     ],
+    claim: (asked) => DESIGNS["as it is"].claim(asked),
+    end: (asked) => DESIGNS["as it is"].end(asked),
+    forget,
+  },
+  "pages without room": {
+    title: "as it is, but a page is filled to the end, so that a claim writes every index",
+    setUp: [FULL_PAGES],
     claim: (asked) => DESIGNS["as it is"].claim(asked),
     end: (asked) => DESIGNS["as it is"].end(asked),
     forget,

@@ -10,9 +10,16 @@ import { median, spreadOf, table } from "../tools/measure.mjs"
 import { startServer } from "../tools/server.mjs"
 import { insertOf, measureAlone } from "./alone.mjs"
 import { DESIGNS } from "./designs.mjs"
+import { INSERTS, measureInserts } from "./inserts.mjs"
 
-const FULL = { rounds: 5, batch: 1_000, batches: 100, warmUp: 10, alone: 1_000 }
-const QUICK = { rounds: 1, batch: 1_000, batches: 5, warmUp: 1, alone: 50 }
+const FULL = {
+  ...{ rounds: 5, batch: 1_000, batches: 100, warmUp: 10, alone: 1_000 },
+  inserts: { batch: 5_000, batches: 20, warmUp: 4 },
+}
+const QUICK = {
+  ...{ rounds: 1, batch: 1_000, batches: 5, warmUp: 1, alone: 50 },
+  inserts: { batch: 1_000, batches: 5, warmUp: 1 },
+}
 /** Batches, as the product does it: 10,000 runs. */
 const FORGET_EVERY = 10
 
@@ -20,6 +27,7 @@ export async function run({ quick = false } = {}) {
   const sizes = quick ? QUICK : FULL
   const server = await startServer()
   const costs = Object.fromEntries(Object.keys(DESIGNS).map((name) => [name, []]))
+  const insertCosts = Object.fromEntries(Object.keys(INSERTS).map((name) => [name, []]))
   let alone
   try {
     alone = await server.withDatabase((url) => oneByOne(url, sizes.alone))
@@ -29,6 +37,11 @@ export async function run({ quick = false } = {}) {
         const measured = await server.withDatabase((url) => measure(url, design, sizes))
         costs[name].push(measured)
         console.log(`round ${each + 1}, ${name}: ${JSON.stringify(measured)}`)
+      }
+      for (const [name, way] of Object.entries(INSERTS)) {
+        const measured = await server.withDatabase((url) => inBulk(url, way, sizes.inserts))
+        insertCosts[name].push(measured)
+        console.log(`round ${each + 1}, written in bulk, ${name}: ${JSON.stringify(measured)}`)
       }
     }
   } finally {
@@ -56,7 +69,17 @@ export async function run({ quick = false } = {}) {
       ]),
     ),
   )
-  return { server: { version: server.version, settings: server.settings }, sizes, alone, figures }
+  const inserts = Object.entries(INSERTS).map(([name, { title }]) => ({
+    ...{ name, title, us: spreadOf(insertCosts[name].map(({ us }) => us)) },
+    bytes: Math.round(median(insertCosts[name].map(({ bytes }) => bytes))),
+  }))
+  console.log(
+    table(
+      ["written in bulk", "us", "bytes of WAL"],
+      inserts.map(({ name, us, bytes }) => [name, us.median, bytes]),
+    ),
+  )
+  return { server: { version: server.version, settings: server.settings }, sizes, alone, figures, inserts }
 }
 
 /** A database with one worker, for `use`. */
@@ -90,6 +113,12 @@ function oneByOne(url, count) {
     }
     return measureAlone({ host, lease, open, count, warmUp: Math.ceil(count / 10) })
   })
+}
+
+function inBulk(url, way, sizes) {
+  return withWorker(url, ({ host, client }) =>
+    measureInserts(way, { ...sizes, host, client, walBytes, open: () => openSession(url, "index") }),
+  )
 }
 
 /** For each run: processor time of the session that does it, and bytes of WAL. Waiting for the disk is not in it. */

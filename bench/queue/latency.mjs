@@ -18,12 +18,17 @@ const VARIANTS = {
   otherBusy: { title: "other process, 300 a second", isSame: false, pace: "busy" },
 }
 
+/** What is best in one process need not be in two. */
+export function latencySettings({ latency, latencyOther = latency }, { isSame }) {
+  return isSame ? latency : latencyOther
+}
+
 export const part = {
   name: "latency",
   server: USUAL_AUTOVACUUM,
   title: "From the call that enqueues to the start of the handler",
   variants: () => VARIANTS,
-  settingsOf: ({ settings }) => settings.latency,
+  settingsOf: ({ settings }, { isSame }) => latencySettings(settings, { isSame }),
   measure: (subject, { isSame, pace }, sizes) =>
     measureLatency(subject, { isSame, paceMs: PACE_MS[pace], count: sizes.latency[pace] }, sizes),
   figures: [

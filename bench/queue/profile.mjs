@@ -1,7 +1,7 @@
 /**
- * `node bench/queue/profile.mjs [CONTENDER] [PART] [VARIANT] [--quick]`: where the time goes, in Node and in PostgreSQL, while a part is
- * measured, warming up and filling left out. Looking costs time itself: the rate is no figure to publish. Needs a build.
- * What Carillon does in the first variant of a part is kept in bench/results/profile.json.
+ * `node bench/queue/profile.mjs [CONTENDER] [PART] [VARIANT] [--quick] [--server NAME=VALUE]`: where the time goes, in Node and
+ * in PostgreSQL, while a part is measured, on a server with other settings if there are some (of which nothing is kept), warming up and filling left out. Looking costs time itself: the rate is no figure to publish. Needs a build.
+ * What Carillon does is kept in bench/results/profile.json, by part, and by variant where one was named.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
@@ -27,9 +27,13 @@ const LOG = `
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
-  options: { quick: { type: "boolean", default: false } },
+  options: {
+    quick: { type: "boolean", default: false },
+    server: { type: "string", multiple: true, default: [] },
+  },
 })
 const [name = "carillon", partName = "drain", variantName] = positionals
+const otherSettings = Object.fromEntries(values.server.map((setting) => setting.split("=")))
 const part = { ...CONTESTS, snapshot, delayed }[partName]
 const sizes = values.quick ? SMALL : FULL
 const variants = part.variants(sizes)
@@ -38,6 +42,7 @@ const contender = await contenderOf(name)
 const settings = part.settingsOf(contender, variant)
 const places = await openPlaces([contender.on], {
   ...part.server,
+  ...otherSettings,
   shared_preload_libraries: "pg_stat_statements",
   "pg_stat_statements.track": "all",
 })
@@ -72,7 +77,7 @@ try {
     printStatements(statements)
     const log = (await place.query(LOG, [fromLsn, result.count])).rows
     printLog(log)
-    const isKept = name === "carillon" && variantName === undefined && !values.quick
+    const isKept = name === "carillon" && !values.quick && values.server.length === 0
     const [all] = profiles
     const allMs = all.reduce((sum, [, ms]) => sum + ms, 0)
     if (isKept) keep({ settings, result, allMs, functions: all.slice(0, MOST), statements, log })
@@ -81,11 +86,12 @@ try {
   await places.stop()
 }
 
-/** What is known of other parts stays. */
+/** What is known of others stays. */
 function keep(found) {
   const file = new URL("../results/profile.json", import.meta.url)
   const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}
-  const parts = { ...known.parts, [partName]: { ...describeMachine().facts, ...found } }
+  const key = variantName === undefined ? partName : `${partName} ${variantName}`
+  const parts = { ...known.parts, [key]: { ...describeMachine().facts, ...found } }
   writeFileSync(file, `${JSON.stringify({ parts }, null, 2)}\n`)
 }
 

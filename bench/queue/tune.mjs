@@ -23,6 +23,7 @@ const BY = {
   sleep: ["sleep", "1"],
   both: ["both", "plain"],
   latency: ["latency", "sameBusy"],
+  latencyOther: ["latency", "otherBusy"],
 }
 
 const { values, positionals } = parseArgs({

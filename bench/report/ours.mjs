@@ -144,7 +144,14 @@ export function designsSection(results) {
     claimBytes,
     endBytes,
   ])
-  return table(head, rows)
+  const { rounds, batch } = results.sizes
+  const how = `Medians of ${rounds} rounds in which the designs take turns, of batches of ${thousands(batch)}.`
+  return [`${origin("designs", results)} ${how}`, table(head, rows)].join("\n\n")
+}
+
+export function insertsSection({ inserts }) {
+  const rows = inserts.map(({ name, title, us, bytes }) => [`*${name}*: ${title}`, spread(us), bytes])
+  return table(["", "us of the server for each run", "bytes of WAL"], rows)
 }
 
 /** In the order of a run's life. */

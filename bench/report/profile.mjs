@@ -38,3 +38,45 @@ export function profileSection(part) {
     ].join("\n\n")
   }
 }
+
+/** What a run costs in statements, without and with a snapshot held, by the profiles of these variants. */
+const HELD = {
+  "snapshot plain": "plain",
+  "snapshot plainHeld": "held",
+  "delayed delayed": "delayed",
+  "delayed delayedHeld": "held",
+}
+/** By what stands in them: several begin alike. */
+const STEPS = {
+  insert: /insert into "carillon"\."runs"/,
+  "made ready, sweeps included": /^\s*with due as materialized/,
+  "claim, sweeps included": /^\s*with taken as/,
+  end: /delete from "carillon"\."runs" as run using unnest/,
+  "looking for runs that nobody can execute": /with recursive lane \(pool/,
+}
+
+export function heldProfilesSection({ parts }) {
+  const found = Object.keys(HELD).map((name) => parts[name])
+  if (found.includes(undefined)) return "Not looked at yet."
+  const totalOf = ({ statements }, pattern) =>
+    statements.filter(({ query }) => pattern.test(query)).reduce((sum, { total }) => sum + total, 0)
+  const mostOf = ({ statements }, pattern) =>
+    Math.max(0, ...statements.filter(({ query }) => pattern.test(query)).map(({ most }) => most))
+  const walks = [STEPS["made ready, sweeps included"], STEPS["claim, sweeps included"]]
+  const row = (title, of) => [title, ...found.map(of)]
+  return [
+    `\`node bench/queue/profile.mjs carillon snapshot plain\` and so on, ${day(found[0].date)}: Carillon ${found[0].carillon} at ${found[0].commit}; us of statements for each run.`,
+    table(
+      ["", ...Object.values(HELD)],
+      [
+        ...Object.entries(STEPS).map(([title, pattern]) =>
+          row(title, (each) => figure((totalOf(each, pattern) * 1_000) / each.result.count)),
+        ),
+        row("the longest look through everything, ms", (each) =>
+          figure(Math.max(...walks.map((pattern) => mostOf(each, pattern)))),
+        ),
+        row("executed in that minute and a quarter", ({ result }) => figure(result.count)),
+      ],
+    ),
+  ].join("\n\n")
+}

@@ -1,7 +1,7 @@
 /** The loads of parts "snapshot" and "delayed", each once without and once with a snapshot held. */
 import { setTimeout as sleep } from "node:timers/promises"
 import { enqueueAndExecute } from "../queue/both.mjs"
-import { measureLatency } from "../queue/latency.mjs"
+import { latencySettings, measureLatency } from "../queue/latency.mjs"
 import { countFor, PACE_MS } from "../queue/sizes.mjs"
 import { holdSnapshot } from "../tools/snapshot.mjs"
 
@@ -44,7 +44,7 @@ function partOf(name, title, loads) {
 function settingsOf({ name, settings }, { load }) {
   const { isOurs, isLatency, delayMs, cap } = LOADS[load]
   if (isOurs && name !== "carillon") return undefined
-  if (isLatency) return settings.latency
+  if (isLatency) return latencySettings(settings, { isSame: false })
   // Nobody is told of what comes due: some have to look for it more often.
   if (delayMs !== undefined) return settings.delayed ?? settings.both
   // More slots than that, or there would be nothing to limit.

@@ -5,6 +5,14 @@ const BULK = { batch: 1_000, inFlight: 2, keep: false }
 /** What succeeded stays: deleting it is more work for its store than keeping it. */
 const DRAIN = { concurrency: 32, workers: 1, connections: 10, keep: true }
 
+const LATENCIES = [
+  { concurrency: 1, workers: 1, connections: 10, keep: false },
+  { concurrency: 10, workers: 1, connections: 10, keep: false },
+  { concurrency: 10, workers: 4, connections: 10, keep: false },
+  { concurrency: 1, workers: 1, connections: 10, keep: true },
+  { concurrency: 10, workers: 1, connections: 10, keep: true },
+]
+
 export const contender = {
   title: "BullMQ on PostgreSQL",
   package: "bullmq",
@@ -52,13 +60,8 @@ export const contender = {
       { ...DRAIN, keep: false, concurrency: 64, connections: 20, batch: 1_000, inFlight: 1 },
       { ...DRAIN, keep: false, concurrency: 16, workers: 2, batch: 1_000, inFlight: 1 },
     ],
-    latency: [
-      { concurrency: 1, workers: 1, connections: 10, keep: false },
-      { concurrency: 10, workers: 1, connections: 10, keep: false },
-      { concurrency: 10, workers: 4, connections: 10, keep: false },
-      { concurrency: 1, workers: 1, connections: 10, keep: true },
-      { concurrency: 10, workers: 1, connections: 10, keep: true },
-    ],
+    latency: LATENCIES,
+    latencyOther: LATENCIES,
   },
   left: "from bullmq.job where finished_at_ms is null",
   kept: "from bullmq.job where finished_at_ms is not null",
