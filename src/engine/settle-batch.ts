@@ -52,6 +52,8 @@ export interface SettleBatch<E extends End> {
   readonly replace: (end: E, by: E) => void
   /** Called for an end that fails even alone, for no reason of its own that is known. The others go on. */
   readonly setAside: (end: E, error: DatabaseError) => void
+  /** Called for an end that is refused however it is put: the row itself is at fault, and its lease decides about it. */
+  readonly giveUp: (end: E, error: DatabaseError) => void
 }
 
 /** Throws when the database cannot be asked; what was certain by then has been told. */
@@ -98,11 +100,11 @@ export async function releaseUnknown(
     }),
   )
   let failure: DatabaseError | undefined
-  const setAside = (_: End, error: DatabaseError) => {
+  const fail = (_: End, error: DatabaseError) => {
     failure ??= error
   }
   const nobodyWaits = { isDoubtful: () => false, tell: () => {}, replace: () => {} }
-  await settleBatch(runtime, { ends, identity, ...nobodyWaits, setAside })
+  await settleBatch(runtime, { ends, identity, ...nobodyWaits, setAside: fail, giveUp: fail })
   if (failure) throw failure
 }
 
@@ -153,9 +155,8 @@ async function settleAlone<E extends End>(
       return await writeAndTell(runtime, { ...batch, ends: [dead] })
     } catch (again) {
       if (!isAboutOne(again)) throw again
-      // If even this is refused, it is the row that is at fault.
-      const isLast = index === reasons.length - 1
-      if (isLast || !isRefused(again)) return batch.setAside(dead, again)
+      if (!isRefused(again)) return batch.setAside(dead, again)
+      if (index === reasons.length - 1) return batch.giveUp(dead, again)
     }
   }
 }

@@ -168,6 +168,10 @@ export function createSettler(parts: SettlerParts): Settler {
         onFailure(error, (retries ?? 0) + 1)
         if (retries === undefined) void retryAside()
       },
+      giveUp: (end, error) => {
+        onFailure(error, 1)
+        tell(end, undefined)
+      },
     })
   }
 

@@ -50,19 +50,19 @@ export const OF_RUNS: readonly Mutant[] = [
         find: "      if (!ledger.hasManyEnded()) return\n",
         replace: "",
       },
-      {
-        file: "src/engine/settler.ts",
-        find: 'else events.emit({ type: "attempt.fenced", ...factsOf(end.run) })',
-        replace:
-          'else {\n      parts.onEnded(end.run)\n      events.emit({ type: "attempt.fenced", ...factsOf(end.run) })\n    }',
-      },
     ],
     shownBy: chaos("F55"),
   },
   {
     name: "forgets the delay of a run that has nothing else",
     breaks: "I10",
-    edits: [{ file: "src/engine/new-run.ts", find: "    run.delayMs === null &&\n", replace: "" }],
+    edits: [
+      {
+        file: "src/store/runs/insert-delayed.ts",
+        find: "at + delay_ms * interval '1 millisecond'",
+        replace: "at",
+      },
+    ],
     shownBy: sim(),
   },
   {
