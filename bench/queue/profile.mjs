@@ -65,11 +65,11 @@ try {
         if (place.query) statements = (await place.query(STATEMENTS)).rows
       },
     }
-    const { timeline: _, ...result } = await part.measure(
-      { contender, settings, place, onCosts },
-      variant,
-      sizes,
-    )
+    const {
+      timeline: _,
+      samples: __,
+      ...result
+    } = await part.measure({ contender, settings, place, onCosts }, variant, sizes)
     console.log(`${contender.title}, ${part.title}, ${variant.title}, ${JSON.stringify(settings)}`)
     console.log(JSON.stringify(result))
     for (const [index, functions] of profiles.entries()) printFunctions(functions, index)

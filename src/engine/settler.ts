@@ -21,7 +21,7 @@ export interface Settler {
   readonly settle: (ended: EndedAttempt, done: () => void) => void
   /** Tells of an end that was written elsewhere, in the handler's own transaction. */
   readonly tellCompleted: (ended: EndedAttempt, became: Became) => void
-  /** Whether more results are waiting to be written than may be lost in a crash. */
+  /** Whether more results are waiting to be written than a crash may repeat. */
   readonly isFull: () => boolean
   /** How many more may wait. */
   readonly room: () => number
@@ -86,7 +86,10 @@ const REST_CAP_MS = 5_000
 const MOST_SET_ASIDE = 3
 /** Writes at the same time: one is sent while the other is answered. */
 const WRITERS = 2
-/** No handler starts with more results than this unwritten, or with one that has waited so long and was not set aside. */
+/**
+ * No handler starts with more results than this that nobody is writing, or with one that has waited so long and was not
+ * set aside. Those that are on their way to the server do not count: it writes them down also if this process dies.
+ */
 const MOST_PENDING = 1_000
 const LONGEST_PENDING_MS = 1_000
 /** Results are escaped, sent and parsed in one go; more than this at once would block everything else. */
@@ -244,7 +247,7 @@ export function createSettler(parts: SettlerParts): Settler {
   }
 
   function room(): number {
-    const left = MOST_PENDING - pending.size - written.size - aside.size
+    const left = MOST_PENDING - pending.size - aside.size
     if (asideInARow <= MOST_SET_ASIDE) return left
     // If handlers are running, their ends will show it.
     return mayProbe && !parts.isBusy() ? Math.min(1, left) : 0
