@@ -87,8 +87,8 @@ const MOST_SET_ASIDE = 3
 /** Writes at the same time: one is sent while the other is answered. */
 const WRITERS = 2
 /**
- * No handler starts with more results than this that nobody is writing, or with one that has waited so long and was not
- * set aside. Those that are on their way to the server do not count: it writes them down also if this process dies.
+ * No handler starts with more results than this behind those that are being written, or with one that has waited so long
+ * and was not set aside. A crash repeats these, and at the worst what the writers have in hand.
  */
 const MOST_PENDING = 1_000
 const LONGEST_PENDING_MS = 1_000
