@@ -6,7 +6,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { contestSection, costsSection, serversSection, settingsSection } from "./report/contests.mjs"
 import * as ours from "./report/ours.mjs"
-import { heldProfilesSection, profileSection } from "./report/profile.mjs"
+import { heldProfilesSection, latencyProfilesSection, profileSection } from "./report/profile.mjs"
 import { agedSection, delayedSection, scheduledSection, snapshotSection } from "./report/snapshot.mjs"
 import { targetsSection } from "./report/targets.mjs"
 
@@ -56,6 +56,7 @@ const SECTIONS = {
   "profile.drain": profileSection("drain"),
   "profile.both": profileSection("both"),
   "profile.held": heldProfilesSection,
+  "profile.latency": latencyProfilesSection,
   snapshot: snapshotSection,
   delayed: delayedSection,
   scheduled: scheduledSection,
@@ -68,6 +69,7 @@ const SECTIONS = {
   designs: ours.designsSection,
   "designs.alone": ours.aloneSection,
   "designs.inserts": ours.insertsSection,
+  "designs.waits": ours.waitsSection,
   schedules: ours.schedulesSection,
   "schedules.crowd": ours.crowdSection,
   "time.nexts": ours.nextsSection,

@@ -11,15 +11,20 @@ import { startServer } from "../tools/server.mjs"
 import { insertOf, measureAlone } from "./alone.mjs"
 import { DESIGNS } from "./designs.mjs"
 import { INSERTS, measureInserts } from "./inserts.mjs"
+import { measureWaits, WAITS } from "./waits.mjs"
 
 const FULL = {
   ...{ rounds: 5, batch: 1_000, batches: 100, warmUp: 10, alone: 1_000 },
   inserts: { batch: 5_000, batches: 20, warmUp: 4 },
+  waits: { batch: 1_000, batches: 100, warmUp: 10 },
 }
 const QUICK = {
   ...{ rounds: 1, batch: 1_000, batches: 5, warmUp: 1, alone: 50 },
   inserts: { batch: 1_000, batches: 5, warmUp: 1 },
+  waits: { batch: 1_000, batches: 5, warmUp: 1 },
 }
+/** Whether somebody holds an old snapshot meanwhile. */
+const HELD = { free: false, held: true }
 /** Batches, as the product does it: 10,000 runs. */
 const FORGET_EVERY = 10
 
@@ -28,6 +33,7 @@ export async function run({ quick = false } = {}) {
   const server = await startServer()
   const costs = Object.fromEntries(Object.keys(DESIGNS).map((name) => [name, []]))
   const insertCosts = Object.fromEntries(Object.keys(INSERTS).map((name) => [name, []]))
+  const waitCosts = Object.fromEntries(Object.keys(WAITS).map((name) => [name, { free: [], held: [] }]))
   let alone
   try {
     alone = await server.withDatabase((url) => oneByOne(url, sizes.alone))
@@ -42,6 +48,13 @@ export async function run({ quick = false } = {}) {
         const measured = await server.withDatabase((url) => inBulk(url, way, sizes.inserts))
         insertCosts[name].push(measured)
         console.log(`round ${each + 1}, written in bulk, ${name}: ${JSON.stringify(measured)}`)
+      }
+      for (const [name, design] of Object.entries(WAITS)) {
+        for (const [key, isHeld] of Object.entries(HELD)) {
+          const measured = await server.withDatabase((url) => waiting(url, design, { ...sizes.waits, isHeld }))
+          waitCosts[name][key].push(measured)
+          console.log(`round ${each + 1}, delayed, ${name}, ${key}: ${JSON.stringify(measured)}`)
+        }
       }
     }
   } finally {
@@ -79,7 +92,20 @@ export async function run({ quick = false } = {}) {
       inserts.map(({ name, us, bytes }) => [name, us.median, bytes]),
     ),
   )
-  return { server: { version: server.version, settings: server.settings }, sizes, alone, figures, inserts }
+  const waits = Object.entries(WAITS).map(([name, { title }]) => {
+    const { free, held } = waitCosts[name]
+    const steps = Object.keys(free[0]).map((step) => [step, median(free.map((cost) => cost[step]))])
+    const sums = (costs) => spreadOf(costs.map((cost) => Object.values(cost).reduce((a, b) => a + b)))
+    return { name, title, ...Object.fromEntries(steps), us: sums(free), heldUs: sums(held) }
+  })
+  console.log(
+    table(
+      ["delayed", "us", "held, us"],
+      waits.map(({ name, us, heldUs }) => [name, us.median, heldUs.median]),
+    ),
+  )
+  const { version, settings } = server
+  return { server: { version, settings }, sizes, alone, figures, inserts, waits }
 }
 
 /** A database with one worker, for `use`. */
@@ -118,6 +144,12 @@ function oneByOne(url, count) {
 function inBulk(url, way, sizes) {
   return withWorker(url, ({ host, client }) =>
     measureInserts(way, { ...sizes, host, client, walBytes, open: () => openSession(url, "index") }),
+  )
+}
+
+function waiting(url, design, sizes) {
+  return withWorker(url, (on) =>
+    measureWaits(design, { ...sizes, ...on, open: (plan) => openSession(url, plan) }),
   )
 }
 
@@ -176,7 +208,7 @@ async function measureOn(url, design, { batch, batches, warmUp, host, client, le
 async function openSession(url, plan) {
   const session = new pg.Client({ connectionString: url })
   await session.connect()
-  await session.query(ALWAYS_PLANNED[plan])
+  if (plan !== "free") await session.query(ALWAYS_PLANNED[plan])
   const { rows } = await session.query("select pg_backend_pid() as pid")
   return { session, pid: rows[0].pid }
 }

@@ -1,7 +1,8 @@
 /**
  * `node bench/queue/profile.mjs [CONTENDER] [PART] [VARIANT] [--quick] [--server NAME=VALUE]`: where the time goes, in Node and
- * in PostgreSQL, while a part is measured, on a server with other settings if there are some (of which nothing is kept), warming up and filling left out. Looking costs time itself: the rate is no figure to publish. Needs a build.
- * What Carillon does is kept in bench/results/profile.json, by part, and by variant where one was named.
+ * in PostgreSQL, while a part is measured, on a server with other settings if there are some, warming up and filling left out.
+ * Looking costs time itself: the rate is no figure to publish. Needs a build. What Carillon does is kept in
+ * bench/results/profile.json, by part, by variant where one was named, and by the settings, of which only the result is kept.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
@@ -77,10 +78,11 @@ try {
     printStatements(statements)
     const log = (await place.query(LOG, [fromLsn, result.count])).rows
     printLog(log)
-    const isKept = name === "carillon" && !values.quick && values.server.length === 0
+    if (name !== "carillon" || values.quick) return
     const [all] = profiles
     const allMs = all.reduce((sum, [, ms]) => sum + ms, 0)
-    if (isKept) keep({ settings, result, allMs, functions: all.slice(0, MOST), statements, log })
+    const seen = { allMs, functions: all.slice(0, MOST), statements, log }
+    keep({ settings, result, ...(values.server.length === 0 && seen) })
   })
 } finally {
   await places.stop()
@@ -90,7 +92,7 @@ try {
 function keep(found) {
   const file = new URL("../results/profile.json", import.meta.url)
   const known = existsSync(file) ? JSON.parse(readFileSync(file, "utf8")) : {}
-  const key = variantName === undefined ? partName : `${partName} ${variantName}`
+  const key = [partName, variantName, ...values.server].filter((word) => word !== undefined).join(" ")
   const parts = { ...known.parts, [key]: { ...describeMachine().facts, ...found } }
   writeFileSync(file, `${JSON.stringify({ parts }, null, 2)}\n`)
 }

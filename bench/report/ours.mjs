@@ -154,6 +154,17 @@ export function insertsSection({ inserts }) {
   return table(["", "us of the server for each run", "bytes of WAL"], rows)
 }
 
+/** Of runs that are delayed: each step, and all of them together, without and with a snapshot held. */
+export function waitsSection({ waits }) {
+  const rows = waits.map(({ name, title, insert, ready, claim, end, us, heldUs }) => [
+    `*${name}*: ${title}`,
+    ...[insert, ready, claim, end].map(figure),
+    spread(us),
+    spread(heldUs),
+  ])
+  return table(["us of the server for each run", "insert", "made ready", "claim", "end", "all", "held"], rows)
+}
+
 /** In the order of a run's life. */
 const ALONE = {
   "insert-one": "written, and waits for whoever claims it",

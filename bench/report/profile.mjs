@@ -80,3 +80,48 @@ export function heldProfilesSection({ parts }) {
     ),
   ].join("\n\n")
 }
+
+/** On which servers the start in the same process was looked at, by their settings. */
+const SERVERS = {
+  "": "as it is",
+  " wal_sync_method=open_datasync": "with a log that is opened to be flushed by each write (`wal_sync_method=open_datasync`)",
+  " synchronous_commit=off": "with commits that nobody waits for (`synchronous_commit=off`)",
+}
+const STARTS = {
+  "latency sameIdle": "same process, idle",
+  "latency sameBusy": "same process, 300 a second",
+  "latency otherBusy": "other process, 300 a second",
+}
+
+/** Of the start of a run: what another server does to it, and what its statements take. */
+export function latencyProfilesSection({ parts }) {
+  const onServers = Object.entries(SERVERS).map(([settings, title]) => [
+    title,
+    ...["latency sameIdle", "latency sameBusy"].flatMap((name) => {
+      const found = parts[name + settings]
+      return found ? [figure(found.result.medianMs), figure(found.result.p99Ms)] : ["", ""]
+    }),
+  ])
+  const starts = Object.entries(STARTS).filter(([name]) => parts[name])
+  if (starts.length === 0) return "Not looked at yet."
+  const statements = starts.map(([name, title]) => {
+    const { statements: all, functions, allMs } = parts[name]
+    const idleMs = functions.find(([where]) => where === "(idle)")?.[1] ?? 0
+    const of = (pattern) => all.find(({ query }) => pattern.test(query))
+    const cells = [STEPS.insert, STEPS["claim, sweeps included"], STEPS.end].flatMap((pattern) => {
+      const found = of(pattern)
+      return found ? [figure(found.calls), figure(found.mean)] : ["", ""]
+    })
+    return [title, ...cells, figure((idleMs / allMs) * 100)]
+  })
+  const [first] = starts
+  const { date, carillon, commit } = parts[first[0]]
+  return [
+    `\`node bench/queue/profile.mjs carillon latency sameBusy --server synchronous_commit=off\` and so on, ${day(date)}: Carillon ${carillon} at ${commit}; looking costs time itself.`,
+    table(["ms to the start, same process", "idle, median", "99 %", "300 a second, median", "99 %"], onServers),
+    table(
+      ["", "inserts", "ms of the server each", "claims", "ms each", "ends", "ms each", "Node is idle, %"],
+      statements,
+    ),
+  ].join("\n\n")
+}

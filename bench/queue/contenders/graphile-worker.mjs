@@ -36,6 +36,7 @@ export const contender = {
       { batch: 1_000, inFlight: 2, sql: true },
       { batch: 10_000, inFlight: 1, sql: true },
       { batch: 10_000, inFlight: 2, sql: true },
+      { batch: 5_000, inFlight: 3, sql: true },
       { batch: 10_000, inFlight: 3, sql: true },
       { batch: 100_000, inFlight: 1, sql: true },
     ],
