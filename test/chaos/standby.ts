@@ -78,11 +78,23 @@ export async function openStandby(primary: Primary, options: StandbyOptions): Pr
     await talk.ask(`alter system set synchronous_standby_names = '${NAME}'`)
     await talk.ask("select pg_reload_conf()")
     await untilRow(talk.ask, `select 1 from pg_stat_replication where sync_state = 'sync'`)
-    // It is the checkpointer who has commits wait, and it may hear of the setting later than everybody else.
+    await untilWaitedFor(primary.url)
+    return { child, cluster, socketDir, promote: () => promote(socketDir, primary.url) }
+  } finally {
+    await talk.close()
+  }
+}
+
+/**
+ * It is the checkpointer who has commits wait, and it hears of the setting later than everybody else. Whoever is let in now
+ * was let in when the server had told all of its processes; and the checkpointer hears of that before it makes a checkpoint.
+ */
+async function untilWaitedFor(url: string): Promise<void> {
+  const talk = createTalk(url)
+  try {
     await talk.ask("checkpoint")
     // And what was acknowledged until then is there when one that waits is.
     await talk.ask("select pg_logical_emit_message(true, 'standby', 'is there')")
-    return { child, cluster, socketDir, promote: () => promote(socketDir, primary.url) }
   } finally {
     await talk.close()
   }
