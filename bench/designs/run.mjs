@@ -51,7 +51,9 @@ export async function run({ quick = false } = {}) {
       }
       for (const [name, design] of Object.entries(WAITS)) {
         for (const [key, isHeld] of Object.entries(HELD)) {
-          const measured = await server.withDatabase((url) => waiting(url, design, { ...sizes.waits, isHeld }))
+          const measured = await server.withDatabase((url) =>
+            waiting(url, design, { ...sizes.waits, isHeld }),
+          )
           waitCosts[name][key].push(measured)
           console.log(`round ${each + 1}, delayed, ${name}, ${key}: ${JSON.stringify(measured)}`)
         }

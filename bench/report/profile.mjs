@@ -84,7 +84,8 @@ export function heldProfilesSection({ parts }) {
 /** On which servers the start in the same process was looked at, by their settings. */
 const SERVERS = {
   "": "as it is",
-  " wal_sync_method=open_datasync": "with a log that is opened to be flushed by each write (`wal_sync_method=open_datasync`)",
+  " wal_sync_method=open_datasync":
+    "with a log that is opened to be flushed by each write (`wal_sync_method=open_datasync`)",
   " synchronous_commit=off": "with commits that nobody waits for (`synchronous_commit=off`)",
 }
 const STARTS = {
@@ -118,7 +119,10 @@ export function latencyProfilesSection({ parts }) {
   const { date, carillon, commit } = parts[first[0]]
   return [
     `\`node bench/queue/profile.mjs carillon latency sameBusy --server synchronous_commit=off\` and so on, ${day(date)}: Carillon ${carillon} at ${commit}; looking costs time itself.`,
-    table(["ms to the start, same process", "idle, median", "99 %", "300 a second, median", "99 %"], onServers),
+    table(
+      ["ms to the start, same process", "idle, median", "99 %", "300 a second, median", "99 %"],
+      onServers,
+    ),
     table(
       ["", "inserts", "ms of the server each", "claims", "ms each", "ends", "ms each", "Node is idle, %"],
       statements,
