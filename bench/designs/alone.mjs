@@ -8,7 +8,7 @@ import { processUs } from "../tools/cpu.mjs"
 import { median, round } from "../tools/measure.mjs"
 
 export const SCHEMA = "carillon"
-const OF_JOB = { job: "job", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
+export const OF_JOB = { job: "job", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
 export const INPUT = '{"a":1,"b":"hello"}'
 
 /** One call of the statement for lists. */

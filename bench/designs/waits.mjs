@@ -8,13 +8,12 @@ import { completeRuns } from "../../dist/store/runs/complete.js"
 import { insertDelayedRuns } from "../../dist/store/runs/insert-delayed.js"
 import { promoteRuns } from "../../dist/store/runs/promote.js"
 import { processUs } from "../tools/cpu.mjs"
-import { INPUT, SCHEMA } from "./alone.mjs"
+import { INPUT, OF_JOB, SCHEMA } from "./alone.mjs"
 
 const DELAY_MS = 1
 /** All of a batch are due by then. */
 const REST_MS = 3
 const EVER_MS = 253_402_300_799_000
-const OF_JOB = { job: "job", pool: "default", priority: 0, history: "standard", buryWhenLost: false }
 const LANE = { solos: [false], priorities: [0], tos: [2n ** 62n] }
 /** Of each step, in the order of a run's life, the sessions are planned as in the product. */
 const PLANS = { insert: "free", ready: "hashed", claim: "index", end: "hashed" }

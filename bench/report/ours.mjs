@@ -155,8 +155,7 @@ export function insertsSection({ inserts }) {
 }
 
 /** Of runs that are delayed: each step, and all of them together, without and with a snapshot held. */
-export function waitsSection({ waits = [] }) {
-  if (waits.length === 0) return "Not measured yet."
+export function waitsSection({ waits }) {
   const rows = waits.map(({ name, title, insert, ready, claim, end, us, heldUs }) => [
     `*${name}*: ${title}`,
     ...[insert, ready, claim, end].map(figure),
