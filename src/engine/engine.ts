@@ -256,11 +256,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       lifeLoops.push(run(lease, living.signal), lease.beat(living.signal), run(watch, living.signal))
     }
     await wakeups.listen()
-    const { processes, inherits } = runtime.database.abilities
-    if (inherits) await reaper.inherit()
-    // PGlite has one process: there is nobody else to reap.
-    const reapers = processes ? [reaper] : []
-    const loops = [scheduler, ...reapers, reconciler, upkeep, mover, admissions, promoter, ...workers]
+    if (runtime.database.abilities.inherits) await reaper.inherit()
+    const loops = [scheduler, reaper, reconciler, upkeep, mover, admissions, promoter, ...workers]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
   }

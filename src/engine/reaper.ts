@@ -4,6 +4,9 @@
  * A process that was cut off from the database itself cannot tell the dead from the equally cut off, so it
  * reaps only after it has been in touch for a whole lease. It may not notice a restart of the database that takes but a
  * moment, so a server that has just started expires nobody either.
+ *
+ * The runs of a lease are found whether its row is there or not: once per lease the rows that a person deleted are
+ * written again, as dead ones.
  */
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -11,6 +14,7 @@ import { forgetClaims } from "../store/claims/forget.ts"
 import { reapRuns } from "../store/runs/reap.ts"
 import { forgetWorkers } from "../store/workers/forget.ts"
 import { markDeadWorkers } from "../store/workers/mark-dead.ts"
+import { markMissingWorkers } from "../store/workers/mark-missing.ts"
 import { markOthersDead } from "../store/workers/mark-others-dead.ts"
 import type { ReadyLane } from "./lane.ts"
 import type { Lease } from "./lease.ts"
@@ -33,8 +37,8 @@ const TOMBSTONE_MS = 86_400_000
 
 export interface Reaper extends Loop {
   /**
-   * Marks expired leases dead and takes their runs back, without asking how long we have been in touch; on a server that
-   * has been up for so long. @default 0
+   * Marks expired leases dead, and those whose rows are gone, and takes their runs back, without asking how long we have
+   * been in touch; on a server that has been up for so long. @default 0
    */
   readonly reap: (upForMs?: number) => Promise<number>
   /** Takes back at once what any other process has left, where there is certainly no other. */
@@ -44,6 +48,13 @@ export interface Reaper extends Loop {
 export function createReaper(parts: ReaperParts): Reaper {
   const { runtime, events, lease, leaseMs, everyMs } = parts
   const { database } = runtime
+  let missingDueMs = 0
+
+  /** Not with every tick: it looks at every lease that has claims. */
+  async function findMissing(): Promise<void> {
+    await database.run(markMissingWorkers, {})
+    missingDueMs = runtime.monotonicMs() + leaseMs
+  }
 
   async function reap(upForMs = 0): Promise<number> {
     const dead = await database.run(markDeadWorkers, { own: lease.id(), upForMs })
@@ -73,12 +84,18 @@ export function createReaper(parts: ReaperParts): Reaper {
     name: "reaper",
     bell: createBell(runtime),
     tick: async () => {
-      if (lease.reachableForMs() >= leaseMs) await reap(leaseMs)
+      if (lease.reachableForMs() < leaseMs) return everyMs
+      if (runtime.monotonicMs() >= missingDueMs) await findMissing()
+      await reap(leaseMs)
       return everyMs
     },
-    reap,
+    reap: async (upForMs) => {
+      await findMissing()
+      return reap(upForMs)
+    },
     inherit: async () => {
       await database.run(markOthersDead, { own: lease.id() })
+      await findMissing()
       await reap()
     },
   }

@@ -1,12 +1,16 @@
 import { describe, expect, it } from "vitest"
 import { listAttemptsOfRun } from "../../src/store/attempts/list-of-run.ts"
 import type { Database } from "../../src/store/database.ts"
+import { migrate } from "../../src/store/migrate.ts"
 import { reapRuns } from "../../src/store/runs/reap.ts"
+import { openServer } from "../../src/store/server/server.ts"
 import { forgetWorkers } from "../../src/store/workers/forget.ts"
 import { markDeadWorkers } from "../../src/store/workers/mark-dead.ts"
+import { markMissingWorkers } from "../../src/store/workers/mark-missing.ts"
 import { renewLease } from "../../src/store/workers/renew.ts"
 import { retireWorker } from "../../src/store/workers/retire.ts"
-import { describeEngines } from "../support/engines.ts"
+import { describeEngines, newSchema } from "../support/engines.ts"
+import { executedPlan } from "../support/plan.ts"
 import {
   claim,
   claimNewRun,
@@ -20,7 +24,7 @@ import {
   runOf,
   withStoppedClock,
 } from "../support/runs.ts"
-import { hold, rowsOf, untilBlocked } from "../support/sql.ts"
+import { execute, hold, rowsOf, untilBlocked } from "../support/sql.ts"
 
 const EXPIRY = "2026-03-01T09:01:00Z"
 const AFTER_EXPIRY = "2026-03-01T09:01:00.001Z"
@@ -67,6 +71,62 @@ describeEngines("a lease", (engine) => {
       await markDead(database)
       expect(await renew(database, lease)).toBe(0)
       expect(await markDead(database)).toEqual([lease])
+    })
+  })
+
+  describe("whose row was deleted", () => {
+    it("is dead with its row, and only if it has claims; those with rows are left alone", async () => {
+      const { database } = await withStoppedClock(engine)
+      const [first, second, live] = [
+        await claimNewRun(database),
+        await claimNewRun(database),
+        await openLease(database),
+      ]
+      await claim(database, live)
+      const idle = await openLease(database)
+      await execute(database, `delete from {workers} where lease <> '${live}'`)
+      expect(await database.run(markMissingWorkers, {})).toEqual([{ found: 2 }])
+      expect(await rowsOf(database, "select lease from {workers} where dead order by lease")).toEqual(
+        [first.lease, second.lease].toSorted().map((lease) => ({ lease })),
+      )
+      for (const lease of [first.lease, second.lease, idle]) expect(await renew(database, lease)).toBe(0)
+      expect(await renew(database, live)).toBe(1)
+      expect((await reap(database, [first.lease, second.lease, live])).toSorted()).toEqual(
+        [first.id, second.id].toSorted(),
+      )
+      expect(await database.run(markMissingWorkers, {})).toEqual([{ found: 0 }])
+    })
+
+    itWithConnections("is found by one step for each lease, however many claims there are", async () => {
+      const database = openServer(host, { url: engine.url(), schema: newSchema(host), workConnections: 1 })
+      await migrate({ ...host, database })
+      // After five executions PostgreSQL may keep a plan for good.
+      for (let time = 0; time < 7; time += 1) await database.run(markMissingWorkers, {})
+      const [first, second, gone] = [await openLease(database), await openLease(database), host.newId()]
+      const leases = `unnest(array['${first}', '${second}', '${gone}']::uuid[]) as lease`
+      await execute(
+        database,
+        `insert into {claims} select lease, n, array[]::uuid[] from ${leases}, generate_series(1, 9000) as n`,
+      )
+      const nodes = await executedPlan(database, markMissingWorkers, {})
+      const onClaims = nodes.filter(({ table }) => table === "claims")
+      expect(onClaims.map(({ index }) => index)).toEqual(["claims_pkey", "claims_pkey"])
+      expect(onClaims.map(({ rows }) => Math.round(rows)).toSorted()).toEqual([1, 2])
+      expect(await rowsOf(database, "select lease from {workers} where dead")).toEqual([{ lease: gone }])
+      await database.close()
+    })
+
+    it("is written once by all who look for it at once", async () => {
+      const { database } = await withStoppedClock(engine)
+      await claimNewRun(database)
+      await execute(database, "delete from {workers}")
+      const found = await Promise.all(Array.from({ length: 4 }, () => database.run(markMissingWorkers, {})))
+      expect(
+        found
+          .flat()
+          .map(({ found }) => found)
+          .toSorted(),
+      ).toEqual([0, 0, 0, 1])
     })
   })
 
