@@ -50,6 +50,7 @@ CREATE INDEX attempts_by_job ON ONLY carillon.attempts USING btree (job, finishe
 CREATE INDEX attempts_by_occurrence ON ONLY carillon.attempts USING btree (schedule, occurrence) WHERE (schedule IS NOT NULL);
 CREATE INDEX attempts_by_run ON ONLY carillon.attempts USING btree (run);
 CREATE INDEX attempts_by_tenant ON ONLY carillon.attempts USING btree (tenant, finished_at) WHERE (tenant <> ''::text);
+ALTER TABLE carillon.attempts REPLICA IDENTITY FULL;
 
 CREATE TABLE carillon.audit (
   at timestamp with time zone NOT NULL,
@@ -58,7 +59,9 @@ CREATE TABLE carillon.audit (
   subject text NOT NULL,
   reason text NOT NULL,
   before json,
-  after json
+  after json,
+  id uuid DEFAULT gen_random_uuid() NOT NULL,
+  CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
 CREATE INDEX audit_at ON carillon.audit USING btree (at);
 CREATE INDEX audit_subject ON carillon.audit USING btree (subject, at);

@@ -20,7 +20,11 @@ export async function dumpSchema(ask, schema) {
   for (const table of tables) {
     const members = [...(await ask(COLUMNS(table.oid))), ...(await ask(CONSTRAINTS(table.oid)))]
     const indexes = await ask(INDEXES(table.oid))
-    parts.push([createTable(table, members), ...indexes.map(({ definition }) => `${definition};`)].join("\n"))
+    const identity = table.isIdentifiedByAll
+      ? [`ALTER TABLE carillon.${table.name} REPLICA IDENTITY FULL;`]
+      : []
+    const lines = indexes.map(({ definition }) => `${definition};`)
+    parts.push([createTable(table, members), ...lines, ...identity].join("\n"))
   }
   parts.push(...functions.filter(({ ofRows }) => ofRows).map(inWords))
   const [{ quoted }] = await ask(`select pg_catalog.quote_ident(${namespace}) as quoted`)
@@ -43,7 +47,8 @@ const FUNCTIONS = (namespace) => `
 
 const TABLES = (namespace) => `
   select c.oid::text, quote_ident(c.relname) as name, array_to_string(c.reloptions, ', ') as options,
-    case when c.relkind = 'p' then pg_get_partkeydef(c.oid) end as partitioned
+    case when c.relkind = 'p' then pg_get_partkeydef(c.oid) end as partitioned,
+    c.relreplident = 'f' as "isIdentifiedByAll"
   from pg_class as c join pg_namespace as n on n.oid = c.relnamespace
   where n.nspname = ${namespace} and c.relkind in ('r', 'p') and not c.relispartition
   order by c.relname`

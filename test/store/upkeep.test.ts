@@ -1,4 +1,4 @@
-import { expect, it } from "vitest"
+import { expect, it, onTestFinished } from "vitest"
 import { createUpkeep } from "../../src/engine/upkeep.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -34,6 +34,24 @@ describeEngines("upkeep", (engine) => {
       { key: "held" },
       { key: "while live" },
     ])
+  })
+
+  // Of a database that nobody else is in: it holds for every table of every schema.
+  it("goes on under a publication for all tables, as a replica or an export of changes wants one", async () => {
+    const database = await withHistory(engine, "2026-03-01T09:00Z")
+    await execute(
+      database,
+      `insert into {audit} (at, actor, action, subject, reason)
+         values ('2025-01-01T09:00Z', 'me', 'pause', 'job:old', 'because');
+       create publication everything for all tables;`,
+    )
+    onTestFinished(() => execute(database, "drop publication everything"))
+    const faults: unknown[] = []
+    await createUpkeep({ ...host, database }, (error) => faults.push(error)).tick(
+      new AbortController().signal,
+    )
+    expect(faults).toEqual([])
+    expect(await rowsOf(database, "select subject from {audit}")).toEqual([])
   })
 
   it("does a bounded piece of work and comes back soon when there is more", async () => {

@@ -4,8 +4,8 @@ import { statement } from "../statement.ts"
 
 /** A clock that stands still at the moment of its installation. The function keeps its name, so no statement changes. */
 export const installTestClock = `
-  create table {test_clock} (at timestamptz not null);
-  insert into {test_clock} select date_trunc('milliseconds', {schema}.now());
+  create table {test_clock} (one boolean primary key default true, at timestamptz not null);
+  insert into {test_clock} (at) select date_trunc('milliseconds', {schema}.now());
   create or replace function {schema}.now() returns timestamptz
     language sql stable parallel safe
     return (select at from {test_clock});

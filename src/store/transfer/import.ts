@@ -5,9 +5,11 @@
  * then the schema is brought up to date, by the same migrations that would have done it there. The file is read twice,
  * first to see that it is whole, so that what is wrong with it is found before anything is locked.
  */
+
 import { CarillonError } from "../../errors.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { formatInstant } from "../../time/instant.ts"
+import { identify } from "../attempts/partitions.ts"
 import { type Migration, migrate, missingMigrations } from "../migrate.ts"
 import { tryMigrationLock } from "../migrations/ledger.ts"
 import { MIGRATIONS } from "../migrations.generated.ts"
@@ -147,7 +149,8 @@ async function makePartitions(
     const [first, end] = [from, to].map((ms) => `'${formatInstant(ms)}'`)
     // In one go, unlike upkeep does it: nobody else can be at work on the parent.
     await tx.script(
-      `create table ${inSchema(name)} partition of ${inSchema(parent)} for values from (${first}) to (${end})`,
+      `create table ${inSchema(name)} partition of ${inSchema(parent)} for values from (${first}) to (${end});
+       ${parent === "fires" ? "" : identify(inSchema(name))}`,
     )
   }
 }
