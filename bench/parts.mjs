@@ -37,7 +37,7 @@ export const PARTS = {
     load: contestOf("latency"),
   },
   snapshot: {
-    title: "loads while somebody holds a snapshot for a minute, beside the peers on PostgreSQL",
+    title: "loads while a snapshot is held for a minute, beside the peers on PostgreSQL",
     load: runOf(() => import("./snapshot/run.mjs")),
   },
   delayed: {
@@ -45,11 +45,11 @@ export const PARTS = {
     load: runOf(() => import("./snapshot/delayed.mjs")),
   },
   scheduled: {
-    title: "occurrences of schedules while somebody holds a snapshot",
+    title: "occurrences of schedules while a snapshot is held",
     load: runOf(() => import("./snapshot/scheduled.mjs")),
   },
   aged: {
-    title: "processes that start while somebody holds a snapshot, beside the peers on PostgreSQL",
+    title: "processes that start while a snapshot is held, beside the peers on PostgreSQL",
     load: runOf(() => import("./snapshot/aged.mjs")),
   },
   millions: {
@@ -63,11 +63,6 @@ export const PARTS = {
   harness: {
     title: "the scenarios of the public cross-system harness (--scenario NAME)",
     load: runOf(() => import("./harness/run.mjs")),
-  },
-  claims: { title: "what may stand in the way of a claim", load: runOf(() => import("./claims/run.mjs")) },
-  designs: {
-    title: "what a claim and an end cost the server, as they are and in other designs",
-    load: runOf(() => import("./designs/run.mjs")),
   },
   schedules: { title: "a million schedules", load: runOf(() => import("./schedules/run.mjs")) },
 }

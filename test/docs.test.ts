@@ -62,7 +62,10 @@ describe("the defaults", () => {
 
 describe("the pages", () => {
   it("link to files and headings that are there", () => {
-    const pages = [...rootPages(), ...readSources("docs", ".md"), ...readSources("examples", ".md")]
+    const pages = [
+      ...rootPages(),
+      ...["docs", "examples", "bench"].flatMap((folder) => readSources(folder, ".md")),
+    ]
     expect(brokenLinks(pages, (path) => existsSync(join(ROOT, path)))).toEqual([])
   })
 })

@@ -1,117 +1,151 @@
-/** Sections of the parts in which contenders take turns. */
-import { COSTS, wanted } from "../queue/print.mjs"
-import { barChart, lineChart } from "./chart.mjs"
-import { figure, origin, spread, table, verdictCell } from "./markdown.mjs"
+/** The tables of the parts in which contenders take turns, and what they were measured with. */
+import { COSTS } from "../queue/print.mjs"
+import { figure, measured, spread, table, wrapped } from "./markdown.mjs"
 
-const UNITS = { perSecond: "jobs a second", medianMs: "median ms", p99Ms: "99 %, ms", atTheEnd: "at the end" }
-
-/** Each contender's figures by variant, a table per figure, and what that is beside the best peer. */
-export function contestSection(part, { keys = ["perSecond"], chart, scaling } = {}) {
-  return (results, { writeChart }) => {
-    const { variants, figures, contenders, verdicts, rounds, peerRounds, sizes } = results
-    const pieces = [
-      `${origin(part, results)} Medians of ${rounds} rounds, with the least and the most.`,
-      ...keys.map((key) => figuresTable({ variants, figures, contenders, key, unit: UNITS[key] })),
-      ...slowOnes(contenders, peerRounds ?? rounds, sizes?.count !== undefined),
-      ...failures(figures, contenders),
-    ]
-    for (const each of chart === undefined ? [] : [chart].flat()) {
-      const file = `${part}-${each.variant}`
-      // In several ways each stands for itself, and says so.
-      const title = each.among ? each.title : `${each.title}, ${variants[each.variant]?.title}`
-      if (variants[each.variant] === undefined) continue
-      const rows = barsOf(results, each)
-      writeChart(file, barChart({ title, unit: each.unit, rows }))
-      pieces.push(`![${title}: the figures of the table above](charts/${file}.svg)`)
-    }
-    if (scaling !== undefined) {
-      writeChart(`${part}-scaling`, scalingChart(scaling, figures, contenders))
-      pieces.push(`![${scaling}: the figures of the table above](charts/${part}-scaling.svg)`)
-    }
-    if (verdicts.length > 0) pieces.push(verdictsTable(verdicts, variants, contenders))
-    return pieces.join("\n\n")
-  }
-}
-
-/** What each job costs in one variant of a part. */
-export function costsSection(part, variant) {
-  return (results) => {
-    const { figures, contenders, variants, rounds, peerRounds, sizes } = results
-    const rows = Object.entries(contenders).flatMap(([name, { title, keepsHistory }]) => {
-      const costs = figures[variant]?.[name]?.costs
-      if (costs === undefined) return []
-      return [[title, ...Object.keys(COSTS).map((key) => figure(costs[key])), keepsHistory ? "kept" : "none"]]
+/** One table for several parts: a row for each contender, a column for each variant of each part. */
+export function ratesSection(...columns) {
+  return (read) => {
+    const all = Object.fromEntries(columns.map(({ part }) => [part, read(part)]))
+    const cells = columns.flatMap(({ part, prefix = "" }) => {
+      const { variants, figures } = all[part]
+      return Object.entries(variants).map(([variant, { title }]) => ({
+        head: `${prefix}${title}`,
+        of: (name) => cellOf(figures[variant][name], ({ perSecond }) => spread(perSecond)),
+      }))
     })
     return [
-      `${origin(part, results)} ${variants[variant].title}; medians of ${rounds} rounds.`,
-      table(["", ...Object.values(COSTS), "history"], rows),
-      ...slowOnes(contenders, peerRounds ?? rounds, sizes?.count !== undefined),
-      `Log is the WAL of PostgreSQL or the append-only file of Redis; dead tuples are rows that an update or a delete leaves behind (${variants[variant].title}).`,
+      contendersTable(all, ["jobs a second", ...cells.map(({ head }) => head)], (name) =>
+        cells.map(({ of }) => of(name)),
+      ),
+      ...footnotes(all),
     ].join("\n\n")
   }
 }
 
-/** With which settings each contender was measured, and where its jobs stay. */
-export function settingsSection() {
-  return (results) => {
-    const rows = Object.values(results.contenders).map(({ title, on, keepsHistory, settings }) => [
-      title,
-      { postgres: "PostgreSQL", redis: "Redis, fsync every second", "redis-always": "Redis, fsync always" }[
-        on
-      ],
-      keepsHistory ? "kept" : "none",
-      [...new Set(Object.values(settings).map((each) => `\`${JSON.stringify(each)}\``))].join(" or "),
-    ])
-    return table(["", "on", "history", "settings"], rows, { isText: true })
+/** What each job costs in one variant of a part, beside how fast it went. */
+export function costsSection(part, variant) {
+  return (read) => {
+    const { [variant]: figures } = read(part).figures
+    const { contenders } = read(part)
+    const head = ["", "jobs a second", ...Object.values(COSTS), "history"]
+    return [
+      contendersTable({ [part]: read(part) }, head, (name) => [
+        cellOf(figures[name], ({ perSecond }) => spread(perSecond)),
+        ...Object.keys(COSTS).map((key) => figure(figures[name]?.costs?.[key])),
+        contenders[name].keepsHistory ? "kept" : "none",
+      ]),
+      ...footnotes({ [part]: read(part) }),
+    ].join("\n\n")
   }
 }
 
-/** The servers that everybody shares, in the words of their settings. */
-export function serversSection() {
-  return ({ servers }) =>
-    Object.entries(servers)
-      .map(([kind, { settings }]) => {
-        const words = Object.entries(settings).map(
-          ([name, value]) => `${name}=${value === "" ? "off" : value}`,
-        )
-        return `- ${kind}: \`${words.join(" ")}\``
-      })
-      .join("\n")
+/** Medians, with the slowest but one in a hundred in brackets. */
+export function latencySection(read) {
+  const all = { latency: read("latency") }
+  const { variants, figures } = all.latency
+  const both = ({ medianMs, p99Ms }) => medianMs && `${figure(medianMs.median)} (${figure(p99Ms.median)})`
+  return [
+    contendersTable(all, ["ms", ...Object.values(variants).map(({ title }) => title)], (name) =>
+      Object.keys(variants).map((variant) => cellOf(figures[variant][name], both)),
+    ),
+    ...footnotes(all),
+  ].join("\n\n")
 }
 
-function figuresTable({ variants, figures, contenders, key, unit }) {
-  const shown = Object.entries(variants).filter(([variant]) => Object.keys(figures[variant]).length > 0)
-  const rows = Object.entries(contenders).map(([name, { title }]) => [
-    title,
-    ...shown.map(([variant]) => {
-      const mine = figures[variant][name]
-      if (mine === undefined) return ""
-      return mine[key] === undefined ? "**failed**" : spread(mine[key])
-    }),
+/** By the word that the column bears, the part whose settings stand in it. */
+const SETTINGS = {
+  bulk: "bulk",
+  single: "single",
+  drain: "drain",
+  both: "both",
+  sleep: "sleep",
+  latency: "latency",
+}
+const SERVERS = {
+  postgres: "PostgreSQL",
+  redis: "Redis, fsync every second",
+  "redis-always": "Redis, fsync always",
+}
+
+/** The settings of each contender and of the servers, and what all contests share. */
+export function settingsSection(read) {
+  return [contendersSettings(read), machineLines(read)].join("\n\n")
+}
+
+/** Where the jobs of each contender stay, and the settings that it was measured with. */
+function contendersSettings(read) {
+  const all = Object.fromEntries(Object.entries(SETTINGS).map(([word, part]) => [word, read(part)]))
+  return contendersTable(
+    all,
+    ["", "on", ...Object.keys(SETTINGS)],
+    (name) => {
+      const { on } = Object.values(all).find(({ contenders }) => contenders[name]).contenders[name]
+      return [SERVERS[on], ...Object.values(all).map(({ contenders }) => settingsOf(contenders[name]))]
+    },
+    { isText: true },
+  )
+}
+
+function settingsOf(contender) {
+  if (contender === undefined) return ""
+  const each = Object.values(contender.settings).map((settings) => wordsOf(settings))
+  return [...new Set(each)].join(" or ")
+}
+
+function wordsOf(settings) {
+  const words = Object.entries(settings).map(([name, value]) => `${name} ${value}`)
+  return words.length === 0 ? "as it comes" : `\`${words.join(", ")}\``
+}
+
+/** The programs, the machine and the servers that all contests share. */
+function machineLines(read) {
+  const all = ["bulk", "single", "drain", "sleep", "both", "latency", "snapshot"].map(read)
+  const words = (facts) => [...new Set(all.flatMap(facts))].join(", ")
+  const programs = words(({ carillon, versions, contenderNode, servers }) => [
+    `Carillon ${carillon}`,
+    ...Object.entries(versions).map(([name, version]) => `${name} ${version}`),
+    `Node ${contenderNode}`,
+    `PostgreSQL ${servers.postgres.version}`,
   ])
-  return table([unit, ...shown.map(([, { title }]) => title)], rows)
+  const machine = words(({ cpu, cores, memoryGb, fileSystem, kernel }) =>
+    [cpu, `${cores} cores`, `${memoryGb} GB`, fileSystem, kernel].filter(Boolean),
+  )
+  const { postgres, redis } = read("both").servers
+  const wordsOfServer = (server) =>
+    Object.entries(server.settings).map(([name, value]) => `${name}=${value === "" ? "off" : value}`)
+  // The two ways of flushing are two rows of every table.
+  const ofRedis = wordsOfServer(redis).filter((word) => !word.startsWith("appendfsync="))
+  return [
+    `Programs: ${programs}. Machine: ${machine}.`,
+    `PostgreSQL: ${wordsOfServer(postgres).join(" ")}`,
+    `Redis: ${ofRedis.join(" ")}, and appendfsync=everysec or appendfsync=always`,
+  ]
+    .map((words) => wrapped(`- ${words}`, { indent: "  " }))
+    .join("\n")
 }
 
-function verdictsTable(verdicts, variants, contenders) {
-  const rows = verdicts.map(({ variant, key, bestPeer, from, times, floor, aim, isMore, verdict }) => [
-    `${variants[variant].title}, ${UNITS[key]}`,
-    bestPeer ? contenders[bestPeer].title : (variants[from]?.title ?? ""),
-    times ?? "",
-    wanted({ floor, aim, isMore }),
-    verdictCell(verdict),
-  ])
-  return table(["Carillon", "beside", "times better", "wanted", ""], rows)
+/** A row for everybody who takes part in one of the parts. */
+function contendersTable(all, head, cellsOf, options) {
+  const titles = new Map(
+    Object.values(all).flatMap(({ contenders }) =>
+      Object.entries(contenders).map(([name, { title }]) => [name, title]),
+    ),
+  )
+  const rows = [...titles].map(([name, title]) => [title, ...cellsOf(name)])
+  return table(head, rows, options)
 }
 
-function slowOnes(contenders, peerRounds, isCounted) {
-  const words = Object.values(contenders).flatMap(({ title, share, rounds }) => {
-    const less = [
-      ...(rounds < peerRounds ? [rounds === 1 ? "one round" : `${rounds} rounds`] : []),
-      ...(isCounted && share < 1 ? [`${share * 100} % of the jobs`] : []),
-    ]
-    return less.length === 0 ? [] : [`${title} (${less.join(", ")})`]
-  })
-  return words.length === 0 ? [] : [`To save time, with less to do: ${words.join(", ")}.`]
+function cellOf(figures, say) {
+  if (figures === undefined) return ""
+  return say(figures) || "**failed**"
+}
+
+/** When it was measured, and who failed. */
+function footnotes(all) {
+  return [
+    wrapped(measured(all)),
+    ...Object.values(all).flatMap(({ figures, contenders }) => failures(figures, contenders)),
+  ]
 }
 
 export function failures(figures, contenders) {
@@ -121,28 +155,4 @@ export function failures(figures, contenders) {
     ),
   )
   return [...new Set(all.map((each) => `**Failed:** ${each.split("\n")[0]}.`))]
-}
-
-/** A bar for each contender, and for each way in which it was measured `among` several. */
-function barsOf({ figures, contenders, variants }, { key, variant, among = [variant] }) {
-  return Object.entries(contenders).flatMap(([name, { title, isOurs }]) =>
-    among.flatMap((way) => {
-      const mine = figures[way]?.[name]
-      if (mine === undefined) return []
-      const { median: value, least, most } = mine[key] ?? {}
-      const label = way === variant ? title : `${title}, ${variants[way].title}`
-      return [{ label, value, least, most, isOurs, note: "failed" }]
-    }),
-  )
-}
-
-/** By how many processes: the variants are their numbers. */
-function scalingChart(title, figures, contenders) {
-  const series = Object.entries(contenders).flatMap(([name, { title: label }]) => {
-    const points = Object.entries(figures).flatMap(([processes, { [name]: found }]) =>
-      found?.perSecond ? [[Number(processes), found.perSecond.median]] : [],
-    )
-    return points.length > 1 ? [{ label, points }] : []
-  })
-  return lineChart({ title, unit: "jobs a second", xUnit: "processes", series })
 }

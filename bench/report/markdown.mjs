@@ -1,6 +1,8 @@
 /** Small pieces of Markdown that every section is made of. */
 import { round, thousands } from "../tools/measure.mjs"
-import { MISSED } from "../tools/verdict.mjs"
+
+/** Prose that is generated is wrapped like prose that is written. */
+const COLUMNS = 120
 
 /** Figures stand to the right; `isText` leaves words to the left. */
 export function table(head, rows, { isText = false } = {}) {
@@ -35,53 +37,33 @@ export function day(date) {
   return new Date(date).toLocaleDateString("en-GB", { day: "numeric", month: "long", year: "numeric" })
 }
 
-/** On what it was measured, in a sentence. Without it no figure means anything. */
-export function origin(part, results) {
-  const {
-    date,
-    carillon,
-    node,
-    contenderNode,
-    versions = {},
-    cpu,
-    cores,
-    memoryGb,
-    fileSystem,
-    kernel,
-    commit,
-    servers,
-    server,
-  } = results
-  const peers = Object.entries({ ...versions, ...results.peers }).map(
-    ([name, version]) => `${name} ${version}`,
-  )
-  const postgres = servers?.postgres ?? server
-  const programs = [
-    `Carillon ${carillon}${commit ? ` at ${commit}` : ""}`,
-    ...peers,
-    `Node ${contenderNode ?? node}`,
-    ...(postgres?.version ? [`PostgreSQL ${postgres.version}`] : []),
-  ]
-  const where = [cpu, `${cores} cores`, `${memoryGb} GB`, fileSystem, kernel].filter(Boolean).join(", ")
-  const lines = [`\`npm run bench -- ${part}\`, ${day(date)}: ${programs.join(", ")}; ${where}.`]
-  if (results.isDisturbed)
-    lines.push("**Others used the machine meanwhile: these figures are not to be relied on.**")
-  for (const { name, because } of results.missing ?? []) lines.push(`**${name} is missing: ${because}.**`)
-  return [...lines, ...leftOutWords(results.leftOut ?? [])].join(" ")
-}
-
-/** Who was not measured in what, by the reason. */
-function leftOutWords(leftOut) {
-  const reasons = [...new Set(leftOut.map(({ because }) => because))]
-  return reasons.map((reason) => {
-    const of = leftOut.filter(({ because }) => because === reason)
-    const names = [...new Set(of.map(({ contender }) => contender))]
-    const variants = [...new Set(of.map(({ variant }) => variant))]
-    return `Not measured in "${variants.join('", "')}": ${names.join(", ")}, for ${reason}.`
+/** When and at which commit the named parts were measured, and what their figures may not hide: one paragraph. */
+export function measured(parts) {
+  const facts = Object.entries(parts).map(([part, results]) => {
+    const at = results.commit ? ` at \`${results.commit}\`` : ""
+    const rounds = results.rounds ?? results.sizes?.rounds
+    const times = Number.isInteger(rounds) ? `, ${rounds} rounds` : ""
+    return `\`${part}\` ${day(results.date)}${at}${times}`
   })
+  const disturbed = Object.entries(parts).flatMap(([part, { isDisturbed }]) =>
+    isDisturbed
+      ? [`**Others used the machine during \`${part}\`: these figures are not to be relied on.**`]
+      : [],
+  )
+  const missing = Object.entries(parts).flatMap(([part, results]) =>
+    (results.missing ?? []).map(({ name, because }) => `**\`${part}\` lacks ${name}: ${because}.**`),
+  )
+  return [`Measured: ${facts.join("; ")}.`, ...disturbed, ...missing].join(" ")
 }
 
-/** "holds" or "MISSED", in words that stand in a table. */
-export function verdictCell(verdict) {
-  return verdict === MISSED ? "**missed**" : (verdict ?? "")
+/** Breaks a paragraph into lines. What stands in backticks stays on one line. */
+export function wrapped(text, { indent = "" } = {}) {
+  const words = text.match(/(?:`[^`]*`|\S)+/g) ?? []
+  const lines = [words.shift() ?? ""]
+  for (const word of words) {
+    const longer = `${lines.at(-1)} ${word}`
+    if (longer.length <= COLUMNS) lines[lines.length - 1] = longer
+    else lines.push(indent + word)
+  }
+  return lines.join("\n")
 }

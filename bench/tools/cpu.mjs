@@ -28,11 +28,6 @@ export function processMs(pid) {
   return statOf(pid)?.own
 }
 
-/** Microseconds that a process has used, for what takes less than a tick. */
-export function processUs(pid) {
-  return Number(readFileSync(`/proc/${pid}/schedstat`, "latin1").split(" ")[0]) / 1_000
-}
-
 /** Milliseconds that this process and its children that have ended have used. */
 export function familyMs() {
   const stat = statOf(process.pid)
