@@ -7,6 +7,7 @@ import { createTerminalLogger, logEvent, logsRoutine, oneLine } from "../observe
 import { recordError } from "../queue/error-record.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { createStop } from "../runtime/stop.ts"
 import { withoutPassword } from "../store/embedded/endpoint.ts"
 import { migrate } from "../store/migrate.ts"
 import { once } from "./once.ts"
@@ -49,7 +50,7 @@ export function createApplication(
     logger.error(oneLine(`a listener failed: ${recordError(error).message}`)),
   )
   events.subscribe((event) => logEvent(logger, event), { routine: logsRoutine(logger) })
-  const stopping = new AbortController()
+  const stopping = createStop()
   const calls = new Set<Promise<unknown>>()
   let url: string | undefined
   let stopped: Promise<void> | undefined

@@ -12,6 +12,7 @@ import { isVerdict, type Verdict } from "../job/verdict.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Outcome } from "../queue/fate.ts"
 import type { Host, Timer } from "../runtime/host.ts"
+import { createStop } from "../runtime/stop.ts"
 import { AttemptContext, type ContextSource } from "./attempt-context.ts"
 import { type AttemptLog, createAttemptLog } from "./attempt-log.ts"
 import type { Completed, Completer, Completion } from "./attempt-transaction.ts"
@@ -96,7 +97,7 @@ class Attempt implements RunningAttempt, ContextSource {
 
   signal(): AbortSignal {
     if (!this.#controller) {
-      this.#controller = new AbortController()
+      this.#controller = createStop()
       if (this.#abortedBy) this.#controller.abort(this.#abortedBy)
     }
     return this.#controller.signal

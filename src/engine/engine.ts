@@ -2,6 +2,7 @@
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { createStop } from "../runtime/stop.ts"
 import { lostReason } from "./abort-reasons.ts"
 import { type Admissions, createAdmissions } from "./admissions.ts"
 import { createCompleter } from "./attempt-transaction.ts"
@@ -77,8 +78,8 @@ export interface Engine {
 const LAST_ADMISSIONS_MS = 1_000
 
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
-  const claiming = new AbortController()
-  const living = new AbortController()
+  const claiming = createStop()
+  const living = createStop()
   const claimLoops: Promise<void>[] = []
   const lifeLoops: Promise<void>[] = []
   const version = config.version ?? null
@@ -268,7 +269,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   }
 
   let stopping: Promise<void> | undefined
-  const graceOver = new AbortController()
+  const graceOver = createStop()
 
   function stop(graceMs: number): Promise<void> {
     // A second stop with less patience makes the first one hurry.

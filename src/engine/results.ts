@@ -6,6 +6,7 @@
  */
 import { CarillonError } from "../errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { createStop } from "../runtime/stop.ts"
 import { findEnds } from "../store/attempts/by-run.ts"
 import { createBell } from "./loop.ts"
 import type { FinishedRun } from "./settler.ts"
@@ -39,7 +40,7 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
   const waiting = new Map<string, Set<Caller>>()
   /** Waited for, and not asked about yet. */
   const fresh = new Set<string>()
-  const closed = new AbortController()
+  const closed = createStop()
   const bell = createBell(runtime)
   let asking = false
 

@@ -11,6 +11,7 @@ import type { AttemptEnd, Events } from "../observe/events.ts"
 import type { ErrorRecord } from "../queue/error-record.ts"
 import { decideFate, errorOf, type Outcome } from "../queue/fate.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { createStop } from "../runtime/stop.ts"
 import { isUncertain } from "../store/database-error.ts"
 import { type ClaimedRun, factsOf } from "./claimed-run.ts"
 import type { ReadyLane } from "./lane.ts"
@@ -103,7 +104,7 @@ export function createSettler(parts: SettlerParts): Settler {
   const written: Ends = new Map()
   /** Failed even alone. They count among what may be lost, but nobody waits for them. */
   const aside: Ends = new Map()
-  const closed = new AbortController()
+  const closed = createStop()
   let writers = 0
   let most: number = DEFAULTS.settleRuns
   let gathering = false

@@ -3,6 +3,7 @@
  * given up. Every step has a bound, so that a database that does not answer cannot hold it up.
  */
 import type { Runtime } from "../runtime/runtime.ts"
+import { createStop } from "../runtime/stop.ts"
 import { stopReason } from "./abort-reasons.ts"
 import type { ClaimDoubts } from "./claim-doubts.ts"
 import type { Lease } from "./lease.ts"
@@ -33,7 +34,7 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
   graceOver.abort()
   const unfinished = workers.flatMap((worker) => worker.running())
   for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))
-  const lastCall = new AbortController()
+  const lastCall = createStop()
   void runtime.sleep(LAST_WRITES_MS, lastCall.signal).then(() => lastCall.abort())
   const writes = Promise.all([...claimLoops, ...workers.map((worker) => worker.settled())])
   const isWritten = await untilAborted(lastCall.signal, writes)
@@ -54,10 +55,12 @@ async function giveUp({ doubts, lease, workers }: ShutdownParts): Promise<void> 
 /** Whether `work` ended before the signal. */
 async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
   const done = work.then(() => true)
+  let giveUp = () => {}
   const late = new Promise<boolean>((resolve) => {
-    signal.addEventListener("abort", () => resolve(false), { once: true })
+    giveUp = () => resolve(false)
+    signal.addEventListener("abort", giveUp, { once: true })
     // What has ended already has ended in time.
     if (signal.aborted) void Promise.race([done, Promise.resolve(false)]).then(resolve)
   })
-  return Promise.race([done, late])
+  return Promise.race([done, late]).finally(() => signal.removeEventListener("abort", giveUp))
 }

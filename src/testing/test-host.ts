@@ -1,7 +1,7 @@
 /** A host that can die in the middle of things, like a process that is killed, inside the process of the test. */
-import { setMaxListeners } from "node:events"
 import type { CrashPoint } from "../runtime/crash-points.ts"
 import type { Host } from "../runtime/host.ts"
+import { createStop } from "../runtime/stop.ts"
 import { createSystemHost } from "../runtime/system.ts"
 import type { Database, Transaction } from "../store/database.ts"
 
@@ -23,9 +23,7 @@ const never = <T>(): Promise<T> => new Promise<T>(() => {})
 export function createTestHost(): TestHost {
   const system = createSystemHost()
   const armed = new Map<CrashPoint, number>()
-  const death = new AbortController()
-  // Everything that waits in this process listens to it, and that may be much.
-  setMaxListeners(0, death.signal)
+  const death = createStop()
   let alive = true
   let reportCrash = () => {}
   const crashed = new Promise<void>((resolve) => {

@@ -5,6 +5,7 @@
  * a pooler there is no LISTEN worth trusting, so nothing is listened to and nothing arrives.
  */
 import type { Host } from "../../runtime/host.ts"
+import { createStop } from "../../runtime/stop.ts"
 import type { Listener } from "../database.ts"
 import { closedError } from "../database-error.ts"
 import { quoteIdentifier } from "../statement.ts"
@@ -24,7 +25,7 @@ const PULSE = { label: "pulse", text: "select" }
 
 export function createNotifications(host: Host, url: string, dial: typeof connect): Notifications {
   const handlers = new Map<string, Set<(payload: string) => void>>()
-  const stopped = new AbortController()
+  const stopped = createStop()
   let connection: Connection | undefined
   let connected: Promise<void> | undefined
   let loop: Promise<void> | undefined

@@ -6,6 +6,7 @@
  */
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
+import { createStop } from "../../runtime/stop.ts"
 import { closedError, sqlStateOf } from "../database-error.ts"
 import type { Plan } from "../statement.ts"
 import type { Connection, connect } from "./connection.ts"
@@ -45,7 +46,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
   const waiting: Waiter[] = []
   /** Every connection, with the number of evictions before it was made. */
   const live = new Map<Connection, number>()
-  const closing = new AbortController()
+  const closing = createStop()
   let evictions = 0
   /** Those that are being made included. */
   let open = 0
