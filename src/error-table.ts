@@ -71,7 +71,7 @@ export const ERROR_TABLE = {
     retryable: false,
   },
   TRANSACTION_OVER: {
-    means: "The transaction of a handler was used after it had ended.",
+    means: "The transaction of a handler was used, or asked for, after it or its handler had ended.",
     todo: "Use `tx` inside the function that was given it, and await what it does.",
     retryable: false,
   },

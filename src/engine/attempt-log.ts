@@ -43,6 +43,12 @@ export function createAttemptLog(host: Host): AttemptLog {
   }
 }
 
+/** The same lines and one more of ours, so many milliseconds after the start of the attempt. */
+export function withLine(logs: string | null, afterMs: number, message: string): string {
+  const line = lineOf(Math.round(afterMs), message, undefined)
+  return logs === null ? `[${line}]` : `${logs.slice(0, -1)},${line}]`
+}
+
 /** Never throws: a log line that cannot be written down is no reason to fail a run. */
 function lineOf(afterMs: number, message: unknown, data: unknown): string {
   const text = recordError(message).message

@@ -3,8 +3,10 @@ import { DEFAULTS } from "../defaults.ts"
 import { AttemptAborted, CarillonError } from "../errors.ts"
 import type { HandlerTransaction } from "../job/context.ts"
 import { encodePayload } from "../job/payload.ts"
+import { isVerdict } from "../job/verdict.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { findSettledRuns } from "../store/attempts/by-run.ts"
+import { makePartitionsIn } from "../store/attempts/partitions.ts"
 import { isUncertain } from "../store/database-error.ts"
 import { lendTransaction } from "../store/handler-transaction.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
@@ -26,11 +28,14 @@ export interface CompletedAttempt {
   readonly startedAtMs: number
   /** JSON of what the handler has logged, or null. */
   readonly logs: () => string | null
-  readonly signal: () => AbortSignal
+  /** Throws why the attempt must not complete its run any more, if it must not. */
+  readonly check: () => void
 }
 
 export interface Completion {
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
+  /** The transaction that is open now; it rejects as that does. */
+  readonly underWay: () => Promise<unknown> | undefined
   readonly completed: () => Completed | undefined
   /** While the end of the run is being committed: resolves when it is known whether it is. */
   readonly ending: () => Promise<void> | undefined
@@ -51,8 +56,8 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
     body: (tx: HandlerTransaction) => Promise<Result>,
     { onEnding, onDone }: { onEnding: () => void; onDone: (completed: Completed) => void },
   ): Promise<Result> {
-    const { run, startedAtMs, logs, signal } = attempt
-    signal().throwIfAborted()
+    const { run, startedAtMs, logs, check } = attempt
+    check()
     let value: Result | undefined
     let result = "null"
     let became: Became | undefined
@@ -60,7 +65,8 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
       await database.transaction(
         async (tx) => {
           value = await lendTransaction(tx, body)
-          signal().throwIfAborted()
+          // It asks for another end of the run than this transaction would write.
+          if (isVerdict(value)) throw value
           result = encodePayload(value, "result", DEFAULTS.resultBytes)
           const end: End = {
             run,
@@ -69,6 +75,9 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             fate: { final: true, state: "succeeded" },
             logs: logs(),
           }
+          // A day without a partition would fail the statement, and with it what the handler has written.
+          await makePartitionsIn(tx, database.schema)
+          check()
           onEnding()
           const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))
           if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
@@ -109,28 +118,38 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
       let taken = false
       let completed: Completed | undefined
       let ending: Promise<void> | undefined
+      let underWay: Promise<unknown> | undefined
+
+      async function transaction<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Result> {
+        let known = () => {}
+        const onEnding = () => {
+          ending = new Promise((resolve) => {
+            known = resolve
+          })
+        }
+        const onDone = (done: Completed) => {
+          completed = done
+        }
+        try {
+          return await complete(attempt, body, { onEnding, onDone })
+        } finally {
+          // One that failed has changed nothing, and may be tried again.
+          taken = completed !== undefined
+          underWay = undefined
+          ending = undefined
+          known()
+        }
+      }
+
       return {
-        transaction: async (body) => {
-          if (taken) throw calledTwice(attempt.run)
+        transaction: (body) => {
+          if (taken) return Promise.reject(calledTwice(attempt.run))
           taken = true
-          let known = () => {}
-          const onEnding = () => {
-            ending = new Promise((resolve) => {
-              known = resolve
-            })
-          }
-          const onDone = (done: Completed) => {
-            completed = done
-          }
-          try {
-            return await complete(attempt, body, { onEnding, onDone })
-          } finally {
-            // One that failed has changed nothing, and may be tried again.
-            taken = completed !== undefined
-            ending = undefined
-            known()
-          }
+          const made = transaction(body)
+          underWay = made
+          return made
         },
+        underWay: () => underWay,
         completed: () => completed,
         ending: () => ending,
       }

@@ -35,7 +35,7 @@ function partsOf(
   ending: () => Promise<void> | undefined = () => undefined,
 ): AttemptParts {
   const transaction = () => Promise.reject(new Error("no transactions here"))
-  const completer = { open: () => ({ transaction, completed, ending }) }
+  const completer = { open: () => ({ transaction, completed, ending, underWay: () => undefined }) }
   return { host, completer, progress: { report: () => {} } }
 }
 

@@ -5,12 +5,13 @@
  * may go on after that; its slot stays taken until it really ends, but nothing it does counts any more.
  */
 import { DEFAULTS } from "../defaults.ts"
-import { AttemptAborted, InputError, PayloadError } from "../errors.ts"
+import { AttemptAborted, CarillonError, InputError, PayloadError } from "../errors.ts"
 import type { HandlerTransaction } from "../job/context.ts"
 import { encodePayload } from "../job/payload.ts"
 import { isVerdict, type Verdict } from "../job/verdict.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Outcome } from "../queue/fate.ts"
+import { askFinal } from "../queue/retry.ts"
 import type { Host, Timer } from "../runtime/host.ts"
 import { createStop } from "../runtime/stop.ts"
 import { AttemptContext, type ContextSource } from "./attempt-context.ts"
@@ -112,15 +113,36 @@ class Attempt implements RunningAttempt, ContextSource {
     this.#parts.progress.report(this.run, value)
   }
 
-  transaction<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Result> {
+  transaction<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Exclude<Result, Verdict>> {
+    const made = this.#isOver ? Promise.reject(overError(this.run)) : this.#complete(body)
+    // One that its handler forgets must not end the process: what becomes of it, the attempt itself looks after.
+    made.catch(() => {})
+    // A verdict is thrown.
+    return made as Promise<Exclude<Result, Verdict>>
+  }
+
+  #complete<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Result> {
     const { run, startedAtMs } = this
     this.#completion ??= this.#parts.completer.open({
       run,
       startedAtMs,
       logs: () => this.logs(),
-      signal: () => this.signal(),
+      check: () => this.#check(),
     })
     return this.#completion.transaction(body)
+  }
+
+  /** Throws why the attempt must not complete its run any more. */
+  #check(): void {
+    // A handler that blocks the event loop keeps the timer from saying so.
+    if (this.#isLate()) this.abort(timeoutReason(this.run))
+    if (this.#abortedBy) throw this.#abortedBy
+    if (this.#isOver) throw overError(this.run)
+  }
+
+  #isLate(): boolean {
+    const { timeoutMs } = this.run
+    return timeoutMs !== null && this.#parts.host.monotonicMs() - this.startedAtMs > timeoutMs
   }
 
   /** Runs the handler to its end; never rejects. */
@@ -131,6 +153,9 @@ class Attempt implements RunningAttempt, ContextSource {
       const parsed = job.parse(input)
       const value = parsed instanceof Promise ? await parsed : parsed
       const output = await job.execute(value, new AttemptContext(this))
+      // What the handler has begun and not awaited is part of the attempt.
+      const underWay = this.#completion?.underWay()
+      if (underWay !== undefined) await underWay
       outcome = isVerdict(output)
         ? outcomeOf(output)
         : { kind: "succeeded", result: encodePayload(output, "result", DEFAULTS.resultBytes) }
@@ -138,9 +163,16 @@ class Attempt implements RunningAttempt, ContextSource {
       outcome = outcomeOfThrown(this.run, error)
     }
     this.#isOver = true
-    // At a stop a result still counts, a failure does not: it was the stop's doing.
-    this.#decide(this.#abortedBy && outcome.kind === "failed" ? { kind: "released" } : outcome)
+    this.#decide(this.#judged(outcome))
     this.#listener.onEnded(this)
+  }
+
+  /** What the outcome counts as, now that the handler has ended. */
+  #judged(outcome: Outcome): Outcome {
+    // At a stop a result still counts, a failure does not: it was the stop's doing.
+    if (this.#abortedBy && outcome.kind === "failed") return { kind: "released" }
+    if (!this.#isLate()) return outcome
+    return { kind: "timed_out", error: recordError(timeoutReason(this.run)) }
   }
 
   /** Once told to end, what a handler says is up to the reason: most throw because of it. */
@@ -184,7 +216,12 @@ function outcomeOfThrown(run: ClaimedRun, thrown: unknown): Outcome {
   } catch {
     // A verdict that cannot be read is an error like any other.
   }
-  return { kind: "failed", error: recordError(thrown), retryable: !isFinal(run, thrown) }
+  if (thrown instanceof InputError || thrown instanceof PayloadError) {
+    // The same input will be refused again, and the same code will return the same result.
+    return { kind: "failed", error: recordError(thrown), retryable: false }
+  }
+  const { isFinal, fault } = askFinal(run.retry, thrown)
+  return { kind: "failed", error: recordError(thrown), retryable: !isFinal, fault }
 }
 
 /** What a handler says about its run instead of a result. */
@@ -217,14 +254,11 @@ function said(code: string, reason: string) {
   return { ...recordError(reason), code }
 }
 
-/** The same input will be refused again, the same code will return the same result, or the job said so. */
-function isFinal(run: ClaimedRun, error: unknown): boolean {
-  try {
-    return error instanceof InputError || error instanceof PayloadError || run.retry.isFinal(error)
-  } catch {
-    // A proxy may refuse even these questions, and the job's own may fail.
-    return false
-  }
+function overError(run: ClaimedRun): CarillonError {
+  return new CarillonError(
+    "TRANSACTION_OVER",
+    `The handler of run ${run.id} has ended, and its run with it. Ask for a transaction inside the handler, and await it.`,
+  )
 }
 
 function timeoutReason(run: ClaimedRun): AttemptAborted {

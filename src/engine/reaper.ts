@@ -10,6 +10,7 @@
  */
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { forgetClaims } from "../store/claims/forget.ts"
 import { reapRuns } from "../store/runs/reap.ts"
 import { forgetWorkers } from "../store/workers/forget.ts"
@@ -65,7 +66,7 @@ export function createReaper(parts: ReaperParts): Reaper {
     const robbed = new Set<string>()
     let total = 0
     for (let taken = BATCH; taken === BATCH; ) {
-      const rows = await database.run(reapRuns, { leases, limit: BATCH })
+      const rows = await withPartitions(database, () => database.run(reapRuns, { leases, limit: BATCH }))
       taken = rows.length
       total += taken
       for (const { lease: from, state, limit_keys: keys, ...row } of rows) {

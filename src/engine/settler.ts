@@ -13,6 +13,7 @@ import { decideFate, errorOf, type Outcome } from "../queue/fate.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
 import { isUncertain } from "../store/database-error.ts"
+import { withLine } from "./attempt-log.ts"
 import { type ClaimedRun, factsOf } from "./claimed-run.ts"
 import type { ReadyLane } from "./lane.ts"
 import { type Became, type End, settleBatch, type WorkerIdentity } from "./settle-batch.ts"
@@ -74,6 +75,8 @@ interface PendingEnd extends End {
   readonly run: ClaimedRun
   readonly endedAtMs: number
   readonly done: () => void
+  /** What is wrong with the job's own retry functions. */
+  readonly fault: string | null
   /** An earlier write may have taken effect although its answer was lost. */
   doubtful: boolean
 }
@@ -210,8 +213,10 @@ export function createSettler(parts: SettlerParts): Settler {
   function tell(end: PendingEnd, became: Became | undefined): void {
     if (!written.delete(end.run) && !aside.delete(end.run)) return
     asideInARow = 0
-    if (became) tellBecame(end, became, end.endedAtMs)
-    else {
+    if (became) {
+      if (end.fault !== null) events.emit({ type: "retry.faulty", ...factsOf(end.run), message: end.fault })
+      tellBecame(end, became, end.endedAtMs)
+    } else {
       parts.onFenced(end.run)
       events.emit({ type: "attempt.fenced", ...factsOf(end.run) })
     }
@@ -263,9 +268,20 @@ export function createSettler(parts: SettlerParts): Settler {
   return {
     settle: ({ run, startedAtMs, outcome, logs }, done) => {
       const { retry: policy, attempt } = run
-      const fate = decideFate({ outcome, policy, attempt, random: runtime.random })
+      const { fate, fault } = decideFate({ outcome, policy, attempt, random: runtime.random })
       const endedAtMs = runtime.monotonicMs()
-      pending.set(run, { run, startedAtMs, endedAtMs, outcome, fate, logs, done, doubtful: false })
+      const told = fault === null ? logs : withLine(logs, endedAtMs - (startedAtMs ?? endedAtMs), fault)
+      pending.set(run, {
+        run,
+        startedAtMs,
+        endedAtMs,
+        outcome,
+        fate,
+        logs: told,
+        done,
+        fault,
+        doubtful: false,
+      })
       mayProbe = false
       enlist(run.job.settle === "now")
     },

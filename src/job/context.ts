@@ -1,5 +1,6 @@
 /** What a handler is told about the attempt it executes, and what it can do in it. */
 import type { DateValue } from "../time/instant.ts"
+import type { Verdict } from "./verdict.ts"
 
 /** Its members are made when they are asked for: take them off it (`const { signal, log } = ctx`), do not copy it. */
 export interface JobContext {
@@ -45,14 +46,19 @@ export interface JobContext {
   readonly progress: (value: unknown) => void
   /**
    * Opens a transaction on Carillon's own database, and completes the run in it: what `body` writes through `tx` and
-   * the end of the run are committed together or not at all. What `body` returns is the result of the run.
+   * the end of the run are committed together or not at all. What `body` returns is the result of the run. A verdict
+   * (`Retry`, `Snooze`, `Cancel`, `Bury`) that it returns or throws rolls everything back and is thrown on. What is
+   * committed is committed: the run has succeeded, however late the handler itself ends. The attempt waits for a
+   * transaction that its handler does not await, and fails if that fails.
    *
    * @example return ctx.transaction(async (tx) => {
    *   await tx.query("update accounts set balance = balance - $1 where id = $2", [amount, account])
    *   return { booked: amount }
    * })
    */
-  readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
+  readonly transaction: <Result>(
+    body: (tx: HandlerTransaction) => Promise<Result>,
+  ) => Promise<Exclude<Result, Verdict>>
 }
 
 export interface MissedOccurrences {

@@ -24,7 +24,7 @@ import { isStandardSchema } from "./standard-schema.ts"
 export interface RetryOptions extends RunRetryOptions {
   /**
    * Decides by itself: returns how long to wait before the next attempt, or null to give the run up now. `attempts`
-   * still bounds it.
+   * still bounds it. Where it throws or returns nonsense, the default back-off is used and a `retry.faulty` event says so.
    */
   readonly after?: (failure: Failure) => Duration | null
   /**
@@ -97,7 +97,8 @@ export interface JobSettings {
   readonly retry?: RetryOptions
   /**
    * How long an attempt may take. After that `ctx.signal` aborts and the attempt has failed, whatever the handler
-   * still does.
+   * still does; so has one whose handler blocks the event loop for longer. Only what `ctx.transaction` has committed by
+   * then stays.
    *
    * @default none
    */

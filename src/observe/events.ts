@@ -140,6 +140,11 @@ export type CarillonEvent =
         readonly elapsedMs: number
         readonly usualMs: number
       })
+  /**
+   * `retry.after` or `retry.final` of a job threw or returned nonsense after this attempt had failed: the default was used
+   * in its place. The record of the attempt says so too.
+   */
+  | ({ readonly type: "retry.faulty" } & AttemptFacts & { readonly message: string })
   /** Somebody cancelled a run: it has ended, or its handler is told to. */
   | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
   /** A loop failed and will go on after a rest. */
@@ -183,6 +188,7 @@ export const EVENT_TYPES = [
   "attempt.fenced",
   "attempt.overran",
   "attempt.slow",
+  "retry.faulty",
   "run.cancelled",
   "loop.failed",
 ] as const satisfies readonly CarillonEvent["type"][]

@@ -127,6 +127,8 @@ function lineOf(event: CarillonEvent): Line {
         level: "warn",
         text: `${nameOf(event)} has been running for ${seconds(event.elapsedMs)}, usual are ${seconds(event.usualMs)}`,
       }
+    case "retry.faulty":
+      return { level: "warn", text: `${nameOf(event)}: ${event.message}` }
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}: ${event.reason}` }
     case "schedule.declared":

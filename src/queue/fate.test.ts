@@ -6,7 +6,7 @@ import { RUN_LIFE } from "./run-state.ts"
 const policy = resolveRetry({ attempts: 3, base: 1_000, factor: 2, cap: 60_000 })
 const error = { code: null, message: "no", stack: null }
 const fate = (outcome: Outcome, attempt: number, roll = 0.5, by: RetryPolicy = policy) =>
-  decideFate({ outcome, policy: by, attempt, random: () => roll })
+  decideFate({ outcome, policy: by, attempt, random: () => roll }).fate
 
 describe("decideFate", () => {
   it("ends a run that succeeded", () => {

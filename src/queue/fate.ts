@@ -1,7 +1,7 @@
 /** How an attempt ended, and what that makes of its run: the one place where outcomes become states. */
-import { type Failure, type RetryPolicy, resolveRetry } from "../job/options.ts"
+import type { Failure, RetryPolicy } from "../job/options.ts"
 import type { ErrorRecord } from "./error-record.ts"
-import { type FailureVerdict, judgeFailure } from "./retry.ts"
+import { askFinal, judgeFailure } from "./retry.ts"
 
 export type Outcome =
   | { readonly kind: "succeeded"; readonly result: string }
@@ -11,6 +11,8 @@ export type Outcome =
       readonly retryable: boolean
       /** What the handler asked for, if it did. */
       readonly afterMs?: number | null
+      /** What is wrong with what the job says about errors that are final. */
+      readonly fault?: string | null
     }
   | { readonly kind: "timed_out"; readonly error: ErrorRecord }
   /** Given back without a verdict: the process stops, or it had no slot for it in time. */
@@ -37,47 +39,53 @@ export const CAUSE_OF = {
   snoozed: "snoozed",
 } as const satisfies Partial<Record<Outcome["kind"], string>>
 
-export function decideFate(ended: {
+export interface Decision {
+  readonly fate: Fate
+  /** What is wrong with the job's own retry functions, where they were asked and the default was used instead. */
+  readonly fault: string | null
+}
+
+interface Ended {
   readonly outcome: Outcome
   readonly policy: RetryPolicy
   readonly attempt: number
   readonly random: () => number
-}): Fate {
+}
+
+/** The fate, and what there is to say about how it was found. */
+export function decideFate(ended: Ended): Decision {
   const { outcome } = ended
   switch (outcome.kind) {
     case "succeeded":
     case "cancelled":
     case "expired":
-      return { final: true, state: outcome.kind }
+      return { fate: { final: true, state: outcome.kind }, fault: null }
     case "released":
-      return { final: false, state: "ready" }
+      return { fate: { final: false, state: "ready" }, fault: null }
     case "snoozed":
-      return { final: false, state: "waiting", delayMs: outcome.forMs }
+      return { fate: { final: false, state: "waiting", delayMs: outcome.forMs }, fault: null }
     case "failed":
-    case "timed_out": {
-      const verdict = judge(ended, outcome)
-      if (verdict.fate === "bury") return { final: true, state: "dead" }
-      return { final: false, state: "waiting", delayMs: verdict.delayMs }
-    }
+    case "timed_out":
+      return judge(ended, outcome)
   }
 }
 
-/** A retry function that fails, or makes no sense, is none: then the default says when. */
 function judge(
-  { policy, attempt, random }: { policy: RetryPolicy; attempt: number; random: () => number },
+  { policy, attempt, random }: Pick<Ended, "policy" | "attempt" | "random">,
   outcome: Extract<Outcome, { kind: "failed" | "timed_out" }>,
-): FailureVerdict {
+): Decision {
   const { code, message } = outcome.error
   const failure: Failure = { attempt, code, message }
-  const afterMs = outcome.kind === "failed" ? (outcome.afterMs ?? null) : null
-  const isRetryable = () => (outcome.kind === "failed" ? outcome.retryable : !policy.isFinal(outcome.error))
-  try {
-    return judgeFailure({ policy, failure, retryable: isRetryable(), afterMs, random })
-  } catch {
-    const { wait } = resolveRetry({})
-    const retryable = outcome.kind === "timed_out" || outcome.retryable
-    return judgeFailure({ policy: { ...policy, wait }, failure, retryable, afterMs, random })
-  }
+  const { retryable, afterMs, fault } = outcome.kind === "failed" ? outcome : timedOut(policy, outcome)
+  const verdict = judgeFailure({ policy, failure, retryable, afterMs: afterMs ?? null, random })
+  if (verdict.fate === "bury") return { fate: { final: true, state: "dead" }, fault: fault ?? null }
+  const { delayMs } = verdict
+  return { fate: { final: false, state: "waiting", delayMs }, fault: fault ?? verdict.fault ?? null }
+}
+
+function timedOut(policy: RetryPolicy, { error }: { readonly error: ErrorRecord }) {
+  const { isFinal, fault } = askFinal(policy, error)
+  return { retryable: !isFinal, afterMs: null, fault }
 }
 
 /** What there is to say about an outcome that was no success. */

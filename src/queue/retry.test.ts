@@ -50,7 +50,12 @@ describe("judgeFailure", () => {
     }
     expect(waits({ after }, [1, 2])).toEqual([3_000, "given-up"])
     expect(seen[0]).toEqual({ attempt: 1, code: "E", message: "no" })
-    expect(() => judge(1, resolveRetry({ after: () => "soon" as "1s" }))).toThrow("which is no duration")
+  })
+
+  it("uses the default back-off where that function returns nonsense, and says so", () => {
+    const nonsense = resolveRetry({ after: () => "soon" as "1s" })
+    const fault = "`retry.after` returned soon, which is no duration; the default back-off was used instead"
+    expect(judge(1, nonsense)).toMatchObject({ fate: "retry", fault })
   })
 
   it("lets the handler's own wish go first, but not beyond the last attempt", () => {

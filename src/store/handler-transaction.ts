@@ -17,7 +17,12 @@ export async function lendTransaction<T>(
     return tx
   }
   const handle = Object.freeze({
-    query: async (text: string, values: readonly unknown[] = []) => behind().query(text, values),
+    query: (text: string, values: readonly unknown[] = []) => {
+      const sent = (async () => behind().query(text, values))()
+      // A statement that the handler forgets to await must not end the process; the commit fails because of it anyway.
+      sent.catch(() => {})
+      return sent
+    },
     [BEHIND]: behind,
   })
   try {

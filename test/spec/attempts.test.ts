@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { AttemptAborted, defineJob } from "../../src/index.ts"
+import { AttemptAborted, defineJob, Retry } from "../../src/index.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 /** A handler that runs until the test lets it go. */
@@ -47,6 +47,27 @@ describe("an attempt", () => {
       { outcome: "timed_out", error: { code: "ATTEMPT_TIMEOUT" } },
       { outcome: "succeeded" },
     ])
+  })
+
+  it.each([
+    ["returns", () => "done"],
+    ["throws", () => Promise.reject(new Error("late as well"))],
+    ["asks for another attempt", () => Retry({ after: 0 })],
+  ])("that blocks the event loop beyond its timeout and then %s has timed out", async (_, end) => {
+    const job = defineJob({
+      name: "blocking",
+      timeout: "20ms",
+      retry: { attempts: 1 },
+      run: (): unknown => {
+        for (const untilMs = performance.now() + 40; performance.now() < untilMs; );
+        return end()
+      },
+    })
+    await using app = await kit.app({ jobs: [job] })
+    const run = await app.enqueue(job)
+    await app.drain()
+    await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD", cause: { code: "ATTEMPT_TIMEOUT" } })
+    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "timed_out", runState: "dead" }])
   })
 
   it("that obeys its timeout is not reported, however it ends", async () => {

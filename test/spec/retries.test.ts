@@ -17,6 +17,10 @@ const fails = async (): Promise<never> => {
   throw Object.assign(new Error("no luck"), { code: "E_LUCK" })
 }
 
+/** Functions of a job that do not keep to their types. */
+const brokenAfter = (after: () => unknown) => ({ after: after as () => null })
+const brokenFinal = (final: () => unknown) => ({ final: final as () => boolean })
+
 /** What became of one run, a year later. */
 async function history(job: Job<undefined>) {
   await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
@@ -89,6 +93,42 @@ describe("a retry policy", () => {
     expect(waitsMs[0]).toBeLessThanOrEqual(10_000)
     expect(waitsMs[1]).toBeLessThanOrEqual(20_000)
   })
+
+  it.each([
+    ["after", "throws", brokenAfter(() => { throw new Error("broken") }), "`retry.after` threw (broken)"], // biome-ignore format: one line each
+    [
+      "after",
+      "returns no duration",
+      brokenAfter(() => "soon"),
+      "`retry.after` returned soon, which is no duration",
+    ],
+    [
+      "after",
+      "rejects",
+      brokenAfter(() => Promise.reject(new Error("x"))),
+      "`retry.after` returned a promise",
+    ],
+    ["final", "throws", brokenFinal(() => { throw new Error("broken") }), "`retry.final` threw (broken)"], // biome-ignore format: one line each
+    [
+      "final",
+      "rejects",
+      brokenFinal(() => Promise.reject(new Error("x"))),
+      "`retry.final` returned a promise",
+    ],
+  ])(
+    "whose `%s` %s says so, in an event and in the record of the attempt",
+    async (_which, _how, retry, says) => {
+      const job = defineJob({ name: "function", retry: { attempts: 2, ...retry }, run: fails })
+      await using app = await kit.app({ jobs: [job] })
+      const run = await app.enqueue(job)
+      await app.drain()
+      const told = app.events.filter(({ type }) => type === "retry.faulty")
+      expect(told).toMatchObject([{ run: run.id, attempt: 1, message: expect.stringContaining(says) }])
+      const [attempt] = await app.attempts(run.id)
+      expect(attempt).toMatchObject({ error: { message: "no luck" } })
+      expect(attempt?.logs).toMatchObject([{ message: expect.stringContaining(says) }])
+    },
+  )
 
   it("by default has five attempts", async () => {
     const { attempts, waitsMs, end } = await history(defineJob({ name: "default", run: fails }))

@@ -7,7 +7,7 @@
  * There is no default partition: it would have to be scanned at every attach.
  */
 import { formatInstant } from "../../time/instant.ts"
-import type { Database } from "../database.ts"
+import type { Database, Transaction } from "../database.ts"
 import { HISTORY_CLASSES, type HistoryClass } from "./history-classes.ts"
 import { listMissingPartitions } from "./list-missing-partitions.ts"
 import { lockPartitions } from "./lock-partitions.ts"
@@ -29,15 +29,26 @@ export async function makePartitions(database: Database, daysAhead: number = DAY
  * turn on until they do.
  */
 export function makePartitionsInTurn(database: Database, daysAhead: number): Promise<string[]> {
-  return database.transaction(async (tx) => {
-    // Two processes may see the same gap; the second finds it closed when its turn comes.
-    await tx.run(lockPartitions, { name: `carillon:partitions:${database.schema}` })
-    const missing = await tx.run(listMissingPartitions, { schema: database.schema, daysAhead })
-    if (missing.length === 0) return []
-    const steps = missing.map(({ history, name, day }) => makePartition(history as HistoryClass, name, day))
-    await tx.script([`set local lock_timeout = ${LOCK_TIMEOUT_MS};`, ...steps].join("\n"))
-    return missing.map(({ name }) => name)
-  })
+  return database.transaction((tx) => makeInTurn(tx, database.schema, daysAhead))
+}
+
+/**
+ * Makes in `tx` what is missing of today's and tomorrow's partitions, for a transaction that is about to write history
+ * and must not fail because of that: a caller's own work is in it, which cannot be done again.
+ */
+export async function makePartitionsIn(tx: Transaction, schema: string): Promise<void> {
+  const missing = await tx.run(listMissingPartitions, { schema, daysAhead: 1 })
+  if (missing.length > 0) await makeInTurn(tx, schema, 1)
+}
+
+async function makeInTurn(tx: Transaction, schema: string, daysAhead: number): Promise<string[]> {
+  // Two processes may see the same gap; the second finds it closed when its turn comes.
+  await tx.run(lockPartitions, { name: `carillon:partitions:${schema}` })
+  const missing = await tx.run(listMissingPartitions, { schema, daysAhead })
+  if (missing.length === 0) return []
+  const steps = missing.map(({ history, name, day }) => makePartition(history as HistoryClass, name, day))
+  await tx.script([`set local lock_timeout = ${LOCK_TIMEOUT_MS};`, ...steps].join("\n"))
+  return missing.map(({ name }) => name)
 }
 
 function makePartition(history: HistoryClass, name: string, dayMs: number): string {
