@@ -25,7 +25,7 @@ import { createResults, type Results } from "./results.ts"
 import { createScheduler } from "./scheduler.ts"
 import { createSettler } from "./settler.ts"
 import { shutDown } from "./shutdown.ts"
-import { createUpkeep } from "./upkeep.ts"
+import { createUpkeep, type Upkeep } from "./upkeep.ts"
 import { createVacuum } from "./vacuum.ts"
 import { createVisibility, type Visibility } from "./visibility.ts"
 import { createWakeups, type Wakeups } from "./wakeups.ts"
@@ -62,7 +62,7 @@ export interface Engine {
   readonly lease: Loop
   readonly watch: Loop
   readonly reconciler: Loop
-  readonly upkeep: Loop
+  readonly upkeep: Upkeep
   /** Other runs have taken the places of these. */
   readonly displaced: (displaced: readonly Displaced[]) => void
   /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */

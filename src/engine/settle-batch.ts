@@ -242,16 +242,24 @@ async function writeOthers(
 
 /** The parameters of runs/complete for successes under one lease. Lists without a value are sent empty. */
 export function completeParams(runtime: Runtime, identity: WorkerIdentity, ends: readonly End[]) {
-  const nowMs = runtime.monotonicMs()
   return {
     ...identity,
     lease: ends[0]?.run.lease ?? "",
     ids: ends.map(({ run }) => run.id),
     claims: ends.map(({ run }) => run.claim),
-    startedAgoMs: ends.map(({ startedAtMs }) => Math.round(nowMs - (startedAtMs ?? nowMs))),
+    startedAgoMs: startedAgo(runtime, ends).map((ms) => ms ?? 0),
     results: sparse(ends.map(({ outcome }) => (isSuccess(outcome) ? resultOf(outcome) : null))),
     logs: sparse(ends.map(({ logs }) => logs)),
   }
+}
+
+/** How long ago the handlers started; null for those that did not run. */
+function startedAgo({ monotonicMs, agoMs }: Runtime, ends: readonly End[]): (number | null)[] {
+  const nowMs = monotonicMs()
+  return ends.map(({ startedAtMs }) => {
+    if (startedAtMs === null) return null
+    return Math.round(agoMs ? agoMs(startedAtMs) : nowMs - startedAtMs)
+  })
 }
 
 function isSuccess(outcome: Outcome): outcome is Extract<Outcome, { kind: "succeeded" }> {
@@ -265,7 +273,6 @@ function resultOf({ result }: { readonly result: string }): string | null {
 
 /** The parameters of runs/settle for ends under one lease. Lists without a value are sent empty. */
 export function settleParams(runtime: Runtime, identity: WorkerIdentity, ends: readonly End[]) {
-  const nowMs = runtime.monotonicMs()
   const errors = ends.map(({ outcome }) => errorOf(outcome))
   return {
     ...identity,
@@ -274,9 +281,7 @@ export function settleParams(runtime: Runtime, identity: WorkerIdentity, ends: r
     claims: ends.map(({ run }) => run.claim),
     states: ends.map(({ fate }) => fate.state),
     outcomes: ends.map(({ outcome }) => outcome.kind),
-    startedAgoMs: ends.map(({ startedAtMs }) =>
-      startedAtMs === null ? null : Math.round(nowMs - startedAtMs),
-    ),
+    startedAgoMs: startedAgo(runtime, ends),
     results: ends.map(({ outcome }) => (outcome.kind === "succeeded" ? outcome.result : null)),
     delaysMs: sparse(ends.map(({ fate }) => ("delayMs" in fate ? fate.delayMs : null))),
     causes: sparse(ends.map(({ outcome }) => causeOf(outcome))),

@@ -18,6 +18,8 @@ import { createBell, type Loop } from "./loop.ts"
 export interface Upkeep extends Loop {
   /** What the first settles need and no more: the rest can wait until the process is at work. */
   readonly prepare: () => Promise<void>
+  /** Drops and forgets what has been kept for long enough. Resolves to whether there is more than one call should do. */
+  readonly tidy: (signal: AbortSignal) => Promise<boolean>
 }
 
 const EVERY_MS = 3_600_000
@@ -42,6 +44,16 @@ export function createUpkeep(
     return retentions.some(({ more }) => more)
   }
 
+  async function tidy(signal: AbortSignal): Promise<boolean> {
+    const unfinished = [
+      await dropPartitions(),
+      await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),
+      await forgetMany(signal, () => database.run(forgetWaves, { idleMs: EVERY_MS, limit: BATCH })),
+      await forgetMany(signal, () => database.run(forgetAudit, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
+    ]
+    return unfinished.includes(true)
+  }
+
   return {
     name: "upkeep",
     bell: createBell(runtime),
@@ -52,14 +64,9 @@ export function createUpkeep(
     tick: async (signal) => {
       await makePartitions(database)
       await makeFirePartitions(database)
-      const unfinished = [
-        await dropPartitions(),
-        await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),
-        await forgetMany(signal, () => database.run(forgetWaves, { idleMs: EVERY_MS, limit: BATCH })),
-        await forgetMany(signal, () => database.run(forgetAudit, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
-      ]
-      return unfinished.includes(true) ? SOON_MS : EVERY_MS
+      return (await tidy(signal)) ? SOON_MS : EVERY_MS
     },
+    tidy,
   }
 }
 

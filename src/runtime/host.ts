@@ -11,6 +11,11 @@ import type { CrashPoint } from "./crash-points.ts"
 export interface Host {
   /** Milliseconds that only ever grow, alike in all threads. For waits and measurements, never for what is due. */
   readonly monotonicMs: () => number
+  /**
+   * How long ago a moment of `monotonicMs` was, as the database's clock counts: the two differ where a test has that clock
+   * in its hands. @default by `monotonicMs`
+   */
+  readonly agoMs?: (monotonicMs: number) => number
   /** Rests for `ms`. Resolves early, never rejects, when `signal` aborts. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>
   /** Calls `run` once after `ms`, unless the timer is cancelled before. */

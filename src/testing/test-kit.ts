@@ -1,4 +1,6 @@
 /** One database for many tests, each with a schema of its own, so that they can all run at once. */
+
+import type { QueryResult } from "../job/context.ts"
 import { assertOptions, type Check, isPlainObject, object, optional, satisfies } from "../options/check.ts"
 import { createSystemHost } from "../runtime/system.ts"
 import type { Database } from "../store/database.ts"
@@ -35,6 +37,11 @@ export interface TestKitOptions {
 export interface TestKit {
   /** A fresh Carillon in a schema of its own, whose clock stands at `at`. */
   readonly app: (options?: TestAppOptions & { readonly at?: DateValue | string }) => Promise<TestApp>
+  /**
+   * Runs one statement on the database that all apps are in, with `$1`, `$2`, ... as parameters: for the tables of your
+   * own that handlers write to.
+   */
+  readonly query: (text: string, values?: readonly unknown[]) => Promise<QueryResult>
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -63,10 +70,14 @@ export async function createTestKit(options: TestKitOptions = {}): Promise<TestK
   const openSchema = async (schema: string): Promise<Database> =>
     instance ? openPglite(host, { schema, instance }) : openServer(host, { url: address, schema })
   const open = new Set<TestApp>()
+  /** For what is outside of every app. */
+  let outside: Promise<Database> | undefined
 
   let closing: Promise<void> | undefined
   const close = () => {
-    closing ??= Promise.all([...open].map((app) => app.close())).then(() => instance?.close())
+    closing ??= Promise.all([...open].map((app) => app.close()))
+      .then(async () => (await outside)?.close())
+      .then(() => instance?.close())
     return closing
   }
 
@@ -84,6 +95,11 @@ export async function createTestKit(options: TestKitOptions = {}): Promise<TestK
       const app = await createTestApp({ database, clock, options: appOptions, dispose })
       open.add(app)
       return app
+    },
+    query: async (text, values = []) => {
+      outside ??= openSchema("public")
+      const database = await outside
+      return database.transaction((tx) => tx.query(text, values), { lane: "handler" })
     },
     close,
     [Symbol.asyncDispose]: close,
