@@ -286,6 +286,11 @@ describe("about the line in which the runs of a schedule wait for each other", (
     ])
   })
 
+  it.each(["job.paused", "pool.paused"])("it says so after %s, too", (action) => {
+    const read = { audit: [{ ...audit(action, 5), schedule: null }] }
+    expect(said({ ...overtaken, read })).toHaveLength(1)
+  })
+
   it("it says nothing where they start in their order", () => {
     expect(said({ history: [start(earlier), start(later)] })).toEqual([])
   })
@@ -294,7 +299,6 @@ describe("about the line in which the runs of a schedule wait for each other", (
     ["the schedule lets its runs overlap", { schedule: { settings: { overlap: "allow" } } }],
     ["it was edited", { schedule: { version: 2 } }],
     ["its past was made up for", { read: { audit: [audit("schedule.backfill", 5)] } }],
-    ["a job was paused", { read: { audit: [{ ...audit("job.paused", 5), schedule: null }] } }],
     [
       "somebody has meddled with the run",
       { read: { audit: [{ ...audit("run.expedite", 5), run: earlier.run }] } },

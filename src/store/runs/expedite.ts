@@ -51,7 +51,9 @@ export const expediteRun = statement({
   ),
   in_line as (
     update {run_limits}
-    set admitted = coalesce(admitted, false), priority = moved.priority, rank = moved.rank
+    set admitted = coalesce(admitted, false), priority = moved.priority,
+      -- Runs of a schedule stay in the order of their occurrences.
+      rank = case when limit_name like 'overlap%' then {run_limits}.rank else moved.rank end
     from moved
     where run = @id
   )

@@ -128,10 +128,18 @@ export const WANTS_PLACE = `(
 /** Whether a run has been taken before and is to be taken again: it has not ended, and may have done half of its work. */
 export const IS_AT_WORK = "cause is not null and cause <> 'replayed'"
 
+/** Which places a run keeps while it is parked, beside those of a run at work: the later ones may not begin before it. */
+const KEPT: Readonly<Record<ParkedFor, string>> = {
+  pause: "limit_name like 'overlap%'",
+  // Schedules that share a key do not wait for one that no worker knows any more.
+  handler: "limit_name like 'overlap%' and key like 'schedule:%'",
+}
+
 /**
  * Parks what is `held` (place, state) and still ready, and says how many were `found` and moved. Those under
- * limits give up their places: `limit_keys` are the keys that have room now. A run of a schedule that is at work keeps
- * the place in which its occurrence follows on others: it has not ended, so the next one may not begin.
+ * limits give up their places: `limit_keys` are the keys that have room now. A run of a schedule keeps the place in which
+ * its occurrence follows on others. If it gave that up, the next one could become ready, and would be claimed first when
+ * the pause is over. With a key that schedules share, and no worker for it, only a run that is at work keeps it.
  */
 export function park(why: ParkedFor): string {
   return `
@@ -144,7 +152,7 @@ export function park(why: ParkedFor): string {
   given_up as (
     update {run_limits}
     set admitted = null
-    where run = any (array(select id from moved where limited))
+    where run = any (array(select id from moved where limited)) and not (${KEPT[why]})
       and (limit_name not like 'overlap%' or run = any (array(select id from moved where limited and not at_work)))
     returning key
   )

@@ -64,6 +64,18 @@ export const OF_LIMITS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "gives up the place of a run in the line of its schedule while it is paused",
+    breaks: "I16",
+    edits: [
+      {
+        file: "src/store/runs/parking.ts",
+        find: "pause: \"limit_name like 'overlap%'\",",
+        replace: 'pause: "false",',
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "gives up the place of a run that was lost and runs again",
     breaks: "I14",
     edits: [

@@ -7,7 +7,8 @@
  * worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest priority. Runs that
  * were enqueued at once are in no order.
  *
- * And wherever runs of a schedule wait for each other, they start in the order of their occurrences (schedule-lines.ts).
+ * And wherever runs of a schedule wait for each other, they start in the order of their occurrences (schedule-lines.ts),
+ * also after a pause.
  */
 import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
@@ -33,8 +34,7 @@ interface Queued {
 }
 
 export function orderOfStarts(facts: Facts): Judgement {
-  if (facts.read.audit.some(({ action }) => PAUSES.has(action))) return judgement("I16", 0, [])
-  const queued = queuedRuns(facts)
+  const queued = facts.read.audit.some(({ action }) => PAUSES.has(action)) ? [] : queuedRuns(facts)
   const lines = scheduleLines(facts)
   const pools = [...groupBy(queued, ({ pool }) => pool).values()]
   const asked = entriesOf(facts.history, "claim_sent").length

@@ -2,8 +2,8 @@
  * The lines in which the runs of a schedule wait for each other (overlap `queue`): whoever stands for an earlier
  * occurrence starts before those that stand for later ones.
  *
- * Of schedules that nobody has edited or made up for by a backfill, and of runs that nobody has meddled with. Where a job
- * or a pool was paused, what was parked comes in anew.
+ * Of schedules that nobody has edited or made up for by a backfill, and of runs that nobody has meddled with. A pause of
+ * the job, of the pool or of the schedule changes nothing about it.
  */
 import { entriesOf, type Facts } from "./facts.ts"
 import type { FireRow, ScheduleRow } from "./final-read.ts"
