@@ -12,6 +12,7 @@ export function partsOf({ runtime, engine }: Opened): ChangeParts {
   }
   return {
     runtime,
+    events: engine.events,
     onReady: engine.wakeups.ready,
     onParked: engine.admissions.admit,
     onDisplaced: engine.displaced,

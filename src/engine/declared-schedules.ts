@@ -6,7 +6,6 @@
  * the others, and a process that is overtaken by a later version writes nothing more.
  */
 import { compareAges } from "../job/reconcile.ts"
-import type { Events } from "../observe/events.ts"
 import { judgeSchedule, keyOf, removedSchedules, type ScheduleDefinition } from "../schedule/reconcile.ts"
 import { advanceApplication } from "../store/applications/advance.ts"
 import { enterApplication } from "../store/applications/enter.ts"
@@ -30,16 +29,12 @@ export interface DeclaredSchedules {
   readonly definitions: () => Promise<readonly ScheduleDefinition[]>
 }
 
-export interface DeclareParts extends ChangeParts {
-  readonly events: Events
-}
-
 type StoredRow = typeof declaredSchedules extends Statement<infer _, infer Row> ? Row : never
 
 /** Who it is in the audit record. */
 const ACTOR = "deploy"
 
-export async function reconcileSchedules(parts: DeclareParts, declared: DeclaredSchedules): Promise<void> {
+export async function reconcileSchedules(parts: ChangeParts, declared: DeclaredSchedules): Promise<void> {
   const { database, newId } = parts.runtime
   const { application, version } = declared
   const { events } = parts

@@ -47,6 +47,7 @@ export interface EngineConfig {
 }
 
 export interface Engine {
+  readonly events: Events
   /** Those that this process has handlers for. */
   readonly jobs: ReadonlyMap<string, AnyJob>
   readonly results: Results
@@ -294,6 +295,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   }
 
   return {
+    events,
     results,
     wakeups,
     enqueuer,

@@ -21,9 +21,10 @@ import { changeJobs } from "../store/jobs/change.ts"
 import { declareJobs } from "../store/jobs/declare.ts"
 import { lockJobs } from "../store/jobs/lock.ts"
 import { declareLimit } from "../store/limits/declare.ts"
-import { type DeclaredSchedules, type DeclareParts, reconcileSchedules } from "./declared-schedules.ts"
+import { type DeclaredSchedules, reconcileSchedules } from "./declared-schedules.ts"
 import { createBell, type Loop } from "./loop.ts"
 import { jobLimit } from "./new-run.ts"
+import type { ChangeParts } from "./schedule-change.ts"
 
 export interface ReconcilerParts {
   readonly runtime: Runtime
@@ -33,10 +34,10 @@ export interface ReconcilerParts {
   readonly version: string | undefined
   /** The schedules that it declares, where it declares any, or none of those it had. */
   readonly schedules?: DeclaredSchedules | undefined
-  readonly onReady?: DeclareParts["onReady"]
-  readonly onParked?: DeclareParts["onParked"]
-  readonly onDisplaced?: DeclareParts["onDisplaced"]
-  readonly onChanged?: DeclareParts["onChanged"]
+  readonly onReady?: ChangeParts["onReady"]
+  readonly onParked?: ChangeParts["onParked"]
+  readonly onDisplaced?: ChangeParts["onDisplaced"]
+  readonly onChanged?: ChangeParts["onChanged"]
 }
 
 /** Who it is in the audit record. */

@@ -5,7 +5,6 @@
  * Each by itself: whatever is wrong with one, or whoever holds it, the others go on.
  */
 import { CarillonError, DatabaseError } from "../errors.ts"
-import type { Events } from "../observe/events.ts"
 import type { Scheduled } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { endOverdueRuns } from "../store/runs/end-overdue.ts"
@@ -19,7 +18,6 @@ import { isZoneDataOutdated } from "./zone-data.ts"
 type Paused = typeof overduePauses extends Statement<infer _, infer Row> ? Row : never
 
 export interface ScheduleCareParts extends Omit<ChangeParts, "onChanged" | "call"> {
-  readonly events: Events
   /** A schedule that is itself at fault. */
   readonly setAside: (schedule: Paused, error: unknown) => Promise<void>
 }

@@ -1,6 +1,7 @@
 /** Changes of schedules: under the lock of the row, with what was due decided first, and with who did it and why. */
 import { CarillonError } from "../errors.ts"
 import { readPolicy } from "../job/schedule-policy.ts"
+import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../schedule/decide.ts"
 import { canSchedule, type ScheduleEvent, type ScheduleState } from "../schedule/schedule-state.ts"
@@ -30,6 +31,7 @@ import {
   undecidedOf,
 } from "./decided.ts"
 import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
+import { createDropTeller } from "./dropped.ts"
 import type { ReadyLane } from "./lane.ts"
 import { awaitsReplan, editionFor, isBeyondUs, replanned, zoneDataOutdated } from "./zone-data.ts"
 
@@ -43,6 +45,7 @@ export interface ByWhom {
 
 export interface ChangeParts {
   readonly runtime: Runtime
+  readonly events: Events
   readonly onReady: (lane: ReadyLane) => void
   /** Runs stand in line under these keys. */
   readonly onParked: (keys: readonly string[]) => void
@@ -71,7 +74,7 @@ export interface Changed {
 
 /** Changes one schedule as `how` says, under its lock, with the audit. Whether there was anything to change. */
 export async function change(
-  { runtime, onReady, onParked, onDisplaced, onChanged, call }: ChangeParts,
+  { runtime, events, onReady, onParked, onDisplaced, onChanged, call }: ChangeParts,
   what: {
     readonly name: string
     readonly tenant: string
@@ -126,6 +129,7 @@ export async function change(
   if (keys.length > 0) onParked(keys)
   for (const { state, ...lane } of released) if (state === "ready") onReady(lane)
   onDisplaced(displaced)
+  if (isChanged) createDropTeller(events)(decided)
   if (isChanged) onChanged()
   return isChanged
 }

@@ -32,6 +32,7 @@ import {
   withoutLeftOut,
 } from "./decided.ts"
 import { type Displaced, displace } from "./displace.ts"
+import { createDropTeller } from "./dropped.ts"
 import { createDueFloor } from "./due-floor.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createBell, type Loop } from "./loop.ts"
@@ -79,6 +80,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const { runtime, events, onReady, onParked, onDisplaced } = parts
   const { database } = runtime
   const held = new Set<string>()
+  const tellDropped = createDropTeller(events)
   /** By their text, whosever it is. */
   const remembered = new Map<string, Omit<Scheduled, "id">>()
   /** Others take from the same end: each draws anew where it begins, until what is left is less than a batch. */
@@ -257,6 +259,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     const keys = taken.flatMap(keysOf)
     if (keys.length > 0) onParked(keys)
     onDisplaced(displaced)
+    tellDropped(taken)
     for (const each of taken) tell(each)
     return taken.length
   }

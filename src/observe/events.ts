@@ -2,6 +2,7 @@
 import type { JobChange } from "../job/reconcile.ts"
 import type { FinalState } from "../queue/run-state.ts"
 import type { ScheduleChange } from "../schedule/reconcile.ts"
+import type { DateValue } from "../time/instant.ts"
 
 export type CarillonEvent =
   /** A connection could not be opened; told once, until one can be opened again. */
@@ -84,6 +85,20 @@ export type CarillonEvent =
     }
   /** So many runs of a schedule are unfinished that its next occurrences wait. */
   | { readonly type: "schedule.held"; readonly schedule: string; readonly name: string }
+  /**
+   * The misfire policy of a schedule has a bound (`within`, `max`) that left these occurrences out. They make no runs: a
+   * backfill can. Told once for each stretch.
+   */
+  | {
+      readonly type: "schedule.dropped"
+      readonly schedule: string
+      readonly name: string
+      readonly first: DateValue
+      readonly last: DateValue
+      readonly count: number
+      readonly bound: "within" | "max"
+      readonly misfire: "latest" | "all"
+    }
   /** So many runs of a schedule have died in a row that it makes no more until somebody resumes it. */
   | {
       readonly type: "schedule.paused"
@@ -176,6 +191,7 @@ export const EVENT_TYPES = [
   "schedules.outdated",
   "schedule.failed",
   "schedule.held",
+  "schedule.dropped",
   "schedule.paused",
   "schedule.ended",
   "zones.outdated",

@@ -153,6 +153,8 @@ function lineOf(event: CarillonEvent): Line {
       return { level: "error", text: `schedule ${event.name} is set aside: ${event.message} (${event.code})` }
     case "schedule.held":
       return { level: "warn", text: `schedule ${event.name} waits: too many of its runs are unfinished` }
+    case "schedule.dropped":
+      return droppedLine(event)
     case "schedule.paused":
       return {
         level: "error",
@@ -203,6 +205,21 @@ function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }
   const level =
     event.runState === "dead" ? "error" : event.outcome === "released" ? releasedLevel(event) : "warn"
   return { level, text: `${nameOf(event)} ${event.outcome} ${took}, run is ${event.runState}${why}` }
+}
+
+/** Who makes up for everything and has lost something should act; who makes up for the newest alone has asked for it. */
+function droppedLine(event: Extract<CarillonEvent, { type: "schedule.dropped" }>): Line {
+  const { name, first, last, count, bound, misfire } = event
+  const when =
+    count === 1 ? `of ${first.toISOString()}` : `from ${first.toISOString()} to ${last.toISOString()}`
+  const why =
+    bound === "within" ? "older than `within` of its misfire policy" : "more than `max` of its misfire policy"
+  return {
+    level: misfire === "all" ? "warn" : "info",
+    text:
+      `schedule ${name} made no runs for ${counted(count, "missed occurrence")} ${when}, because they were ${why}; ` +
+      "`schedules.backfill` makes them",
+  }
 }
 
 function changeText({ field, before, after }: JobChange): string {

@@ -89,7 +89,12 @@ export interface Stretch extends Missed {
   /** Why, or for `coalesced` into which occurrence. */
   readonly reason: "misfire" | "overlap" | "limit" | "paused" | "retired" | "request" | "zone" | "latest"
   readonly into: InstantMs | undefined
+  /** Which bound of its misfire policy left these out. */
+  readonly bound?: MisfireBound
 }
+
+/** They were too late, or too many. */
+export type MisfireBound = "within" | "max"
 
 /** How many runs of a schedule are made in one go. */
 const CHUNK = 500
@@ -144,7 +149,7 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
   const due = dueAt(scheduled, all.last)
   const { withinMs } = policy.misfire
   if (withinMs !== null && standing.now - due > withinMs) {
-    return missedAll(scheduled, standing, [skipped(all, "misfire")])
+    return missedAll(scheduled, standing, [{ ...skipped(all, "misfire"), bound: "within" }])
   }
   if (policy.overlap === "queue" && standing.live >= scheduled.maxQueued)
     return held(scheduled, standing, all.first)
@@ -170,8 +175,9 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
 /** One run for each, none dropped but those beyond the limits that were given, in as many goes as it takes. */
 function decideAll(scheduled: Scheduled, standing: Standing, all: Missed): Decision {
   const { recurrence } = scheduled
-  const start = firstWanted(scheduled, standing, all)
-  const passed = start > all.first ? [skipped(stretchUpTo(recurrence, all.first, start), "limit")] : []
+  const { start, bound } = firstWanted(scheduled, standing, all)
+  const passed =
+    start > all.first ? [{ ...skipped(stretchUpTo(recurrence, all.first, start), "limit"), bound }] : []
   const decided = passed[0]?.last ?? standing.cursor
   if (start > all.last) return missedAll(scheduled, standing, passed)
   const room = Math.min(
@@ -188,24 +194,27 @@ function decideAll(scheduled: Scheduled, standing: Standing, all: Missed): Decis
   return goOn(scheduled, standing, { fires, passed, cursor: fires.at(-1)?.occurrence ?? decided })
 }
 
-/** The oldest of those due that `within` and `max` leave. */
-function firstWanted(scheduled: Scheduled, { now }: Standing, all: Missed): InstantMs {
+/** The oldest of those due that `within` and `max` leave, and which of the two leaves out the most. */
+function firstWanted(
+  scheduled: Scheduled,
+  { now }: Standing,
+  all: Missed,
+): { readonly start: InstantMs; readonly bound: MisfireBound } {
   const { recurrence, policy } = scheduled
   const { withinMs, max } = policy.misfire
   let start = all.first
   if (withinMs !== null) {
-    const bound = now - withinMs
-    const last = recurrence.previous(bound + 1)
-    const isWithin = last !== undefined && dueAt(scheduled, last) >= bound
-    const oldest = isWithin ? last : recurrence.next(bound)
+    const earliest = now - withinMs
+    const last = recurrence.previous(earliest + 1)
+    const isWithin = last !== undefined && dueAt(scheduled, last) >= earliest
+    const oldest = isWithin ? last : recurrence.next(earliest)
     // All of them are too old: what comes after them is wanted.
     start = Math.max(start, oldest ?? all.last + 1)
   }
-  if (max !== null && recurrence.count(start, all.last + 1) > max) {
-    start = all.last
-    for (let back = 1; back < max; back += 1) start = recurrence.previous(start) ?? start
-  }
-  return start
+  if (max === null || recurrence.count(start, all.last + 1) <= max) return { start, bound: "within" }
+  start = all.last
+  for (let back = 1; back < max; back += 1) start = recurrence.previous(start) ?? start
+  return { start, bound: "max" }
 }
 
 function stretchUpTo(recurrence: Recurrence, first: InstantMs, end: InstantMs): Missed {
