@@ -46,7 +46,7 @@ export default defineConfig({
         [
           "src/**/*.test.ts",
           "test/{docs,planted,lint}.test.ts",
-          "test/{time,history,mutants}/**/*.test.ts",
+          "test/{time,history,mutants,types}/**/*.test.ts",
           "bench/**/*.test.mjs",
         ],
         false,

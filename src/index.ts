@@ -49,6 +49,7 @@ export {
 } from "./errors.ts"
 export type { HandlerTransaction, JobContext, MissedOccurrences, QueryResult } from "./job/context.ts"
 export { type AnyJob, defineJob, type Job } from "./job/define.ts"
+export type { Jsonified, NotJson } from "./job/json-types.ts"
 export type {
   Failure,
   HistoryClass,

@@ -2,7 +2,7 @@
 import { attemptIdOf, claimNameOf } from "../engine/claimed-run.ts"
 import { occurrenceKey } from "../schedule/occurrence-id.ts"
 import type { AttemptRow } from "../store/attempts/by-run.ts"
-import { type DateValue, toDate } from "../time/instant.ts"
+import { toDate } from "../time/instant.ts"
 
 export interface AttemptRecord {
   /** Names this attempt among all others; its handler knew it as `ctx.attemptId`. */
@@ -22,7 +22,7 @@ export interface AttemptRecord {
   readonly tenant?: string
   /** The schedule that the run comes from, and the planned instant that it stands for. */
   readonly schedule?: string
-  readonly occurrence?: DateValue
+  readonly occurrence?: Date
   /** The same for every attempt and every replay of the run, as outside systems were given it. */
   readonly idempotencyKey: string
   /** The lease of the process that made it. Absent, like `worker`, when no process ever had the run. */
@@ -31,11 +31,11 @@ export interface AttemptRecord {
   readonly worker?: string
   /** The version of the code that made it. */
   readonly version?: string
-  readonly enqueuedAt: DateValue
-  readonly dueAt: DateValue
+  readonly enqueuedAt: Date
+  readonly dueAt: Date
   /** Absent when the handler did not run, or when the process died without telling. */
-  readonly startedAt?: DateValue
-  readonly finishedAt: DateValue
+  readonly startedAt?: Date
+  readonly finishedAt: Date
   /** From start to end, where both are known. */
   readonly durationMs?: number
   readonly outcome:

@@ -1,15 +1,14 @@
 /** What can be asked of a backfill, and what is answered. */
 import type { Reprocess } from "../schedule/backfill.ts"
-import type { DateValue } from "../time/instant.ts"
 import type { ByWhom } from "./actor.ts"
 
 export interface BackfillOptions extends ByWhom {
   /** Which schedule of several tenants. */
   readonly tenant?: string
   /** The first occurrences are at this time or later. */
-  readonly from: DateValue
+  readonly from: Date
   /** The last ones are before this time, which is not later than now. */
-  readonly to: DateValue
+  readonly to: Date
   /**
    * Which of the occurrences get a run.
    *

@@ -20,14 +20,14 @@ import {
   satisfies,
 } from "../options/check.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
-import { type DateValue, isDate } from "../time/instant.ts"
+import { isDate } from "../time/instant.ts"
 
 /** What can be said about one run when it is enqueued. */
 export interface RunOptions {
   /** How long the run waits before it is due. */
   readonly delay?: Duration
   /** When the run is due. Give this or `delay`. */
-  readonly runAt?: DateValue
+  readonly runAt?: Date
   /** Overrides the priority of the job: higher goes first. */
   readonly priority?: number
   /** Overrides the pool of the job. */

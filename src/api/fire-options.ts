@@ -1,5 +1,4 @@
 /** What can be asked about the occurrences of a schedule, past and to come, and what is answered. */
-import type { DateValue } from "../time/instant.ts"
 import type { FireRecord } from "./schedule-record.ts"
 
 export interface FireOptions {
@@ -32,12 +31,12 @@ export interface PlannedOptions {
    */
   readonly limit?: number
   /** Only those after this occurrence: the last one of an earlier answer. */
-  readonly after?: DateValue
+  readonly after?: Date
 }
 
 /** An occurrence that is still to come. */
 export interface PlannedFire {
-  readonly occurrence: DateValue
+  readonly occurrence: Date
   /** When it is due: later than planned by its jitter. */
-  readonly due: DateValue
+  readonly due: Date
 }

@@ -13,7 +13,7 @@ import {
 import type { FinalState } from "../queue/run-state.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { type PageRow, type Place, readPage } from "../store/attempts/read-page.ts"
-import { type DateValue, parseInstant } from "../time/instant.ts"
+import { parseInstant } from "../time/instant.ts"
 import { type AttemptRecord, attemptRecord } from "./attempt-record.ts"
 
 export interface HistoryOptions {
@@ -27,9 +27,9 @@ export interface HistoryOptions {
    */
   readonly state?: FinalState
   /** Only attempts that ended at this time or later. */
-  readonly from?: DateValue
+  readonly from?: Date
   /** Only attempts that ended before this time. */
-  readonly to?: DateValue
+  readonly to?: Date
   /**
    * How many attempts a page has at the most.
    *
@@ -87,7 +87,7 @@ const textCheck = satisfies(
 const boundCheck: Check = (value, path) => {
   const faults = date(value, path)
   if (faults.length > 0) return faults
-  const ms = (value as DateValue).getTime()
+  const ms = (value as Date).getTime()
   return ms >= 0 && ms < 253_402_300_800_000
     ? []
     : [expected("a Date between the years 1970 and 9999", value, path)]

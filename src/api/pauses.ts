@@ -5,7 +5,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { addPause } from "../store/pauses/add.ts"
 import { listPauses as listPauseRows } from "../store/pauses/list.ts"
 import { removePause } from "../store/pauses/remove.ts"
-import { type DateValue, toDate } from "../time/instant.ts"
+import { toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 
 /** What to pause: all runs of a job, or all runs in a pool. */
@@ -14,7 +14,7 @@ export type PauseTarget = { readonly job: string } | { readonly pool: string }
 export interface Pause {
   readonly kind: "job" | "pool"
   readonly name: string
-  readonly pausedAt: DateValue
+  readonly pausedAt: Date
   readonly actor: string
   readonly reason: string
 }

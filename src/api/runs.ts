@@ -14,7 +14,7 @@ import { expediteRun } from "../store/runs/expedite.ts"
 import { findRun } from "../store/runs/find.ts"
 import { lockRun } from "../store/runs/lock.ts"
 import { replayRun } from "../store/runs/replay.ts"
-import { type DateValue, formatInstant, toDate } from "../time/instant.ts"
+import { formatInstant, toDate } from "../time/instant.ts"
 import { assertByWhom, type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
 import { runIdOf } from "./options.ts"
@@ -32,9 +32,9 @@ export interface RunRecord {
   /** Attempts that were charged so far. */
   readonly attempts: number
   readonly generation: number
-  readonly enqueuedAt: DateValue
-  readonly dueAt: DateValue
-  readonly startBy?: DateValue
+  readonly enqueuedAt: Date
+  readonly dueAt: Date
+  readonly startBy?: Date
   readonly key?: string
   readonly tags: readonly string[]
   readonly input: unknown

@@ -2,7 +2,6 @@
 
 import type { ScheduleState } from "../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
-import type { DateValue } from "../time/instant.ts"
 import type { ByWhom } from "./actor.ts"
 import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
 import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
@@ -62,7 +61,7 @@ export interface Schedules {
   /** Makes a run now, beside its occurrences. It obeys `overlap`, unless it is told to `allow` one. */
   readonly runNow: (name: string, by: ByWhom & OfTenant & { readonly overlap?: "allow" }) => Promise<RunNow>
   /** Leaves out its next occurrence, and says which that was. */
-  readonly skipNext: (name: string, by: ByWhom & OfTenant) => Promise<DateValue | undefined>
+  readonly skipNext: (name: string, by: ByWhom & OfTenant) => Promise<Date | undefined>
   /** What became of its occurrences, the newest first, a page at a time. */
   readonly fires: (name: string, options?: FireOptions) => Promise<FirePage>
   /**
@@ -92,7 +91,7 @@ export type PatchBy = ByWhom & OfTenant & ToQueued & { readonly version: number 
 export type PauseBy = ByWhom &
   OfTenant & {
     /** It goes on by itself then. @default when somebody resumes it */
-    readonly until?: DateValue
+    readonly until?: Date
     /** Holds those of its runs, too, that nobody has taken yet. @default false */
     readonly hold?: boolean
   }

@@ -5,7 +5,7 @@ import { date, integer, optional, satisfies } from "../options/check.ts"
 import { coming } from "../schedule/coming.ts"
 import { listFires } from "../store/fires/list.ts"
 import { findSchedule } from "../store/schedules/find.ts"
-import { type DateValue, type InstantMs, toDate } from "../time/instant.ts"
+import { type InstantMs, toDate } from "../time/instant.ts"
 import type { Opened } from "./application.ts"
 import { LAST_INSTANT_MS } from "./enqueue-options.ts"
 import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
@@ -75,7 +75,7 @@ export async function plannedFires(
 }
 
 /** When each follows from the end of the one before it, one is known at the most. */
-function onlyNext({ next_occurrence: next, next_at: due }: StoredSchedule, after?: DateValue): PlannedFire[] {
+function onlyNext({ next_occurrence: next, next_at: due }: StoredSchedule, after?: Date): PlannedFire[] {
   if (next === null || due === null || (after && next <= after.getTime())) return []
   return [{ occurrence: toDate(next), due: toDate(due) }]
 }

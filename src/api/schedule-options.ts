@@ -19,6 +19,7 @@ import {
   policyFaults,
 } from "../job/schedule-policy.ts"
 import { type Check, duration, integer, isPlainObject, oneOf, optional, satisfies } from "../options/check.ts"
+import type { MisnamedOfSchedule } from "../options/mistake.ts"
 import { readSchedule } from "../schedule/schedule.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import { specCheck } from "../schedule/spec-check.ts"
@@ -90,7 +91,8 @@ export interface ScheduleSettingsOptions {
 }
 
 export type ScheduleOptions<Input> = ScheduleSpec &
-  ScheduleSettingsOptions & { readonly job: Job<Input, unknown> } & (undefined extends Input
+  ScheduleSettingsOptions &
+  MisnamedOfSchedule & { readonly job: Job<Input, unknown> } & (undefined extends Input
     ? { readonly input?: Input }
     : { readonly input: Input })
 

@@ -8,7 +8,7 @@ import type { ScheduleSpec } from "../schedule/spec.ts"
 import { jobFactsOf } from "../schedule/stored.ts"
 import type { listFires } from "../store/fires/list.ts"
 import type { Statement } from "../store/statement.ts"
-import { type DateValue, toDate } from "../time/instant.ts"
+import { toDate } from "../time/instant.ts"
 import type { StoredSettings } from "./schedule-options.ts"
 
 /** A schedule as it is now. */
@@ -27,27 +27,27 @@ export interface ScheduleRecord {
   /** One more with every edit. */
   readonly version: number
   /** Its next occurrence, and when that is due. */
-  readonly next?: { readonly occurrence: DateValue; readonly due: DateValue }
+  readonly next?: { readonly occurrence: Date; readonly due: Date }
   /** How many runs its occurrences have made. */
   readonly fired: number
   /** How many of its runs are not finished. */
   readonly live: number
-  readonly pausedAt?: DateValue
+  readonly pausedAt?: Date
   /** When the pause ends by itself. */
-  readonly resumeAt?: DateValue
+  readonly resumeAt?: Date
   /** Why it is paused, or what is wrong with it. */
   readonly cause?: unknown
-  readonly createdAt: DateValue
-  readonly changedAt: DateValue
+  readonly createdAt: Date
+  readonly changedAt: Date
   /** There for one that code declares: which application's, where it has a name, and its latest version. */
   readonly declared?: { readonly application?: string; readonly version?: string }
 }
 
 export interface FireRecord {
   /** The occurrence, or the first of a stretch of them. */
-  readonly occurrence: DateValue
+  readonly occurrence: Date
   /** The last of the stretch; the same for a single one. */
-  readonly last: DateValue
+  readonly last: Date
   readonly count: number
   /** One more for each time that a backfill ran the occurrence again. */
   readonly generation: number
@@ -55,9 +55,9 @@ export interface FireRecord {
   /** Why there is no run. */
   readonly reason?: string
   /** The occurrence that makes up for these. */
-  readonly into?: DateValue
-  readonly due?: DateValue
-  readonly decidedAt: DateValue
+  readonly into?: Date
+  readonly due?: Date
+  readonly decidedAt: Date
   readonly run?: string
   /** Of its run: live, or as history has it while it is kept. */
   readonly state?: string

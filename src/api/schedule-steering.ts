@@ -18,7 +18,7 @@ import type { Stretch } from "../schedule/decide.ts"
 import { withPartitions } from "../store/attempts/with-partitions.ts"
 import { releaseHeldRuns } from "../store/schedules/release-held.ts"
 import { removeSchedule } from "../store/schedules/remove.ts"
-import { type DateValue, type InstantMs, isDate, toDate } from "../time/instant.ts"
+import { type InstantMs, isDate, toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
 import type { Opened } from "./application.ts"
 import { LAST_INSTANT_MS } from "./enqueue-options.ts"
@@ -144,7 +144,7 @@ export async function skipNext(
   opened: Opened,
   name: string,
   { tenant = "", ...by }: ByWhom & OfTenant,
-): Promise<DateValue | undefined> {
+): Promise<Date | undefined> {
   assertNamed("schedules.skipNext", name, { tenant, ...by }, byWhomShape)
   let left: InstantMs | undefined
   await change(partsOf(opened), { name, tenant, by, action: "schedule.skipNext" }, (row) => {

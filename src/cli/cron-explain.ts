@@ -4,7 +4,6 @@ import { DEFAULTS } from "../defaults.ts"
 import type { SchedulePreview } from "../schedule/preview.ts"
 import type { CronSpec } from "../schedule/spec.ts"
 import { parseCron } from "../time/cron-parse.ts"
-import type { DateValue } from "../time/instant.ts"
 import { type Command, type CommandCall, UsageError } from "./command.ts"
 
 export const cronExplain: Command = {
@@ -63,7 +62,7 @@ function describePreview(
     hourCycle: "h23",
     timeZoneName: "shortOffset",
   })
-  const line = (at: DateValue) => `  ${at.toISOString()}   ${wall.format(at)}`
+  const line = (at: Date) => `  ${at.toISOString()}   ${wall.format(at)}`
   return [
     `${words[0]?.toUpperCase()}${words.slice(1)}.`,
     ...(spec.count === 0

@@ -5,7 +5,7 @@
  * handlers may start in a second. What it hands out can be taken off it and called alone.
  */
 import type { JobContext } from "../job/context.ts"
-import { type DateValue, parseInstant, toDate } from "../time/instant.ts"
+import { parseInstant, toDate } from "../time/instant.ts"
 import { attemptIdOf, type ClaimedRun, idempotencyKeyOf } from "./claimed-run.ts"
 
 /** What a context asks its attempt for. */
@@ -55,7 +55,7 @@ export class AttemptContext implements JobContext {
     return tenant === "" ? undefined : tenant
   }
 
-  get due(): DateValue {
+  get due(): Date {
     return toDate(this.#source.run.due)
   }
 
@@ -63,7 +63,7 @@ export class AttemptContext implements JobContext {
     return this.#source.run.extra.schedule ?? undefined
   }
 
-  get occurrence(): DateValue | undefined {
+  get occurrence(): Date | undefined {
     const { occurrence } = this.#source.run.extra
     const instant = occurrence ? parseInstant(occurrence) : undefined
     return instant === undefined ? undefined : toDate(instant)

@@ -1,5 +1,4 @@
 /** What a handler is told about the attempt it executes, and what it can do in it. */
-import type { DateValue } from "../time/instant.ts"
 import type { Verdict } from "./verdict.ts"
 
 /** Its members are made when they are asked for: take them off it (`const { signal, log } = ctx`), do not copy it. */
@@ -16,11 +15,11 @@ export interface JobContext {
   /** On whose behalf; absent for runs of nobody in particular. */
   readonly tenant: string | undefined
   /** When the run was due. */
-  readonly due: DateValue
+  readonly due: Date
   /** The schedule that the run comes from. */
   readonly schedule: string | undefined
   /** The planned instant that the run stands for. */
-  readonly occurrence: DateValue | undefined
+  readonly occurrence: Date | undefined
   /** The occurrences that came due while no scheduler was running, and that this run makes up for. */
   readonly missed: MissedOccurrences | undefined
   readonly tags: readonly string[]
@@ -63,8 +62,8 @@ export interface JobContext {
 
 export interface MissedOccurrences {
   readonly count: number
-  readonly first: DateValue
-  readonly last: DateValue
+  readonly first: Date
+  readonly last: Date
 }
 
 /** A transaction that a handler asked for. `enqueue(..., { tx })` takes it too. */

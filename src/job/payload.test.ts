@@ -1,9 +1,56 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { PayloadError } from "../errors.ts"
+import type { Jsonified } from "./json-types.ts"
 import { decodePayload, encodePayload } from "./payload.ts"
 
 const encode = (value: unknown) => encodePayload(value, "input", 1_000_000)
+
+/** Compiles only where the types say what JSON makes of a value, and passes only where it does so. */
+function becomes<T>(value: T, json: NoInfer<Jsonified<T>>): void {
+  expect(decodePayload(encode(value))).toEqual(json)
+}
+
+class Money {
+  readonly cents: number = 5
+  isFree(): boolean {
+    return this.cents === 0
+  }
+}
+
+describe("Jsonified", () => {
+  const at = new Date(0)
+  it("says of each type what JSON makes of its values", () => {
+    becomes(at, "1970-01-01T00:00:00.000Z")
+    becomes(
+      { at, list: [at], pair: [1, at] as const },
+      { at: at.toJSON(), list: [at.toJSON()], pair: [1, at.toJSON()] },
+    )
+    becomes({ to: new URL("https://example.com/") }, { to: "https://example.com/" })
+    becomes(new Money(), { cents: 5 })
+    becomes<{ a?: number; b: number | undefined }>({ b: undefined }, { b: undefined })
+    becomes<{ a: undefined; b: 1 }>({ a: undefined, b: 1 }, { b: 1 })
+    becomes<Record<string, Date | null>>({ a: at, b: null }, { a: at.toJSON(), b: null })
+    becomes({ toJSON: () => ({ at }) }, { at: at.toJSON() })
+  })
+
+  it("has no value where JSON would lose what is meant", () => {
+    // @ts-expect-error a Map
+    expect(() => becomes({ m: new Map([[1, 2]]) }, { m: {} })).toThrow(PayloadError)
+    // @ts-expect-error a Set
+    expect(() => becomes(new Set([1]), {})).toThrow(PayloadError)
+    // @ts-expect-error a bigint
+    expect(() => becomes({ n: 1n }, { n: 1 })).toThrow(PayloadError)
+    // @ts-expect-error bytes
+    expect(() => becomes({ bytes: new Uint8Array(2) }, { bytes: {} })).toThrow(PayloadError)
+    // @ts-expect-error a promise
+    expect(() => becomes({ later: Promise.resolve(1) }, { later: {} })).toThrow(PayloadError)
+    // @ts-expect-error undefined inside an array
+    expect(() => becomes([1, undefined], [1, undefined])).toThrow(PayloadError)
+    // @ts-expect-error a symbol
+    expect(() => becomes({ s: Symbol("s") }, { s: "s" })).toThrow(PayloadError)
+  })
+})
 
 describe("encodePayload", () => {
   it("keeps every JSON value faithfully", () => {

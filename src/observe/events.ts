@@ -2,7 +2,6 @@
 import type { JobChange } from "../job/reconcile.ts"
 import type { FinalState } from "../queue/run-state.ts"
 import type { ScheduleChange } from "../schedule/reconcile.ts"
-import type { DateValue } from "../time/instant.ts"
 
 export type CarillonEvent =
   /** A connection could not be opened; told once, until one can be opened again. */
@@ -93,8 +92,8 @@ export type CarillonEvent =
       readonly type: "schedule.dropped"
       readonly schedule: string
       readonly name: string
-      readonly first: DateValue
-      readonly last: DateValue
+      readonly first: Date
+      readonly last: Date
       readonly count: number
       readonly bound: "within" | "max"
       readonly misfire: "latest" | "all"

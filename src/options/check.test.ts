@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest"
 import { OptionsError } from "../errors.ts"
 import { array, assertOptions, duration, integer, name, object, oneOf, optional, record } from "./check.ts"
-import { nearest } from "./nearest.ts"
+import { meantOption, nearest } from "./nearest.ts"
 
 const check = object({
   name: name(20),
@@ -48,6 +48,18 @@ describe("assertOptions", () => {
   it("answers a typing error with the option that was meant", () => {
     expect(faultsOf({ name: "a", retyr: {} })).toEqual(['unknown option; did you mean "retry"?'])
     expect(faultsOf({ name: "a", mode: "faast" })[0]).toContain('did you mean "fast"?')
+  })
+
+  it("answers what other queues call an option with what it is called here", () => {
+    const hint = (key: string) => faultsOf({ name: "a", [key]: 3 })[0]
+    expect(hint("retries")).toContain('did you mean "retry: { attempts }"?')
+    expect(hint("attempts")).toContain('did you mean "retry: { attempts }"?')
+    expect(hint("backoff")).toContain('did you mean "retry: { base }"?')
+    // Only where that option is known.
+    expect(hint("tz")).not.toContain("did you mean")
+    expect(meantOption("tz", ["cron", "timeZone"])).toBe("timeZone")
+    expect(meantOption("retries", ["attempts", "base"])).toBe("attempts")
+    expect(meantOption("constructor", ["attempts"])).toBeUndefined()
   })
 
   it("names the known options when nothing is near", () => {

@@ -8,7 +8,7 @@ import type { Fault } from "../errors.ts"
 import { OptionsError } from "../errors.ts"
 import { parseDuration } from "../time/duration.ts"
 import { isDate } from "../time/instant.ts"
-import { nearest } from "./nearest.ts"
+import { meantOption, nearest } from "./nearest.ts"
 
 /** What is wrong with `value`, found at `path`. */
 export type Check = (value: unknown, path: string) => Fault[]
@@ -132,8 +132,8 @@ export function expected(what: string, value: unknown, path: string): Fault {
 
 function unknownKey(key: string, known: readonly string[], path: string): Fault {
   if (key.length > LONGEST_KEY) return { path, message: `unknown option of ${key.length} characters` }
-  const meant = nearest(key, known)
-  const hint = meant ? `did you mean "${meant}"?` : `known are ${known.map((word) => `"${word}"`).join(", ")}`
+  const word = meantOption(key, known)
+  const hint = word ? `did you mean "${word}"?` : `known are ${known.map((word) => `"${word}"`).join(", ")}`
   return { path: join(path, key), message: `unknown option; ${hint}` }
 }
 

@@ -1,4 +1,54 @@
-/** "Did you mean": the known word that is most like an unknown one. */
+/** "Did you mean": the known word that is most like an unknown one, or that says the same. */
+
+/** What other queues and libraries call an option, and what it is called here where the first word is known. */
+const SYNONYMS: Readonly<Record<string, readonly (readonly [known: string, say: string])[]>> = {
+  retries: [
+    ["attempts", "attempts"],
+    ["retry", "retry: { attempts }"],
+  ],
+  retryLimit: [["retry", "retry: { attempts }"]],
+  maxRetries: [
+    ["attempts", "attempts"],
+    ["retry", "retry: { attempts }"],
+  ],
+  attempts: [["retry", "retry: { attempts }"]],
+  maxAttempts: [
+    ["attempts", "attempts"],
+    ["retry", "retry: { attempts }"],
+  ],
+  backoff: [
+    ["base", "base"],
+    ["retry", "retry: { base }"],
+  ],
+  retryDelay: [["retry", "retry: { delay }"]],
+  tz: [["timeZone", "timeZone"]],
+  zone: [["timeZone", "timeZone"]],
+  handler: [["run", "run"]],
+  process: [["run", "run"]],
+  execute: [["run", "run"]],
+  schema: [["input", "input"]],
+  payload: [["input", "input"]],
+  data: [["input", "input"]],
+  queue: [["pool", "pool"]],
+  pattern: [["cron", "cron"]],
+  interval: [["every", "every"]],
+  repeat: [["every", "every"]],
+  jobId: [["key", "key"]],
+  singletonKey: [["key", "key"]],
+  startAfter: [
+    ["runAt", "runAt"],
+    ["delay", "delay"],
+  ],
+  connectionString: [["database", "database"]],
+  url: [["database", "database"]],
+  expiresIn: [["timeout", "timeout"]],
+}
+
+/** The option that is meant by an unknown key, as it would be written. */
+export function meantOption(key: string, known: readonly string[]): string | undefined {
+  const synonyms = Object.hasOwn(SYNONYMS, key) ? (SYNONYMS[key] ?? []) : []
+  return synonyms.find(([word]) => known.includes(word))?.[1] ?? nearest(key, known)
+}
 
 /** The nearest of `words` if it is near enough to be a typing error of it. */
 export function nearest(word: string, words: readonly string[]): string | undefined {

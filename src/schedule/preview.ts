@@ -1,6 +1,6 @@
 /** A schedule explained before it is used: when it happens, when it would have happened, in words, with warnings. */
 import { assertOptions, integer, optional, satisfies } from "../options/check.ts"
-import { type DateValue, type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
+import { type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
 import { readSchedule, type Schedule } from "./schedule.ts"
 import type { ScheduleSpec } from "./spec.ts"
 import { specCheck } from "./spec-check.ts"
@@ -9,16 +9,16 @@ import { scheduleWords } from "./words.ts"
 
 export interface PreviewOptions {
   /** Next occurrences are after this instant, previous ones before it; it does not count itself. @default now */
-  readonly from?: DateValue | string
+  readonly from?: Date | string
   /** How many occurrences to show, and how many previous ones. @default 5 */
   readonly count?: number
 }
 
 export interface SchedulePreview {
   /** The next occurrences, the soonest first. */
-  readonly occurrences: DateValue[]
+  readonly occurrences: Date[]
   /** The previous ones, the latest first. */
-  readonly previous: DateValue[]
+  readonly previous: Date[]
   readonly words: string
   readonly warnings: ScheduleWarning[]
 }
@@ -50,20 +50,20 @@ export function previewOf(options: ScheduleSpec & PreviewOptions, now: InstantMs
   }
 }
 
-function following(schedule: Schedule, from: InstantMs, count: number): DateValue[] {
+function following(schedule: Schedule, from: InstantMs, count: number): Date[] {
   const { spec } = schedule
   // After the end of a run that nobody has seen yet, nothing can be said.
   if ("afterCompletion" in spec) return []
   const most = "maxRuns" in spec && spec.maxRuns !== undefined ? Math.min(count, spec.maxRuns) : count
-  const found: DateValue[] = []
+  const found: Date[] = []
   for (let at = schedule.next(from); at !== undefined && found.length < most; at = schedule.next(at)) {
     found.push(toDate(at))
   }
   return found
 }
 
-function preceding(schedule: Schedule, from: InstantMs, count: number): DateValue[] {
-  const found: DateValue[] = []
+function preceding(schedule: Schedule, from: InstantMs, count: number): Date[] {
+  const found: Date[] = []
   for (
     let at = schedule.previous(from);
     at !== undefined && found.length < count;

@@ -9,7 +9,7 @@ import type { CronExpression } from "../time/cron-expression.ts"
 import { parseCron } from "../time/cron-parse.ts"
 import type { DayRule } from "../time/day-rule.ts"
 import { parseDuration } from "../time/duration.ts"
-import { type DateValue, type InstantMs, parseInstant } from "../time/instant.ts"
+import { type InstantMs, parseInstant } from "../time/instant.ts"
 import { createInterval } from "../time/interval.ts"
 import { numberSet } from "../time/number-set.ts"
 import type { Recurrence } from "../time/recurrence.ts"
@@ -189,7 +189,7 @@ function dstOf({ dst }: { readonly dst?: Partial<DstPolicy> }): DstPolicy {
   return { gap: dst?.gap ?? "shift", overlap: dst?.overlap ?? "auto" }
 }
 
-function boundsOf(spec: { startAt?: DateValue | string; endAt?: DateValue | string } | OnceSpec): {
+function boundsOf(spec: { startAt?: Date | string; endAt?: Date | string } | OnceSpec): {
   startAt: InstantMs | undefined
   endAt: InstantMs | undefined
 } {
@@ -199,7 +199,7 @@ function boundsOf(spec: { startAt?: DateValue | string; endAt?: DateValue | stri
   }
 }
 
-function momentOf(value: DateValue | string | undefined): InstantMs | undefined {
+function momentOf(value: Date | string | undefined): InstantMs | undefined {
   return typeof value === "string" ? parseInstant(value) : value?.getTime()
 }
 

@@ -1,7 +1,6 @@
 /** When something happens, as users write it: once, at intervals, or as a cron expression says. */
 import type { Dialect } from "../time/cron-expression.ts"
 import type { Duration } from "../time/duration.ts"
-import type { DateValue } from "../time/instant.ts"
 import type { DstPolicy } from "../time/zoned.ts"
 import type { OnExcluded } from "./exclude.ts"
 
@@ -9,9 +8,9 @@ export type ScheduleSpec = CronSpec | IntervalSpec | CivilIntervalSpec | OnceSpe
 
 interface Limits {
   /** Nothing happens before this; it counts itself. */
-  readonly startAt?: DateValue | string
+  readonly startAt?: Date | string
   /** Nothing happens from this on. */
-  readonly endAt?: DateValue | string
+  readonly endAt?: Date | string
   /** How many runs the schedule makes before it is completed. */
   readonly maxRuns?: number
   /**
@@ -88,7 +87,7 @@ export interface CivilInterval {
 
 export interface OnceSpec extends Omit<Limits, "startAt" | "endAt" | "maxRuns">, Zoned {
   /** An instant, or a wall time without a zone (`"2026-03-29T02:30"`), which is read in `timeZone`. */
-  readonly at: DateValue | string
+  readonly at: Date | string
 }
 
 export interface AfterCompletionSpec extends Pick<Limits, "startAt" | "endAt" | "maxRuns"> {

@@ -1,7 +1,7 @@
 /** What a schedule may do that its author did not mean. */
 import { DAY_MS } from "../time/civil.ts"
 import { parseDuration } from "../time/duration.ts"
-import { type DateValue, formatInstant, type InstantMs, toDate } from "../time/instant.ts"
+import { formatInstant, type InstantMs, toDate } from "../time/instant.ts"
 import type { NumberSet } from "../time/number-set.ts"
 import type { WallPattern } from "../time/wall-pattern.ts"
 import type { Change, Zone } from "../time/zone.ts"
@@ -30,7 +30,7 @@ export type WarningCode =
 export interface ScheduleWarning {
   readonly code: WarningCode
   readonly message: string
-  readonly at?: DateValue
+  readonly at?: Date
 }
 
 const YEAR_MS = 366 * DAY_MS

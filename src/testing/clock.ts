@@ -4,21 +4,18 @@ import { readClock } from "../store/clock/read.ts"
 import { installTestClock, setTestClock } from "../store/clock/test-clock.ts"
 import type { Database } from "../store/database.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
-import { type DateValue, type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
+import { type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
 
 export interface SettableClock {
-  readonly now: () => Promise<DateValue>
+  readonly now: () => Promise<Date>
   /** Sets the clock, forwards or backwards, without letting anything happen in between. */
-  readonly set: (at: DateValue | string) => Promise<void>
+  readonly set: (at: Date | string) => Promise<void>
 }
 
 /** Replaces the clock of the schema by one that stands at `at`, or at the present moment. */
-export async function takeClock(
-  database: Database,
-  at: DateValue | string | undefined,
-): Promise<SettableClock> {
+export async function takeClock(database: Database, at: Date | string | undefined): Promise<SettableClock> {
   await database.transaction((tx) => tx.script(installTestClock))
-  const set = async (to: DateValue | string) => {
+  const set = async (to: Date | string) => {
     await database.run(setTestClock, { at: instantOf(to) })
   }
   if (at !== undefined) await set(at)
@@ -30,7 +27,7 @@ export async function readNow(database: Database): Promise<InstantMs> {
   return row?.at ?? 0
 }
 
-export function instantOf(value: DateValue | string): InstantMs {
+export function instantOf(value: Date | string): InstantMs {
   const ms = isDate(value) ? value.getTime() : parseInstant(value)
   if (ms !== undefined) return ms
   const message = `expected a Date or an ISO 8601 text with a zone, as in "2026-03-01T00:00Z", got ${String(value)}`

@@ -1,5 +1,4 @@
 /** How often a test has moved the clock, and by how much: what the duration of an attempt is under such a clock. */
-import type { DateValue } from "../time/instant.ts"
 import { instantOf, type SettableClock } from "./clock.ts"
 
 export interface Moves {
@@ -17,7 +16,7 @@ export function noteMoves(clock: SettableClock, monotonicMs: () => number): Move
   return {
     clock: {
       now: clock.now,
-      set: async (to: DateValue | string) => {
+      set: async (to: Date | string) => {
         const before = await clock.now()
         await clock.set(to)
         moves.push({ atMs: monotonicMs(), byMs: instantOf(to) - before.getTime() })

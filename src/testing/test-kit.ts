@@ -8,7 +8,6 @@ import { DROP_SCHEMA } from "../store/drop-schema.ts"
 import { migrate } from "../store/migrate.ts"
 import { createPglite, openPglite } from "../store/pglite.ts"
 import { openServer } from "../store/server/server.ts"
-import type { DateValue } from "../time/instant.ts"
 import { takeClock } from "./clock.ts"
 import { createTestApp, type TestApp, type TestAppOptions } from "./test-app.ts"
 
@@ -36,7 +35,7 @@ export interface TestKitOptions {
 
 export interface TestKit {
   /** A fresh Carillon in a schema of its own, whose clock stands at `at`. */
-  readonly app: (options?: TestAppOptions & { readonly at?: DateValue | string }) => Promise<TestApp>
+  readonly app: (options?: TestAppOptions & { readonly at?: Date | string }) => Promise<TestApp>
   /**
    * Runs one statement on the database that all apps are in, with `$1`, `$2`, ... as parameters: for the tables of your
    * own that handlers write to.

@@ -8,7 +8,10 @@ type Unit = keyof typeof UNIT_MS
  * A length of time: milliseconds, or a number with a unit, as in `"250ms"`, `"30s"`, `"5m"`, `"1.5h"`,
  * `"7d"`, `"2w"`. Days and weeks are elapsed time: 24 and 168 hours.
  */
-export type Duration = number | `${number}${Unit}`
+export type Duration = number | Usual | (string & {})
+
+/** What editors propose. Other texts are checked when they are given, so that one may come from the environment. */
+type Usual = "250ms" | "1s" | "10s" | "30s" | "1m" | "5m" | "15m" | "1h" | "1d" | "7d"
 
 /** The longest duration there is: a hundred years. Longer ones are typing errors. */
 export const LONGEST_DURATION_MS = 36_525 * UNIT_MS.d

@@ -3,11 +3,8 @@
 /** Milliseconds since 1970-01-01T00:00:00Z. */
 export type InstantMs = number
 
-/** A JavaScript `Date`. The global of that name is banned elsewhere, because it also reads the host's clock. */
-export type DateValue = Date
-
 /** The `Date` of an instant. */
-export function toDate(ms: InstantMs): DateValue {
+export function toDate(ms: InstantMs): Date {
   return new Date(ms)
 }
 
@@ -25,6 +22,6 @@ export function formatInstant(ms: InstantMs): string {
 }
 
 /** Whether `value` is a `Date` that holds a time. */
-export function isDate(value: unknown): value is DateValue {
+export function isDate(value: unknown): value is Date {
   return value instanceof Date && !Number.isNaN(value.getTime())
 }

@@ -96,6 +96,7 @@ describe.each(places)("a run, on %s", (where) => {
   })
 
   it("is refused at enqueue when the input would not survive JSON", async () => {
+    // @ts-expect-error the compiler knows as well
     const dated = defineJob({ name: "dated", input: z.object({ on: z.date() }), run: async () => {} })
     await using app = await kit.app({ jobs: [dated] })
     // A Date becomes a text on its way through the database: the handler would have got that.
@@ -174,7 +175,26 @@ describe.each(places)("a run, on %s", (where) => {
     ])
   })
 
+  it("gets undefined for an input that was left out, and null where its schema wants that", async () => {
+    const optional = z.object({ deep: z.boolean() }).optional()
+    const absent = defineJob({ name: "absent", input: optional, run: (input) => typeof input })
+    const nothing = defineJob({ name: "nothing", input: z.null(), run: (input) => input === null })
+    const spared = defineJob({
+      name: "spared",
+      run: ({ deep = true }: { deep?: boolean } | undefined = {}) => deep,
+    })
+    await using app = await kit.app({ jobs: [absent, nothing, spared] })
+    const runs = [
+      await app.enqueue(absent),
+      await app.enqueue(nothing, null),
+      await app.enqueue(spared),
+    ] as const
+    await app.drain()
+    expect(await Promise.all(runs.map((run) => run.result()))).toEqual(["undefined", true, true])
+  })
+
   it("dies at once when its result cannot be kept", async () => {
+    // @ts-expect-error the compiler knows as well
     const job = defineJob({ name: "bigint", run: async () => ({ n: 1n }) })
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)

@@ -2,15 +2,19 @@
 import { z } from "zod"
 import {
   type AttemptRecord,
+  Cancel,
   CarillonError,
   createCarillon,
   defineJob,
   defineSchedule,
   type ErrorCode,
+  type Job,
   type JobContext,
   type RunHandle,
   type StandardSchema,
+  type Verdict,
 } from "../../src/index.ts"
+import type { OutputOf } from "../../src/job/standard-schema.ts"
 import { createTestKit } from "../../src/testing/index.ts"
 
 /** Compiles only when both types are the same, in both directions and in every detail. */
@@ -89,8 +93,11 @@ export async function enqueueing(): Promise<void> {
   await carillon.enqueue(sweep, { deep: true })
   // @ts-expect-error an option that nobody knows
   await carillon.enqueue(sweep, undefined, { dealy: "5m" })
-  // @ts-expect-error a duration without a unit
-  await carillon.enqueue(sweep, undefined, { delay: "5" })
+  // A duration may come from elsewhere; it is checked when the call is made.
+  const fromElsewhere: string = process.env["DELAY"] ?? "5m"
+  await carillon.enqueue(sweep, undefined, { delay: fromElsewhere })
+  // @ts-expect-error a duration is no bigint
+  await carillon.enqueue(sweep, undefined, { delay: 5n })
   // @ts-expect-error a job has to be defined
   await carillon.enqueue({ name: "sweep" })
 
@@ -105,7 +112,7 @@ export function defining(): void {
   // @ts-expect-error an option that nobody knows
   defineJob({ name: "sweep", timout: "5m", run: () => {} })
   // @ts-expect-error a duration is a number or a text with a unit
-  defineJob({ name: "sweep", timeout: "5 minutes", run: () => {} })
+  defineJob({ name: "sweep", timeout: { minutes: 5 }, run: () => {} })
   // @ts-expect-error the handler takes something else than the schema gives
   defineJob({ name: "sweep", input: celsius, run: (input: { degrees: string }) => input.degrees })
   // @ts-expect-error an option that nobody knows
@@ -166,4 +173,88 @@ export function declaringSchedules(): void {
   defineSchedule({ name: "c", job: sweep })
   // @ts-expect-error nobody has held its input against its job
   createCarillon({ schedules: [{ name: "d", job: greet, every: "1h", input: 1 }] })
+}
+
+class Money {
+  readonly cents: number
+  constructor(cents: number) {
+    this.cents = cents
+  }
+  plus(other: Money): Money {
+    return new Money(this.cents + other.cents)
+  }
+}
+
+interface Tree {
+  readonly name: string
+  readonly children: readonly Tree[]
+}
+
+/** What `result()` gives is what JSON makes of what the handler returns. */
+export async function results(): Promise<void> {
+  const carillon = createCarillon()
+  const resultOf = async <Output>(job: Job<undefined, Output>) => (await carillon.enqueue(job)).result()
+
+  const dated = await resultOf(
+    defineJob({ name: "a", run: async () => ({ at: new Date(0), by: "ada" as const }) }),
+  )
+  same<typeof dated, { at: string; by: "ada" }>()
+  const bare = await resultOf(defineJob({ name: "b", run: () => new Date(0) }))
+  same<typeof bare, string>()
+  const nested = await resultOf(defineJob({ name: "c", run: () => [{ days: [new Date(0)] as const }] }))
+  same<typeof nested, { days: readonly [string] }[]>()
+  const absent = await resultOf(defineJob({ name: "d", run: (): string | undefined => undefined }))
+  same<typeof absent, string | null>()
+  const money = await resultOf(defineJob({ name: "e", run: () => new Money(1) }))
+  same<typeof money, { readonly cents: number }>()
+  const tree = await resultOf(defineJob({ name: "f", run: (): Tree => ({ name: "root", children: [] }) }))
+  same<typeof tree, Tree>()
+  const record = await resultOf(defineJob({ name: "g", run: (): Record<string, Date | null> => ({}) }))
+  same<typeof record, Record<string, string | null>>()
+  const anything = await resultOf(defineJob({ name: "h", run: (): unknown => 1 }))
+  same<typeof anything, unknown>()
+  const url = await resultOf(defineJob({ name: "i", run: () => ({ to: new URL("https://example.com") }) }))
+  same<typeof url, { to: string }>()
+  const optional = await resultOf(defineJob({ name: "j", run: (): { at?: Date } => ({}) }))
+  same<typeof optional, { at?: string }>()
+  const judged = await resultOf(defineJob({ name: "k", run: (): Verdict | number => Cancel("gone") }))
+  same<typeof judged, number>()
+}
+
+/** A schema takes what comes out of JSON; what it makes of that is its own affair. */
+export async function datesAsInput(): Promise<void> {
+  const coerced = defineJob({
+    name: "coerced",
+    input: z.object({ at: z.coerce.date() }),
+    run: (input) => same<typeof input, { at: Date }>(),
+  })
+  const decoded = defineJob({
+    name: "decoded",
+    input: z.object({
+      at: z.codec(z.iso.datetime(), z.date(), {
+        decode: (text) => new Date(text),
+        encode: (at) => at.toISOString(),
+      }),
+    }),
+    run: (input) => same<typeof input, { at: Date }>(),
+  })
+  const either = defineJob({
+    name: "either",
+    input: z.object({ at: z.union([z.date(), z.string()]) }),
+    run: (input) => same<typeof input, { at: Date | string }>(),
+  })
+  const carillon = createCarillon({ jobs: [coerced, decoded, either] })
+  await carillon.enqueue(coerced, { at: new Date(0) })
+  await carillon.enqueue(decoded, { at: "2026-03-01T09:00:00Z" })
+  await carillon.enqueue(either, { at: new Date(0) })
+}
+
+/** Functions that define jobs may leave open what these take and return. */
+export function genericJobs(): void {
+  const audited = <In, Out>(name: string, run: (input: In) => Promise<Out>) => defineJob({ name, run })
+  const described = <Schema extends StandardSchema>(input: Schema, run: (input: OutputOf<Schema>) => void) =>
+    defineJob({ name: "described", input, run: (value) => run(value) })
+  same<typeof open, Job<{ id: number }, { at: string }>>()
+  const open = audited("open", async (input: { id: number }) => ({ at: new Date(input.id) }))
+  createCarillon({ jobs: [open, described(celsius, () => {})] })
 }

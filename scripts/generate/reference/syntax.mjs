@@ -37,14 +37,10 @@ export function fields(text, members) {
 /** On one line, without what only the compiler cares about. */
 export function typeText(text, node) {
   const written = node ? text.slice(node.start, node.end) : "unknown"
-  return (
-    written
-      .replace(/\s+/g, " ")
-      .replace(/\breadonly (?=\w+\??:)/g, "")
-      .replace(/ \| undefined$/, "")
-      // The name that the sources give to `Date`, whose own is banned there.
-      .replaceAll("DateValue", "Date")
-  )
+  return written
+    .replace(/\s+/g, " ")
+    .replace(/\breadonly (?=\w+\??:)/g, "")
+    .replace(/ \| undefined$/, "")
 }
 
 /** The documentation comment that ends right before `position`. */
