@@ -155,6 +155,17 @@ export const ERROR_TABLE = {
     todo: "Look for a long transaction on Carillon's tables or a frozen migrator, then start again.",
     retryable: true,
   },
+  MIGRATION_FORBIDDEN: {
+    means: "The schema is missing or not up to date, and the role of this process may not migrate it.",
+    todo: "Run `carillon db migrate` as the role that the message names, then `carillon db grant` for this one.",
+    retryable: false,
+  },
+  PRIVILEGES_MISSING: {
+    means:
+      "The role of this process lacks privileges that Carillon needs in its schema. Nothing was started.",
+    todo: "Run the `carillon db grant` that the message names, as the owner of the schema.",
+    retryable: false,
+  },
   EXPORT_REFUSED: {
     means: "There is nothing that could be exported, or no place to write it to. Nothing was written.",
     todo: "Read the message: it names the schema or the file. `--force` replaces a file that is there.",

@@ -28,7 +28,12 @@ export async function dumpSchema(ask, schema) {
   }
   parts.push(...functions.filter(({ ofRows }) => ofRows).map(inWords))
   const [{ quoted }] = await ask(`select pg_catalog.quote_ident(${namespace}) as quoted`)
-  return `${parts.join("\n\n").replaceAll(`${quoted}.`, "carillon.")}\n`
+  // In the search path of a function the name stands as a text.
+  const named = parts
+    .join("\n\n")
+    .replaceAll(`${quoted}.`, "carillon.")
+    .replaceAll(`${namespace},`, "'carillon',")
+  return `${named}\n`
 }
 
 function createTable({ name, partitioned, options }, members) {

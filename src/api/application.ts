@@ -10,6 +10,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
 import { withoutPassword } from "../store/embedded/endpoint.ts"
 import { migrate } from "../store/migrate.ts"
+import { assertPrivileges } from "../store/roles/standing.ts"
 import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
 import type { ResolvedOptions } from "./options.ts"
@@ -69,6 +70,7 @@ export function createApplication(
   const open = once(async (): Promise<Opened> => {
     const runtime = await connect()
     const migrated = await migrate(runtime)
+    await assertPrivileges(runtime.database)
     if (migrated.length > 0) {
       events.emit({ type: "schema.migrated", schema: runtime.database.schema, versions: migrated })
     }

@@ -7,6 +7,7 @@ import { createSystemHost, createSystemTerminal } from "../runtime/system.ts"
 import { type Command, type CommandCall, UsageError } from "./command.ts"
 import { cronExplain } from "./cron-explain.ts"
 import { dbExport } from "./db-export.ts"
+import { dbGrant } from "./db-grant.ts"
 import { dbImport } from "./db-import.ts"
 import { dbMigrate } from "./db-migrate.ts"
 import { dbPlan } from "./db-plan.ts"
@@ -15,7 +16,16 @@ import { demo } from "./demo.ts"
 import { commandHelp, generalHelp } from "./help.ts"
 import { readVersion } from "./version.ts"
 
-const COMMANDS: readonly Command[] = [demo, cronExplain, dbPlan, dbMigrate, dbStatus, dbExport, dbImport]
+const COMMANDS: readonly Command[] = [
+  demo,
+  cronExplain,
+  dbPlan,
+  dbMigrate,
+  dbGrant,
+  dbStatus,
+  dbExport,
+  dbImport,
+]
 
 /** 0: done. 1: it failed. 2: the call itself was wrong. */
 const FAILED = 1

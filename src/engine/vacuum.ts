@@ -4,9 +4,10 @@
  * Tens of thousands of runs go through it in a second, and each leaves its room behind, which is used again only after a
  * vacuum. The server's own comes once a minute at the most. So whoever has ended many runs asks for one, as often as that
  * takes a fiftieth of the time: also while an old snapshot keeps everything, and it is in vain. PGlite has one connection,
- * and its own upkeep on disk.
+ * and its own upkeep on disk. A role that may not vacuum leaves it to the server.
  */
 import type { Runtime } from "../runtime/runtime.ts"
+import { mayVacuumRuns } from "../store/runs/may-vacuum.ts"
 import { vacuumRuns } from "../store/runs/vacuum.ts"
 
 export interface Vacuum {
@@ -37,7 +38,8 @@ export function createVacuum(
     notBeforeMs = Number.POSITIVE_INFINITY
     ended = 0
     try {
-      await database.run(vacuumRuns, {}, { deadlineMs: DEADLINE_MS })
+      const [answer] = await database.run(mayVacuumRuns, { schema: database.schema })
+      if (answer?.may) await database.run(vacuumRuns, {}, { deadlineMs: DEADLINE_MS })
       failures = 0
     } catch (error) {
       if (closed) return

@@ -10,6 +10,7 @@ import type { Runtime } from "../runtime/runtime.ts"
 import type { Database, Transaction } from "./database.ts"
 import { listApplied, recordApplied, tryMigrationLock } from "./migrations/ledger.ts"
 import { MIGRATIONS } from "./migrations.generated.ts"
+import { assertMayMigrate, assertPrivileges, isForbidden } from "./roles/standing.ts"
 import { resolveNames } from "./statement.ts"
 
 export interface Migration {
@@ -47,6 +48,7 @@ export async function migrate(
   for (;;) {
     const missing = await missingMigrations(runtime.database, migrations)
     if (missing.length === 0) return applied
+    if (applied.length === 0) await assertMayMigrate(runtime.database, versionsOf(migrations, missing))
     const step = await tryStep(runtime, migrations)
     if (typeof step === "number") {
       applied.push(step)
@@ -63,8 +65,10 @@ export async function missingMigrations(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<Migration[]> {
-  const applied = await database.run(listApplied, {}).catch((error) => {
+  const applied = await database.run(listApplied, {}).catch(async (error) => {
     if (isMissingLedger(error)) return []
+    // It names all that is missing, and not only what was asked for first.
+    if (isForbidden(error)) await assertPrivileges(database)
     throw error
   })
   return compareWithLedger(database.schema, migrations, applied)
@@ -88,6 +92,11 @@ export async function planMigrations(
     ].join("\n"),
   )
   return resolveNames([OPEN_LEDGER.trim(), ...steps, ""].join("\n\n"), database.schema)
+}
+
+function versionsOf(migrations: readonly Migration[], missing: readonly Migration[]) {
+  const wanted = Math.max(...migrations.map(({ version }) => version))
+  return { current: Math.min(...missing.map(({ version }) => version)) - 1, wanted }
 }
 
 /** Applies the next missing migration, if nobody else is at it. */

@@ -130,7 +130,7 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
 
 /** What no statement can do without that changes or locks something, sends word, moves a cursor or ends a session. */
 const WRITES =
-  /\b(insert|update|delete|merge|into|truncate|create|alter|drop|refresh|set|do|call|copy|lock|share|declare|fetch|listen|notify|pg_notify|nextval|setval|set_config|vacuum|analyze|pg_\w*advisory\w*|pg_\w+_backend)\b/i
+  /\b(insert|update|delete|merge|into|truncate|create|alter|drop|refresh|set|do|call|copy|lock|share|declare|fetch|listen|notify|pg_notify|nextval|setval|set_config|vacuum|analyze|make_day|make_month|drop_expired|pg_\w*advisory\w*|pg_\w+_backend)\b/i
 
 const PARAMETER = /@([a-zA-Z]\w*)/g
 const NAME = /\{(\w+)\}/g

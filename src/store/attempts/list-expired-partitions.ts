@@ -1,9 +1,9 @@
-import { double, int, text } from "../codec.ts"
+import { boolean, double, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
  * The days of history whose time is over, the oldest first, and how far they have left: `attached`, `detaching` (that
- * was interrupted), or `detached` by us and not dropped.
+ * was interrupted), or `detached` by us and not dropped. `owned`: this role may do with them what their owner may.
  *
  * Guarantee: a partition is judged by the end of its range, so none is listed that could hold a row younger than its
  * class is kept; what somebody else detached, or named otherwise, is not listed.
@@ -13,10 +13,10 @@ import { statement } from "../statement.ts"
 export const listExpiredPartitions = statement({
   name: "attempts/list-expired-partitions",
   params: { schema: text, shortMs: double, standardMs: double, longMs: double, limit: int },
-  returns: { name: text, history: text, state: text },
+  returns: { name: text, history: text, state: text, owned: boolean },
   sql: `
   with day as (
-    select relation.oid, relname::text as name, relispartition,
+    select relation.oid, relname::text as name, relispartition, pg_catalog.pg_has_role(relowner, 'USAGE') as owned,
       case
         when relname like 'attempts\\_short\\_%' then 'short'
         when relname like 'attempts\\_long\\_%' then 'long'
@@ -28,7 +28,7 @@ export const listExpiredPartitions = statement({
     where nspname = @schema and relkind = 'r' and relname ~ '^attempts_((short|long)_)?[0-9]+$'
   ),
   attached as (
-    select name, history, case when inhdetachpending then 'detaching' else 'attached' end as state
+    select name, history, owned, case when inhdetachpending then 'detaching' else 'attached' end as state
     from day
     join pg_catalog.pg_inherits on inhrelid = oid
     where ends_at <= {now} - interval '1 millisecond' * case history
@@ -38,11 +38,11 @@ export const listExpiredPartitions = statement({
     end
   ),
   detached as (
-    select name, history, 'detached' as state
+    select name, history, owned, 'detached' as state
     from day
     where not relispartition and pg_catalog.obj_description(oid, 'pg_class') = 'carillon: expired'
   )
-  select name, history, state
+  select name, history, state, owned
   from (select * from attached union all select * from detached) as expired
   order by state = 'attached', right(name, 8), name
   limit @limit

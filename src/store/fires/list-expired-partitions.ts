@@ -1,10 +1,10 @@
-import { double, instant, text } from "../codec.ts"
+import { boolean, double, instant, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
  * The months of the ledger that ended longer ago than it is kept, the oldest first, and how far they have left:
  * `attached`, `detaching` (that was interrupted), or `detached` by us and not dropped. What is written in them may be
- * younger: fires/is-needed says.
+ * younger: fires/is-needed says. `owned`: this role may do with it what its owner may.
  *
  * Guarantee: a month is judged by the end of its range; what somebody else detached, or named otherwise, is not listed.
  * Locks: none.
@@ -13,17 +13,18 @@ import { statement } from "../statement.ts"
 export const listExpiredMonths = statement({
   name: "fires/list-expired-partitions",
   params: { schema: text, keepMs: double },
-  returns: { name: text, state: text, month: instant, following: instant },
+  returns: { name: text, state: text, month: instant, following: instant, owned: boolean },
   sql: `
   with month as (
-    select relation.oid, relname::text as name, (substring(relname from 7) || '01')::timestamp as month,
+    select relation.oid, relname::text as name, pg_catalog.pg_has_role(relowner, 'USAGE') as owned,
+      (substring(relname from 7) || '01')::timestamp as month,
       substring(pg_catalog.pg_get_expr(relpartbound, relation.oid) from 'TO \\(''([^'']+)''\\)')::timestamptz as ends_at
     from pg_catalog.pg_class as relation
     join pg_catalog.pg_namespace as namespace on namespace.oid = relation.relnamespace
     where nspname = @schema and relkind = 'r' and relname ~ '^fires_[1-9][0-9][0-9][0-9](0[1-9]|1[0-2])$'
   ),
   leaving as (
-    select name, month,
+    select name, month, owned,
       case when inhdetachpending then 'detaching' when inhrelid is not null then 'attached' else 'detached' end as state
     from month
     left join pg_catalog.pg_inherits on inhrelid = oid
@@ -32,7 +33,8 @@ export const listExpiredMonths = statement({
       else ends_at <= {now} - interval '1 millisecond' * @keepMs
     end
   )
-  select name, state, month at time zone 'UTC' as month, (month + interval '1 month') at time zone 'UTC' as following
+  select name, state, month at time zone 'UTC' as month, (month + interval '1 month') at time zone 'UTC' as following,
+    owned
   from leaving
   order by state = 'attached', month
 `,

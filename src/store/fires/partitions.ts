@@ -3,15 +3,14 @@
  * occurrence that is made up for may be years old.
  *
  * Made beside the parent and then attached, as those of history are, and for the same reasons. One that was on its way
- * out (fires/retention) is attached again when somebody has something to write in it.
+ * out (fires/retention) is attached again when somebody has something to write in it. A function of the owner does both (0010_roles.sql).
  */
 import { DatabaseError } from "../../errors.ts"
-import { formatInstant, type InstantMs } from "../../time/instant.ts"
+import type { InstantMs } from "../../time/instant.ts"
 import { lockPartitions } from "../attempts/lock-partitions.ts"
 import type { Database, Transaction } from "../database.ts"
 import { listMissingMonths } from "./list-missing-partitions.ts"
-
-const LOCK_TIMEOUT_MS = 5_000
+import { makeMonths } from "./make-months.ts"
 
 export interface Month {
   readonly name: string
@@ -44,38 +43,14 @@ export function makeFirePartitionsInTurn(
       instants: [...new Set(instants)],
     })
     if (missing.length === 0) return []
-    const steps = missing.map((month) => (month.state === "none" ? makeMonth(month) : attachAgain(month)))
-    await tx.script([`set local lock_timeout = ${LOCK_TIMEOUT_MS};`, ...steps].join("\n"))
-    return missing.map(({ name }) => name)
+    const made = await tx.run(makeMonths, { months: missing.map(({ month }) => month) })
+    return made.map(({ name }) => name)
   })
 }
 
 /** Whoever holds this alone makes months, attaches or drops them, until the end of the transaction. */
 export async function lockMonths(tx: Transaction, schema: string): Promise<void> {
   await tx.run(lockPartitions, { name: `carillon:partitions:${schema}` })
-}
-
-function makeMonth(month: Month): string {
-  return `create table {${month.name}} (like {fires} including all); ${attach(month)}`
-}
-
-/** Brings a month back that was detached, or half so. */
-export function attachAgain(month: Month): string {
-  const { name, state } = month
-  return `
-    ${state === "detaching" ? `alter table {fires} detach partition {${name}} finalize;` : ""}
-    ${attach(month)}
-    comment on table {${name}} is null;
-  `
-}
-
-function attach({ name, month, following }: Month): string {
-  const [from, to] = [month, following].map((ms) => `'${formatInstant(ms)}'`)
-  return `
-    alter table {${name}} add constraint within_month check (occurrence >= ${from} and occurrence < ${to});
-    alter table {fires} attach partition {${name}} for values from (${from}) to (${to});
-    alter table {${name}} drop constraint within_month;
-  `
 }
 
 /** Whether a row of the ledger found no partition. A violated check has the same code, but names its constraint. */

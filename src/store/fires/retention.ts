@@ -11,13 +11,21 @@
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
+import type { InstantMs } from "../../time/instant.ts"
 import { detachPartition } from "../attempts/detach-partition.ts"
-import { keptBy, markExpired, type Retention, type RetentionOptions } from "../attempts/retention.ts"
+import {
+  dropAsGuest,
+  keptBy,
+  markExpired,
+  type Retention,
+  type RetentionOptions,
+} from "../attempts/retention.ts"
 import { tryRetentionLock } from "../attempts/try-retention-lock.ts"
 import type { Database, Runner, Transaction } from "../database.ts"
 import { isMonthNeeded } from "./is-needed.ts"
 import { listExpiredMonths } from "./list-expired-partitions.ts"
-import { attachAgain, lockMonths, type Month } from "./partitions.ts"
+import { makeMonths } from "./make-months.ts"
+import { lockMonths } from "./partitions.ts"
 
 const PATIENCE_MS = 10_000
 /** As with history: makers of partitions have to be more patient than whoever completes a detach. */
@@ -25,6 +33,14 @@ const SHORT_OF_IT = 0.4
 /** How many months one call drops. */
 const MOST = 100
 const keepMs = DEFAULTS.firesMs
+
+interface ExpiredMonth {
+  readonly name: string
+  readonly month: InstantMs
+  readonly state: string
+  /** This role may do with it what its owner may. */
+  readonly owned: boolean
+}
 
 /** Drops the months whose newest row is older than the ledger is kept, and that guard nothing. */
 export async function dropExpiredMonths(
@@ -54,6 +70,7 @@ async function dropMonth(database: Database, name: string, patienceMs: number): 
     if (!lock?.taken) return false
     const expired = await findExpired(tx, schema, name)
     if (!expired) return false
+    if (!expired.owned) return dropAsGuest(tx, name, keepMs)
     if (expired.state === "attached" && abilities.connections) {
       // Asked on another connection: whoever has read the month is waited for by the detach.
       if (await isNeeded(database, name)) return false
@@ -77,7 +94,7 @@ async function dropOrBringBack(
   // Somebody had something to write in it, and has brought it back.
   if (!month || (month.state === "attached" && !isAlone)) return false
   if (await isNeeded(tx, name)) {
-    if (month.state !== "attached") await tx.script(attachAgain(month))
+    if (month.state !== "attached") await tx.run(makeMonths, { months: [month.month] })
     return false
   }
   const finalize = `alter table {fires} detach partition {${name}} finalize;`
@@ -90,10 +107,10 @@ async function isNeeded(on: Runner, name: string): Promise<boolean> {
   return answer?.needed ?? true
 }
 
-async function findExpired(on: Runner, schema: string, name: string): Promise<Month | undefined> {
+async function findExpired(on: Runner, schema: string, name: string): Promise<ExpiredMonth | undefined> {
   return (await listExpired(on, schema)).find((month) => month.name === name)
 }
 
-async function listExpired(on: Runner, schema: string): Promise<Month[]> {
+async function listExpired(on: Runner, schema: string): Promise<ExpiredMonth[]> {
   return on.run(listExpiredMonths, { schema, keepMs })
 }

@@ -1,0 +1,40 @@
+/** Lets another role work in a schema. For the command line; a database is opened for it. */
+import { CarillonError } from "../errors.ts"
+import type { Host } from "../runtime/host.ts"
+import { missingMigrations } from "../store/migrate.ts"
+import { grantTo, planGrant } from "../store/roles/grant.ts"
+import { openDatabase } from "./open-database.ts"
+import { resolveOptions } from "./options.ts"
+import type { Place } from "./transfer.ts"
+
+export interface GrantOptions {
+  /** The role that is to work there. */
+  readonly role: string
+  /** Grants nothing and returns the SQL. */
+  readonly isPrinted: boolean
+}
+
+/** The SQL, if it is to be printed; `undefined` once it is granted. */
+export async function grant(
+  host: Host,
+  place: Place,
+  { role, isPrinted }: GrantOptions,
+): Promise<string | undefined> {
+  const { database } = await openDatabase(host, resolveOptions(place), () => {})
+  try {
+    if (isPrinted) return await planGrant(database, role)
+    const missing = await missingMigrations(database)
+    if (missing.length > 0) throw notMigrated(database.schema)
+    await grantTo(database, role)
+    return undefined
+  } finally {
+    await database.close()
+  }
+}
+
+function notMigrated(schema: string): CarillonError {
+  return new CarillonError(
+    "SCHEMA_MISMATCH",
+    `Schema "${schema}" is not up to date, so there is something that cannot be granted yet. Run \`carillon db migrate\` first.`,
+  )
+}

@@ -1,0 +1,19 @@
+/** `carillon db grant`: lets a role that owns nothing run Carillon. */
+import { grant } from "../api/grant.ts"
+import { type Command, chosenDatabaseOf, DATABASE_OPTIONS, UsageError } from "./command.ts"
+
+export const dbGrant: Command = {
+  words: "db grant",
+  summary: "let a role work that does not own the schema",
+  options: {
+    ...DATABASE_OPTIONS,
+    role: { type: "string", help: "the role that your program connects as; it has to exist" },
+    print: { type: "boolean", help: "grant nothing, print the SQL" },
+  },
+  run: async (call) => {
+    const { role, print } = call.values
+    if (typeof role !== "string") throw new UsageError("Which role? Give --role, as in --role app.")
+    const sql = await grant(call.host, chosenDatabaseOf(call), { role, isPrinted: print === true })
+    call.terminal.print(sql ?? `Role "${role}" may work in the schema now, and may not change it.`)
+  },
+}

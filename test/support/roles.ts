@@ -1,0 +1,53 @@
+/** Roles of a server for tests: each may connect and has no more than it is given. */
+import pg from "pg"
+import { createSystemHost } from "../../src/runtime/system.ts"
+
+export interface Role {
+  readonly name: string
+  /** Where it connects. */
+  readonly url: string
+  /** Asks something as this role. */
+  readonly ask: (sql: string) => Promise<Record<string, unknown>[]>
+}
+
+export interface Roles {
+  readonly make: (what: string, options?: string) => Promise<Role>
+  /** Asks something as the superuser. */
+  readonly ask: (sql: string) => Promise<Record<string, unknown>[]>
+  /** Removes them with all that they own. */
+  readonly drop: () => Promise<void>
+}
+
+export function createRoles(url: string): Roles {
+  const suffix = createSystemHost().newId().replaceAll("-", "").slice(-12)
+  const made: string[] = []
+  const ask = (sql: string) => askAt(url, sql)
+
+  async function make(what: string, options = ""): Promise<Role> {
+    const name = `${what}_${suffix}`
+    await ask(`create role ${name} login ${options}`)
+    made.push(name)
+    const own = new URL(url)
+    own.username = name
+    return { name, url: own.href, ask: (sql) => askAt(own.href, sql) }
+  }
+
+  return {
+    make,
+    ask,
+    drop: async () => {
+      for (const name of made.reverse()) await ask(`drop owned by ${name} cascade; drop role ${name}`)
+    },
+  }
+}
+
+async function askAt(url: string, sql: string): Promise<Record<string, unknown>[]> {
+  const client = new pg.Client(url)
+  await client.connect()
+  try {
+    const result = await client.query(sql)
+    return Array.isArray(result) ? [] : result.rows
+  } finally {
+    await client.end()
+  }
+}
