@@ -28,6 +28,7 @@ export const DEFAULTS = {
   onLost: "retry",
   settle: "batched",
   history: "standard",
+  keyLeastMs: DAY_MS,
   concurrency: null,
 
   pollMs: 1_000,
@@ -91,6 +92,8 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   onLost: "What becomes of a run whose worker was lost while it was running.",
   settle: "When the end of an attempt is written down: together with others, within milliseconds.",
   history: "The class of history of a job that names none.",
+  keyLeastMs:
+    "How long the key of a run is remembered at the least; it is for as long as history knows the run, if that is longer.",
   concurrency: "How many runs of a job are executed at once, in all processes together.",
   pollMs: "How often a worker looks for runs when nothing wakes it.",
   idlePollMs: "The slowest that this becomes while nothing is found.",

@@ -111,7 +111,7 @@ export const ERROR_TABLE = {
   OUTCOME_UNKNOWN: {
     means:
       "The connection ended after the call was sent and before its answer came, so nobody knows whether it took effect.",
-    todo: "Repeat an `enqueue` with a `key` and `keyFor`: if the first one took effect, the second finds its run.",
+    todo: "Repeat an `enqueue` with a `key`: if the first one took effect, the second finds its run.",
     retryable: true,
   },
   DATABASE_BUSY: {

@@ -98,6 +98,7 @@ CREATE TABLE carillon.dead_letters (
   occurrence timestamp with time zone,
   limits json,
   missed json,
+  key text,
   CONSTRAINT dead_letters_pkey PRIMARY KEY (run)
 );
 CREATE INDEX dead_letters_fingerprint ON carillon.dead_letters USING btree (job, fingerprint);
@@ -135,6 +136,7 @@ CREATE TABLE carillon.keys (
   key text NOT NULL,
   run uuid NOT NULL,
   expires_at timestamp with time zone,
+  keep_ms bigint,
   CONSTRAINT keys_pkey PRIMARY KEY (tenant, job, key)
 ) WITH (fillfactor=70);
 CREATE INDEX keys_expiring ON carillon.keys USING btree (expires_at) WHERE (expires_at IS NOT NULL);

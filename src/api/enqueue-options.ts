@@ -35,12 +35,20 @@ export interface RunOptions {
   /** On whose behalf the run is. */
   readonly tenant?: string
   /**
-   * An idempotency key: while a run of this job and tenant with the same key lives, another one is not made, and
-   * `enqueue` answers with the one that is there (`created: false`).
+   * Once, however often it is asked for: there is no second run of this job and tenant with the same key for as long as
+   * history knows the first, and for 24 hours at the least. `enqueue` answers with the one that is there, whether it
+   * waits, runs, is a dead letter or has ended (`created: false`). `keyFor` says otherwise.
    */
   readonly key?: string
-  /** Holds the key for this long after the enqueue, whatever becomes of the run, instead of while it lives. */
-  readonly keyFor?: Duration
+  /**
+   * For how long the `key` is held.
+   *
+   * - `"live"`: until the run has ended, however it ends. Then the next one may come.
+   * - a duration: for so long after the enqueue, whatever becomes of the run.
+   * - `"forever"`: no other run ever has it.
+   * - nothing: for as long as history knows the run, and for 24 hours at the least.
+   */
+  readonly keyFor?: "live" | Duration | "forever"
   /** Up to 20 words to find the run by. */
   readonly tags?: readonly string[]
   /** Overrides the timeout of the job. */
@@ -103,6 +111,13 @@ export const tagsCheck: Check = (value, path) =>
     ? [expected(`at most ${MOST_TAGS} tags`, value, path)]
     : array(shortText(TAG_LENGTH))(value, path)
 
+const keyForCheck: Check = (value, path) => {
+  if (typeof value === "number" || parseDuration(value) !== undefined)
+    return duration({ min: 1 })(value, path)
+  const isWord = value === "live" || value === "forever"
+  return isWord ? [] : [expected('"live", "forever" or a duration like "1d"', value, path)]
+}
+
 const runShape = {
   delay: optional(duration()),
   runAt: optional(runAtCheck),
@@ -110,7 +125,7 @@ const runShape = {
   pool: optional(poolNameCheck),
   tenant: optional(shortText(TENANT_LENGTH)),
   key: optional(shortText(KEY_LENGTH)),
-  keyFor: optional(duration({ min: 1 })),
+  keyFor: optional(keyForCheck),
   tags: optional(tagsCheck),
   timeout: optional(timeoutCheck),
   retry: optional(runRetryCheck),
@@ -189,12 +204,18 @@ function resolve(options: RunOptions): ResolvedRun {
     runAt: options.runAt?.getTime() ?? null,
     startWithinMs: parseDuration(options.startWithin) ?? null,
     key: options.key ?? null,
-    keyForMs: parseDuration(options.keyFor) ?? null,
+    keyFor: keyForOf(options.keyFor),
     tags: options.tags ?? null,
     timeoutMs: parseDuration(options.timeout) ?? null,
     retry: options.retry ? JSON.stringify(options.retry) : null,
     concurrencyKey: options.concurrencyKey ?? null,
   }
+}
+
+function keyForOf(keyFor: RunOptions["keyFor"]): NewRun["keyFor"] {
+  if (keyFor === "live") return "live"
+  if (keyFor === "forever") return Number.POSITIVE_INFINITY
+  return parseDuration(keyFor) ?? null
 }
 
 /** Every default. */

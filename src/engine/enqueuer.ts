@@ -215,7 +215,7 @@ export function createEnqueuer(
     runs: readonly NewRun[],
     { notAfter, isDoubtful }: { notAfter: number | null; isDoubtful: boolean },
   ): Promise<Written> {
-    const answers = await takeFreeKeys(runner, job.name, runs)
+    const answers = await takeFreeKeys(runner, job, runs)
     const fresh = runs.filter((_, index) => answers[index]?.created)
     const went: Went[] = []
     for (let from = 0; from < fresh.length; from += MOST_AT_ONCE) {

@@ -14,7 +14,11 @@ export interface NewRun {
   readonly runAt: number | null
   readonly startWithinMs: number | null
   readonly key: string | null
-  readonly keyForMs: number | null
+  /**
+   * For how long the key is held after the enqueue, whatever becomes of the run; infinity: for ever. `"live"`: until the
+   * run has ended. Null: for as long as history knows the run.
+   */
+  readonly keyFor: number | "live" | null
   readonly tags: readonly string[] | null
   readonly timeoutMs: number | null
   /** JSON. */
@@ -68,7 +72,7 @@ export function newRun(options: Omit<NewRun, "id" | "input">, id: string, input:
     runAt: options.runAt,
     startWithinMs: options.startWithinMs,
     key: options.key,
-    keyForMs: options.keyForMs,
+    keyFor: options.keyFor,
     tags: options.tags,
     timeoutMs: options.timeoutMs,
     retry: options.retry,

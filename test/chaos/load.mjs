@@ -67,7 +67,7 @@ export function createLoad({ carillon, steering, reader, jobs, record, say, aski
   }
 
   /** A key that several want, each for as long as its run lives. */
-  const shared = (key) => enqueue("work", { ms: 50 }, { key }, { key })
+  const shared = (key) => enqueue("work", { ms: 50 }, { key, keyFor: "live" }, { key })
 
   const later = (delayMs) => enqueue("work", {}, { delay: delayMs }, { delayMs })
 

@@ -128,6 +128,11 @@ describe("of keys and transactions it says", () => {
     const key = { tenant: "", job: "work", key: "k", run: "a", expiresAtUs: null }
     expect(sentences({ keys: [key] })).toEqual(["Key k is held by run a, which has ended."])
     expect(sentences({ keys: [{ ...key, expiresAtUs: HOUR_US }] })).toEqual([])
+    const remembered = asked({ key: "k", job: "work", remembered: true })
+    expect(saidOf(remembered, { attempts: [FIRST, LAST] })).toEqual(["Key k of run a is not remembered."])
+    expect(saidOf(remembered, { attempts: [FIRST, LAST], keys: [{ ...key, expiresAtUs: HOUR_US }] })).toEqual(
+      [],
+    )
   })
 
   it("which half of a transaction is there", () => {

@@ -1,7 +1,8 @@
-/** Idempotency keys: one run while one lives, or for a time; the second enqueue is answered with the first. */
+/** Idempotency keys that are held while their run lives, or for a time: the second enqueue is answered with the first. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, createCarillon, defineJob, Snooze } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
+import { forgetKeys } from "../../src/store/keys/forget.ts"
 import { newSchema } from "../support/engines.ts"
 import { PLACES } from "../support/places.ts"
 import { rowsOf } from "../support/sql.ts"
@@ -70,31 +71,35 @@ describe("a key", () => {
   })
 
   it("is free again after a success", async () => {
-    const first = await app.enqueue(plain, "first", { key: "success" })
+    const first = await app.enqueue(plain, "first", { key: "success", keyFor: "live" })
     await app.drain()
-    const second = await app.enqueue(plain, "second", { key: "success" })
+    const second = await app.enqueue(plain, "second", { key: "success", keyFor: "live" })
     expect(second.created).toBe(true)
     expect(second.id).not.toBe(first.id)
   })
 
   it("is held between attempts, and free after the last", async () => {
-    const first = await app.enqueue(unlucky, undefined, { key: "unlucky" })
+    const first = await app.enqueue(unlucky, undefined, { key: "unlucky", keyFor: "live" })
     await app.drain()
-    expect(await app.enqueue(unlucky, undefined, { key: "unlucky" })).toMatchObject({
+    expect(await app.enqueue(unlucky, undefined, { key: "unlucky", keyFor: "live" })).toMatchObject({
       id: first.id,
       created: false,
     })
     await app.clock.advance("1m")
     await expect(first.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
-    expect(await app.enqueue(unlucky, undefined, { key: "unlucky" })).toMatchObject({ created: true })
+    expect(await app.enqueue(unlucky, undefined, { key: "unlucky", keyFor: "live" })).toMatchObject({
+      created: true,
+    })
   })
 
   it("is free again after a burial, and held through a snooze", async () => {
-    await app.enqueue(hopeless, undefined, { key: "k" })
-    const asleep = await app.enqueue(sleepy, undefined, { key: "k" })
+    await app.enqueue(hopeless, undefined, { key: "k", keyFor: "live" })
+    const asleep = await app.enqueue(sleepy, undefined, { key: "k", keyFor: "live" })
     await app.drain()
-    expect(await app.enqueue(hopeless, undefined, { key: "k" })).toMatchObject({ created: true })
-    expect(await app.enqueue(sleepy, undefined, { key: "k" })).toMatchObject({
+    expect(await app.enqueue(hopeless, undefined, { key: "k", keyFor: "live" })).toMatchObject({
+      created: true,
+    })
+    expect(await app.enqueue(sleepy, undefined, { key: "k", keyFor: "live" })).toMatchObject({
       id: asleep.id,
       created: false,
     })
@@ -108,6 +113,7 @@ describe("a key", () => {
       await app.enqueue(parked)
       const first = await app.enqueue(job as typeof plain, "", {
         key,
+        keyFor: "live",
         ...(state === "waiting" && { delay: "1h" }),
       })
       expect(await app.run(first.id)).toMatchObject({ state })
@@ -119,11 +125,11 @@ describe("a key", () => {
   )
 
   it("is free again when its run has expired", async () => {
-    const first = await app.enqueue(plain, "", { key: "late", startWithin: "1m" })
+    const first = await app.enqueue(plain, "", { key: "late", keyFor: "live", startWithin: "1m" })
     await app.clock.set(new Date(+(await app.clock.now()) + 61_000))
     await app.drain()
     await expect(first.result()).rejects.toMatchObject({ code: "RUN_EXPIRED" })
-    expect(await app.enqueue(plain, "", { key: "late" })).toMatchObject({ created: true })
+    expect(await app.enqueue(plain, "", { key: "late", keyFor: "live" })).toMatchObject({ created: true })
   })
 
   it("for a time is held that long, whatever becomes of the run, and no longer", async () => {
@@ -160,13 +166,16 @@ describe("a key", () => {
     })
   })
 
-  it("leaves nothing behind when its run has ended", async () => {
+  it("leaves nothing behind after its time: upkeep takes away what nobody has taken anew", async () => {
     await using alone = await kit.app({ jobs: [plain] })
-    await alone.enqueueMany(
-      plain,
-      Array.from({ length: 30 }, (_, index) => ({ input: "", key: `k${index}` })),
-    )
+    const items = Array.from({ length: 30 }, (_, index) => ({
+      input: "",
+      key: `k${index}`,
+      keyFor: "live" as const,
+    }))
+    await alone.enqueueMany(plain, items)
     await alone.drain()
+    expect(await alone.database.run(forgetKeys, { limit: 100 })).toEqual([{ forgotten: 30 }])
     expect(await rowsOf(alone.database, "select from {keys}")).toEqual([])
   })
 })
@@ -201,7 +210,9 @@ describe("a key that many ask for at once", () => {
     await worker.start()
     const answers = []
     for (let round = 0; round < 15; round += 1) {
-      const some = [1, 2, 3, 4, 5, 6].map(() => client.enqueue(job, undefined, { key: "same" }))
+      const some = [1, 2, 3, 4, 5, 6].map(() =>
+        client.enqueue(job, undefined, { key: "same", keyFor: "live" }),
+      )
       answers.push(...(await Promise.all(some)))
     }
     await Promise.all(answers.map((run) => worker.result(run.id)))

@@ -11,13 +11,14 @@ describeEngines("a key among many processes", (engine) => {
 
   describe("that many want at once", () => {
     itWithConnections.each([
-      ["held while its run lives", null],
+      ["held while its run lives", "live"],
+      ["remembered", null],
       ["held for an hour", 3_600_000],
-    ])("and that is %s makes one run, and every answer is its id", async (_, keyForMs) => {
+    ] as const)("and that is %s makes one run, and every answer is its id", async (_, keyFor) => {
       const { database } = await engine.migrated()
       const processes = [database, await engine.open(database.schema)].map(enqueuerOf)
       const calls = Array.from({ length: 16 }, (_each, index) =>
-        processes[index % 2]?.write(greet, [runUnder("k", { keyForMs })]),
+        processes[index % 2]?.write(greet, [runUnder("k", { keyFor })]),
       )
       const answers = (await Promise.all(calls)).flatMap((written) => written?.answers ?? [])
       expect(answers).toHaveLength(16)
@@ -28,7 +29,7 @@ describeEngines("a key among many processes", (engine) => {
 
     itWithConnections("after its time is over is taken over by one of them", async () => {
       const { database, clock } = await withStoppedClock(engine)
-      await enqueue(database, runUnder("k", { keyForMs: 1 }))
+      await enqueue(database, runUnder("k", { keyFor: 1 }))
       await clock.set("2026-03-01T09:01Z")
       const calls = Array.from({ length: 16 }, () => database.transaction((tx) => enqueue(tx, runUnder("k"))))
       const answers = await Promise.all(calls)
@@ -82,9 +83,9 @@ describeEngines("a key among many processes", (engine) => {
       const { database } = await withStoppedClock(engine)
       const holder = await hold(database, (tx) => enqueue(tx, runUnder("b")))
       const wanted = ["c", "b", "a"].map((key) => runUnder(key))
-      const taking = database.transaction((tx) => takeFreeKeys(tx, "greet", wanted))
+      const taking = database.transaction((tx) => takeFreeKeys(tx, greet, wanted))
       await untilBlocked(await engine.open(database.schema))
-      const params = { job: "greet", tenants: [""], runs: [host.newId()], forMs: [1] }
+      const params = { job: "greet", tenants: [""], runs: [host.newId()], forMs: [1], keepMs: [null] }
       // The one behind the one it waits for is free, the one before it is not.
       expect(await database.run(takeKeys, { ...params, keys: ["c"] })).toHaveLength(1)
       const before = database.run(takeKeys, { ...params, keys: ["a"] })

@@ -55,7 +55,7 @@ describeEngines("a key", (engine) => {
 
   it("stays with its run when the enqueue is repeated because its answer was lost", async () => {
     const { database } = await withStoppedClock(engine)
-    const run = runUnder("k", { keyForMs: 1_000 })
+    const run = runUnder("k", { keyFor: 1_000 })
     expect(await enqueue(database, run)).toMatchObject({ created: true })
     expect(await enqueue(database, run)).toEqual({ id: run.id, created: true })
     expect(await rowsOf(database, "select id from {runs}")).toHaveLength(1)
@@ -65,7 +65,14 @@ describeEngines("a key", (engine) => {
     const { database, clock } = await withStoppedClock(engine)
     const run = host.newId()
     const take = (forMs: number) =>
-      database.run(takeKeys, { job: "greet", tenants: [""], keys: ["k"], runs: [run], forMs: [forMs] })
+      database.run(takeKeys, {
+        job: "greet",
+        tenants: [""],
+        keys: ["k"],
+        runs: [run],
+        forMs: [forMs],
+        keepMs: [null],
+      })
     expect(await take(1_000)).toEqual([{ run }])
     expect(await take(5_000)).toEqual([{ run }])
     await clock.set("2026-03-01T09:00:02Z")
@@ -74,7 +81,7 @@ describeEngines("a key", (engine) => {
 
   it("is found with its holder, by its own tenant and job and until its time is over", async () => {
     const { database, clock } = await withStoppedClock(engine)
-    const run = runUnder("k", { keyForMs: 1_000, tenant: "ada" })
+    const run = runUnder("k", { keyFor: 1_000, tenant: "ada" })
     await enqueue(database, run)
     const found = async (job: string, tenant: string, key: string) =>
       (await database.run(findKeys, { job, tenants: [tenant, "nobody"], keys: [key, "nothing"] })).length
@@ -93,7 +100,7 @@ describeEngines("a key", (engine) => {
   describe("that is held for some time", () => {
     it("is free when that is over, to the millisecond, and then belongs to the next", async () => {
       const { database, clock } = await withStoppedClock(engine)
-      const [first, second] = [runUnder("k", { keyForMs: 1_000 }), runUnder("k", { keyForMs: 5_000 })]
+      const [first, second] = [runUnder("k", { keyFor: 1_000 }), runUnder("k", { keyFor: 5_000 })]
       await enqueue(database, first)
       await clock.set("2026-03-01T09:00:00.999Z")
       expect(await enqueue(database, second)).toEqual({ id: first.id, created: false })
@@ -105,7 +112,7 @@ describeEngines("a key", (engine) => {
 
     it("outlives its run", async () => {
       const { database } = await withStoppedClock(engine)
-      const run = runUnder("k", { keyForMs: 1_000 })
+      const run = runUnder("k", { keyFor: 1_000 })
       await enqueue(database, run)
       await finish(database, await claim(database, await openLease(database)))
       expect(await enqueue(database, runUnder("k"))).toEqual({ id: run.id, created: false })
@@ -113,14 +120,16 @@ describeEngines("a key", (engine) => {
 
     it("is forgotten when that is over, so many at a time, and others are not", async () => {
       const { database, clock } = await withStoppedClock(engine)
-      for (const [key, keyForMs] of [
+      for (const [key, keyFor] of [
         ["a", 1],
         ["b", 2],
         ["c", 3],
         ["d", 1_000],
-        ["e", null],
+        ["e", "live"],
+        ["f", null],
+        ["g", Number.POSITIVE_INFINITY],
       ] as const) {
-        await enqueue(database, runUnder(key, { keyForMs }))
+        await enqueue(database, runUnder(key, { keyFor }))
       }
       await clock.set("2026-03-01T09:00:00.500Z")
       expect(await database.run(forgetKeys, { limit: 2 })).toEqual([{ forgotten: 2 }])
@@ -128,6 +137,8 @@ describeEngines("a key", (engine) => {
       expect(await rowsOf(database, "select key from {keys} order by key")).toEqual([
         { key: "d" },
         { key: "e" },
+        { key: "f" },
+        { key: "g" },
       ])
     })
   })
@@ -178,7 +189,7 @@ describeEngines("a key", (engine) => {
         },
       }
       const run = runUnder("k")
-      expect(await takeFreeKeys(racing, "greet", [run])).toEqual([{ id: run.id, created: true }])
+      expect(await takeFreeKeys(racing, greet, [run])).toEqual([{ id: run.id, created: true }])
       expect(asked).toBe(1)
     })
   })

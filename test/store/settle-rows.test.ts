@@ -188,7 +188,13 @@ describeEngines("an attempt that is settled", (engine) => {
         ...{ enqueued_at: "2026-03-01T09:00:00+00:00", died_at: "2026-03-01T09:00:00+00:00" },
         ...{ input: { to: "ada" }, error_code: "E", error_message: "no luck", error_stack: "at work" },
         ...{ bury_when_lost: true, tags: ["x"], timeout_ms: 5, retry: { attempts: 2 }, history: "long" },
-        ...{ fingerprint: "E:no luck", schedule: "s", occurrence: "2026-02-01T00:00:00+00:00", missed: null },
+        ...{
+          fingerprint: "E:no luck",
+          schedule: "s",
+          occurrence: "2026-02-01T00:00:00+00:00",
+          missed: null,
+          key: null,
+        },
         limits: expect.arrayContaining(Object.entries(LIMITS)),
       },
     ])

@@ -144,7 +144,7 @@ describeEngines("a run whose worker was lost", (engine) => {
             ...{ claims: 1, enqueued_at: "2026-03-01T09:00:00+00:00", died_at: "2026-03-01T09:01:00+00:00" },
             ...{ input: [1], ...error, error_stack: null, bury_when_lost: true, tags: ["x"], timeout_ms: 5 },
             ...{ retry: {}, history: "standard", fingerprint: "LEASE_LOST", schedule: "s" },
-            ...{ occurrence: "2026-03-01T09:00:00+00:00", missed: null, limits: [["a", "limit"]] },
+            ...{ occurrence: "2026-03-01T09:00:00+00:00", missed: null, key: "k", limits: [["a", "limit"]] },
           },
         ],
       })
@@ -175,7 +175,8 @@ describeEngines("a run whose worker was lost", (engine) => {
       if (isStarted) await start(database, claimed, claimed.id)
       await execute(
         database,
-        `update {runs} set cancelling = true; insert into {keys} values ('', 'greet', 'k', '${claimed.id}', null)`,
+        `update {runs} set cancelling = true; delete from {keys};
+         insert into {keys} values ('', 'greet', 'k', '${claimed.id}', null)`,
       )
       await reapAfterDeath(database, claimed.lease)
       expect(await everythingAbout(database, claimed.id)).toMatchObject({

@@ -192,7 +192,7 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
   "find keys": hot(findKeys, () => ({ job: "greet", tenants: wanted.map(() => ""), keys: wanted })),
   "take keys": hot(takeKeys, () => ({
     ...{ job: "greet", tenants: wanted.map(() => ""), keys: wanted },
-    ...{ runs: wanted.map(host.newId), forMs: wanted.map(() => 1) },
+    ...{ runs: wanted.map(host.newId), forMs: wanted.map(() => 1), keepMs: wanted.map(() => null) },
   })),
   "forget keys": hot(forgetKeys, () => ({ limit: BATCH }), ["keys_expiring"]),
 }

@@ -22,7 +22,7 @@ export function runUnder(key: string | null, said: Partial<NewRun> = {}): NewRun
     },
     ...{
       startWithinMs: null,
-      keyForMs: null,
+      keyFor: "live",
       tags: null,
       timeoutMs: null,
       retry: null,

@@ -71,7 +71,14 @@ export async function enqueueMany(database: Database, kinds: readonly Kind[]): P
 
 async function enqueueOne(database: Database, kind: Kind, isDue: boolean): Promise<Life> {
   const id = host.newId()
-  await database.run(takeKeys, { job: "greet", tenants: [""], keys: [id], runs: [id], forMs: [null] })
+  await database.run(takeKeys, {
+    job: "greet",
+    tenants: [""],
+    keys: [id],
+    runs: [id],
+    forMs: [null],
+    keepMs: [null],
+  })
   await insert(database, {
     ...{ id, key: id, buryWhenLost: kind === "fragile" },
     ...(kind === "limited" && { limits: Object.fromEntries(LIMIT_KEYS.map((key) => [key, "wide"])) }),
@@ -98,7 +105,7 @@ export async function look({ database, id }: Life): Promise<Sight> {
     database,
     `select (select row_to_json(x) from (select *, {schema}.state(runs) from {runs}) as x where id = '${id}') as run,
        ${all("{attempts}", "generation, attempt, claim::text")} as attempts,
-       ${all("{dead_letters}", "died_at")} as letters, ${all("{keys}", "key")} as keys,
+       ${all("{dead_letters}", "died_at")} as letters, ${all("(select * from {keys} where expires_at is null)", "key")} as keys,
        ${all("{run_limits}", "key")} as limits`,
   )
   return sight as unknown as Sight

@@ -274,7 +274,10 @@ export async function everythingAbout(on: Runner, id: string | undefined) {
     run: await runOf(on, id),
     attempts: await rowsOf(on, `select * from {attempts} where run = '${id}' order by finished_at, claim`),
     letters: await rowsOf(on, `select * from {dead_letters} where run = '${id}'`),
-    keys: await rowsOf(on, `select * from {keys} where run = '${id}'`),
+    keys: await rowsOf(
+      on,
+      `select * from {keys} where run = '${id}' and expires_at is distinct from '-infinity'`,
+    ),
     limits: await rowsOf(on, `select * from {run_limits} where run = '${id}' order by key`),
   }
 }

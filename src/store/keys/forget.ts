@@ -2,8 +2,8 @@ import { int } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Deletes up to `limit` idempotency keys whose time is over, and says how many. Those that are held while their run
- * lives have no such time.
+ * Deletes up to `limit` idempotency keys whose time is over, and says how many. Those whose run has not ended have
+ * no such time, and those that are held for ever have one that does not come.
  *
  * Guarantee: a key that is being taken anew is left alone, because whoever takes it holds its row.
  * Locks: the rows it deletes; passes over those that others hold.

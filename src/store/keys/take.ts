@@ -6,8 +6,9 @@ import { statement } from "../statement.ts"
  *
  * Guarantee: of any number of calls for one key, one gets it; the others wait for its transaction and then see the
  * holder (keys/find).
- * `forMs` says for how long the key is held; null: while its run lives.
- * Locks: the rows of keys that it takes, in their order. Not those that others hold: whoever ends such a run frees its
+ * `forMs` says for how long the key is held from now on, whatever becomes of the run; infinity: for ever. Where it is
+ * null, the key is held until the run ends, and for `keepMs` after that; null: no longer (runs/leaving).
+ * Locks: the rows of keys that it takes, in their order. Not those that others hold: whoever ends such a run sees to its
  * key, and must not wait for a transaction that has only asked.
  * Index: the primary key of keys.
  */
@@ -19,18 +20,20 @@ export const takeKeys = statement({
     keys: list(text),
     runs: list(uuid),
     forMs: list(nullable(double)),
+    keepMs: list(nullable(double)),
   },
   returns: { run: uuid },
   plan: "index",
   sql: `
   with wanted as materialized (
-    select tenant, key, run, {now} + for_ms * interval '1 millisecond' as expires_at
-    from unnest(@tenants, @keys, @runs, @forMs) as given (tenant, key, run, for_ms)
+    select tenant, key, run, keep_ms::bigint as keep_ms,
+      case when for_ms = 'infinity' then 'infinity' else {now} + for_ms * interval '1 millisecond' end as expires_at
+    from unnest(@tenants, @keys, @runs, @forMs, @keepMs) as given (tenant, key, run, for_ms, keep_ms)
     order by tenant, key
   ),
   renewed as (
     update {keys} as entry
-    set run = wanted.run, expires_at = wanted.expires_at
+    set run = wanted.run, expires_at = wanted.expires_at, keep_ms = wanted.keep_ms
     from wanted
     where entry.ctid = any (array(
         select old.ctid
@@ -48,8 +51,8 @@ export const takeKeys = statement({
     returning entry.run
   ),
   taken as (
-    insert into {keys} (tenant, job, key, run, expires_at)
-    select tenant, @job, key, run, expires_at
+    insert into {keys} (tenant, job, key, run, expires_at, keep_ms)
+    select tenant, @job, key, run, expires_at, keep_ms
     from wanted
     order by tenant, key
     on conflict (tenant, job, key) do nothing

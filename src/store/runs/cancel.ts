@@ -1,5 +1,6 @@
 import { boolean, int, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { LEAVING } from "./leaving.ts"
 import { CANCELLED } from "./schedule-ends.ts"
 
 /**
@@ -52,17 +53,7 @@ export const cancelRun = statement({
     join held using (id)
   ),
   ${CANCELLED},
-  freed as (
-    delete from {keys} as entry
-    using gone
-    where entry.tenant = gone.tenant and entry.job = gone.job and entry.key = gone.key
-      and entry.run = gone.id and entry.expires_at is null
-  ),
-  left_line as (
-    delete from {run_limits}
-    where run = any (array(select id from gone where limited))
-    returning key
-  )
+  ${LEAVING}
   select state, job, pool, tenant, generation, lease, cancelling as was_cancelling,
     (select json_agg(key) from left_line) as limit_keys
   from held

@@ -10,8 +10,8 @@ import { COMPLETE_COLUMNS, COMPLETE_PARAMS, completing } from "./completing.ts"
  * those that were this worker's, if some were not. `limit_keys` are the limits whose lines may move on. A list that is
  * empty is all nulls: no logs, results that are null.
  * Fence: (lease, claim) of each run, and a lease that is not dead.
- * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free and its place
- * under limits given up. Whichever way the runs of a batch end, they all end: so they need not be locked first, and a
+ * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free or remembered, its
+ * place under limits given up. Whichever way the runs of a batch end, they all end: so they need not be locked first, and a
  * row that others changed meanwhile is judged anew, with its claim.
  * Locks: the rows, in the order in which they are given: nobody else locks several of them.
  * Index: the primary keys of runs, keys and run_limits. Hashed, because the pair of id and claim would otherwise be

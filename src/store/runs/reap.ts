@@ -1,6 +1,6 @@
 import { bigint, boolean, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { LEAVING } from "./leaving.ts"
+import { leaving } from "./leaving.ts"
 import { ENDED } from "./schedule-ends.ts"
 
 /**
@@ -86,12 +86,12 @@ export const reapRuns = statement({
     insert into {dead_letters} (
       run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, missed, limits
+      schedule, occurrence, missed, key, limits
     )
     select id, job, pool, priority, attempt + 1, enqueued_at, {now}, input,
       'LEASE_LOST', 'Its worker was lost after it had started, and the job must not run again then.',
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, 'LEASE_LOST',
-      schedule, occurrence, missed,
+      schedule, occurrence, missed, key,
       case when limited then (
         select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
       ) end
@@ -106,7 +106,7 @@ export const reapRuns = statement({
     join lost using (id)
   ),
   ${ENDED},
-  ${LEAVING}
+  ${leaving("select id from lost where next = 'dead'")}
   select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, true as solo,
     coalesce(gone.priority, moved.priority) as priority, next as state, coalesce(moved.rank, 0) as rank,
     case when gone.limited then (

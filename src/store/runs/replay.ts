@@ -4,10 +4,11 @@ import { statement } from "../statement.ts"
 /**
  * Takes a run out of the dead letters and makes it live again, as its next generation, with all its attempts.
  *
+ * It has its idempotency key again if that is still its own: one that is remembered, or has a time of its own.
  * Guarantee: its id, its idempotency key towards the outside and its earlier attempts stay what they were; a second
  * replay at the same time finds nothing. It re-enters the order at the rank of this moment.
  * Locks: the dead letter's row.
- * Index: the primary key of dead_letters.
+ * Index: the primary keys of dead_letters and keys.
  */
 export const replayRun = statement({
   name: "runs/replay",
@@ -27,17 +28,19 @@ export const replayRun = statement({
     delete from {dead_letters}
     where run = @id
     returning run, job, pool, priority, input, tenant, generation, claims, bury_when_lost, tags, timeout_ms,
-      retry, history, schedule, occurrence, missed, limits
+      retry, history, schedule, occurrence, missed, key, limits
   ),
   inserted as (
     insert into {runs} as run (
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
-      generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause, backfill
+      generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause, key, backfill
     )
     select run, job, pool, priority, (date_part('epoch', {now}) * 1000000)::bigint,
       case when limits is null then 'queued' else 'parked' end, case when limits is not null then 'limit' end,
       limits is not null, limits is not null, {now}, {now}, input, tenant,
       generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, 'replayed',
+      (select key from {keys} as entry
+       where entry.tenant = raised.tenant and entry.job = raised.job and entry.key = raised.key and entry.run = raised.run),
       -- One of a backfill with a line of its own goes back to that line, and stays out of the way of others.
       exists (select from json_array_elements(limits) as entry where entry ->> 0 = 'schedule:' || schedule || ':backfill')
     from raised

@@ -1,6 +1,6 @@
 import { bigint, double, json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { LEAVING } from "./leaving.ts"
+import { leaving } from "./leaving.ts"
 import { ENDED } from "./schedule-ends.ts"
 
 /**
@@ -14,8 +14,8 @@ import { ENDED } from "./schedule-ends.ts"
  * Fence: (lease, claim) of each run, and a lease that is not dead. The rows are locked first and matched with their
  * claims afterwards: a join of pairs with the table would be a hash join over all of it.
  * One that waits for another attempt keeps its place as the only run of its schedule, and no other.
- * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free and its place
- * under limits given up. `limit_keys` are those whose line may move on.
+ * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free or remembered, its
+ * place under limits given up. `limit_keys` are those whose line may move on.
  * Every look at runs is by a list of ids: a join alone reads all of them, if there were none when it was planned.
  * By id and not by place: whoever waited for the lock of a row that others changed holds its new version, which a
  * statement that began before cannot find by its place.
@@ -124,12 +124,12 @@ export const settleRuns = statement({
     insert into {dead_letters} (
       run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message, error_stack,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, missed, limits
+      schedule, occurrence, missed, key, limits
     )
     select id, job, pool, priority, attempt + case when started_ago_ms is null then 0 else 1 end,
       enqueued_at, {now}, input, error_code, error_message, error_stack,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, missed,
+      schedule, occurrence, missed, key,
       case when limited then (
         select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
       ) end
@@ -143,7 +143,7 @@ export const settleRuns = statement({
     join mine using (id)
   ),
   ${ENDED},
-  ${LEAVING},
+  ${leaving("select id from mine where next = 'dead'")},
   stepped_out as (
     update {run_limits}
     set admitted = null

@@ -48,10 +48,22 @@ export function createProcess({ queue, nowUs, newLease, write, marks }: ProcessP
     else say("fenced", fence)
   }
 
-  function asked({ run, allowed, mayExpire, job, priority, key, delayMs, limits, retryMs }: NewRun) {
+  function asked({
+    run,
+    allowed,
+    mayExpire,
+    job,
+    priority,
+    key,
+    remembered,
+    delayMs,
+    limits,
+    retryMs,
+  }: NewRun) {
     return {
       ...{ run, attempts: allowed, mayExpire, job, priority, limits, retry: { delayMs: retryMs } },
       ...(key !== null && { key }),
+      ...(remembered && { remembered }),
       ...(delayMs > 0 && { delayMs }),
     }
   }

@@ -25,6 +25,7 @@ export interface ModelRun extends LiveRun {
   /** Its start is written down. */
   readonly started: boolean
   readonly cancelling: boolean
+  readonly remembered: boolean
   /** When it became ready. */
   readonly rankUs: number
 }
@@ -36,6 +37,8 @@ export interface NewRun {
   readonly job: string
   readonly priority: number
   readonly key: string | null
+  /** Whether its dead letter holds the key, and what has ended, too. */
+  readonly remembered: boolean
   /** How long it waits before its first attempt. */
   readonly delayMs: number
   readonly retryMs: number
@@ -64,6 +67,8 @@ export function createQueue(nowUs: () => number) {
   const workers = new Map<string, boolean>()
   const finishes: FinishRow[] = []
   const made = new Set<string>()
+  /** Who holds each key that is remembered. */
+  const remembered = new Map<string, ModelRun>()
   let claims = 0
 
   function held({ run, lease, claim }: Pick<Settle, "run" | "lease" | "claim">): ModelRun | undefined {
@@ -101,6 +106,13 @@ export function createQueue(nowUs: () => number) {
     runs.set(run.run, { ...run, ...back, ...due, attempt, suspect, cause })
   }
 
+  /** Of the key of a run: none while it lives or is a dead letter. */
+  function expiryOf(run: string): number | null {
+    const isOver = !runs.has(run) && !deadLetters.has(run)
+    const endedAtUs = attempts.findLast((row) => row.run === run)?.finishedAtUs ?? 0
+    return isOver ? endedAtUs + REMEMBERED_US : null
+  }
+
   function recordAudit(action: string, run: string): void {
     audit.push({ action, atUs: nowUs(), run, schedule: null, before: null })
   }
@@ -120,7 +132,9 @@ export function createQueue(nowUs: () => number) {
     recordOther: (row: AuditRow) => audit.push(row),
     /** The run, or the one that has its key; and whether it was new: also one that is finished is known. */
     insert: (run: NewRun, origin: Partial<ModelRun> = {}): { run: string; created: boolean } => {
-      const holder = [...runs.values()].find((other) => run.key !== null && other.key === run.key)
+      const holder =
+        remembered.get(String(run.key)) ??
+        [...runs.values()].find((other) => run.key !== null && other.key === run.key)
       if (made.has(run.run)) return { run: run.run, created: false }
       if (holder) return { run: holder.run, created: false }
       const at = nowUs()
@@ -136,7 +150,9 @@ export function createQueue(nowUs: () => number) {
         rankUs: at,
         claims: 0,
       } as const
-      runs.set(run.run, { ...FRESH, ...asked, ...fresh, ...origin })
+      const live = { ...FRESH, ...asked, ...fresh, ...origin }
+      runs.set(run.run, live)
+      if (run.remembered) remembered.set(String(run.key), live)
       made.add(run.run)
       return { run: run.run, created: true }
     },
@@ -204,7 +220,8 @@ export function createQueue(nowUs: () => number) {
       recordAudit("run.replay", dead)
       const at = nowUs()
       const { schedule, occurrenceUs, generation } = run
-      const again = { schedule, occurrenceUs, generation: generation + 1, cause: "replayed", key: null }
+      const key = run.remembered ? run.key : null
+      const again = { schedule, occurrenceUs, generation: generation + 1, cause: "replayed", key }
       runs.set(dead, { ...run, ...FRESH, ...again, enqueuedAtUs: at, dueAtUs: at, rankUs: at })
     },
     discard: (run: string): void => {
@@ -230,8 +247,9 @@ export function createQueue(nowUs: () => number) {
       deadLetters: [...deadLetters.values()],
       audit: [...audit],
       workers: [...workers].map(([lease, dead]) => ({ lease, dead })),
-      keys: [...runs.values()].flatMap(({ run, tenant, job, key }) =>
-        key === null ? [] : [{ tenant, job, key, run, expiresAtUs: null }],
+      keys: [...runs.values(), ...[...remembered.values()].filter(({ run }) => !runs.has(run))].flatMap(
+        ({ run, tenant, job, key }) =>
+          key === null ? [] : [{ tenant, job, key, run, expiresAtUs: expiryOf(run) }],
       ),
       limits: [],
       runLimits: [],
@@ -239,6 +257,8 @@ export function createQueue(nowUs: () => number) {
     }),
   }
 }
+
+const REMEMBERED_US = 8 * 86_400_000_000
 
 const FRESH = {
   tenant: "",

@@ -67,7 +67,7 @@ export function createSchedules(nowUs: () => number, queue: Queue, newRun: (of: 
     const [run, occurrenceUs] = [runOfOccurrence(row.id, at, 1), at * 1_000]
     write(row, [at], { outcome: "fired", run, dueAtUs: occurrenceUs })
     const origin = { schedule: row.id, occurrenceUs, dueAtUs: occurrenceUs }
-    queue.insert(newRun({ run, job: row.job, key: null, limits: [], delayMs: 0 }), origin)
+    queue.insert(newRun({ run, job: row.job, key: null, remembered: false, limits: [], delayMs: 0 }), origin)
   }
 
   /** Decides what is due up to an instant: each, or the newest for all. */

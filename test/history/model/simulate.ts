@@ -48,6 +48,7 @@ const STEPS = {
       ...{ allowed: 1 + (what % 3), mayExpire: what % 5 === 0, priority: how % 3 },
       ...(what % 4 === 1 && { job: BOOKING }),
       ...(what % 7 === 2 && { key: `key-${how % 2}` }),
+      ...(what % 7 === 4 && { key: `once-${how % 3}`, remembered: true }),
       ...(what % 6 === 3 && { delayMs: 100 * (1 + (how % 9)) }),
       ...(what % 3 === 1 && { limits: [{ key: "narrow", cap: 2 }] }),
     })

@@ -151,6 +151,7 @@ const USUAL = {
   job: "work",
   priority: 0,
   key: null,
+  remembered: false,
   delayMs: 0,
   retryMs: 500,
   limits: [],

@@ -45,6 +45,19 @@ export const SHARED_KEYS: readonly Mutation[] = [
     },
   },
   {
+    name: "a key is forgotten with the end of its run",
+    breaks: "I18",
+    apply: (scene) => {
+      const { keys, runs, nowUs } = scene.finalRead
+      const live = new Set(runs.map(({ run }) => run))
+      const ended = keys.filter(
+        ({ run, expiresAtUs }) => !live.has(run) && (expiresAtUs ?? 0) > nowUs + WEEK_US,
+      )
+      const lost = scene.choose(ended)
+      return lost && editRead(scene, { keys: keys.filter((key) => key !== lost) })
+    },
+  },
+  {
     name: "a key has two live runs",
     breaks: "I18",
     beside: ["I2", "I24"],
@@ -52,6 +65,8 @@ export const SHARED_KEYS: readonly Mutation[] = [
       addLive(scene, { ...readyRun("one"), key: "twin" }, { ...readyRun("other"), key: "twin" }),
   },
 ]
+
+const WEEK_US = 7 * 86_400_000_000
 
 function isBeside(
   one: readonly { readonly enqueuedAtUs: number; readonly generation: number; readonly runState: unknown }[],

@@ -125,11 +125,18 @@ function drawWanted({ plan }: ClientParts, { chance }: Life): { job: string; opt
   const options: EnqueueOptions = {
     ...(has("delay") && { delay: chance.between(0, 3_000) }),
     ...(has("priority") && { priority: chance.between(-2, 2) }),
-    ...(has("key") && { key: `key ${chance.between(1, 3)}`, ...(chance.happens(0.3) && { keyFor: 2_000 }) }),
+    ...(has("key") && drawKey(chance)),
     ...(has("start within") && { startWithin: chance.between(1, 2_000) }),
     ...(job === "limited" && has("limit by key") && { concurrencyKey: `user ${chance.between(1, 2)}` }),
   }
   return { job, options }
+}
+
+/** Few that are free again, so that many want the same, and more of those that are remembered. */
+function drawKey({ between, pick }: Life["chance"]): Pick<EnqueueOptions, "key" | "keyFor"> {
+  const kind = pick(["live", "timed", "remembered"] as const)
+  if (kind === "remembered") return { key: `once ${between(1, 20)}` }
+  return { key: `key ${between(1, 3)}`, keyFor: kind === "live" ? "live" : 2_000 }
 }
 
 /** Says of a call what it asks for. */
@@ -141,7 +148,8 @@ function open({ plan, calls }: ClientParts, life: Life, job: string, options: En
     retry: plan.retry,
     ...(typeof delay === "number" && { delayMs: delay }),
     ...(startWithin !== undefined && { mayExpire: true }),
-    ...(key !== undefined && keyFor === undefined && { key }),
+    ...(key !== undefined && typeof keyFor !== "number" && { key }),
+    ...(key !== undefined && keyFor === undefined && { remembered: true as const }),
     ...(priority !== undefined && { priority }),
     ...(job === "limited" && { limits: [{ key: limitKeyOf(job, { concurrencyKey }), cap: plan.cap }] }),
     ...(job === BOOKING && { finishes: true as const }),

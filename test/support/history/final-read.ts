@@ -158,7 +158,7 @@ export interface KeyRow {
   readonly job: string
   readonly key: string
   readonly run: string
-  /** Null: held while its run lives. */
+  /** Null: its run has not ended. */
   readonly expiresAtUs: number | null
 }
 

@@ -1,11 +1,15 @@
 /**
- * I18: of the runs of a job with the same key, one is alive at a time.
+ * I18: of the runs of a job with the same key, one is alive at a time; and where the key is remembered there is no other
+ * for a day after the end of the last.
  *
- * The key is held from the enqueue to the end of the run, and is free then: a key that is held in the end is that of a
- * live run. A replay of a dead run does not take its key again.
+ * A key is held from the enqueue to the end of the run. One that is remembered goes on being held by a dead letter, and
+ * for a day at the least by what has ended; another is free then, and no replay takes it again. So a key that is held
+ * without an end is that of a live run or a dead letter.
  */
 import { type Facts, generationsOf, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
+
+const DAY_US = 86_400_000_000
 
 interface Life {
   readonly run: string
@@ -25,6 +29,7 @@ export function oneRunPerKey(facts: Facts): Judgement {
     ...[...lives].flatMap(([name, of]) => complaintsAboutLives(name, of)),
     ...[...holders].flatMap(([name, of]) => complaintsAboutHolders(facts, name, of)),
     ...complaintsAboutKeys(facts),
+    ...complaintsAboutForgotten(facts),
   ])
 }
 
@@ -34,9 +39,26 @@ function lifeOf(run: RunFacts): (Life & { readonly name: string })[] {
   const [first] = generationsOf(run)
   const [made] = [...run.rows, ...run.live]
   if (key === undefined || !first || !made) return []
-  const toUs = first.ends.at(-1)?.finishedAtUs ?? Number.POSITIVE_INFINITY
+  const endedAtUs = first.ends.at(-1)?.finishedAtUs ?? Number.POSITIVE_INFINITY
+  const toUs = run.asked.remembered ? rememberedUntilUs(run) : endedAtUs
   const name = JSON.stringify([job ?? made.job, key])
   return [{ name, run: run.run, fromUs: made.enqueuedAtUs, toUs }]
+}
+
+/** At the least: a run that has ended, whether it was replayed in between or not, holds its key for another day. */
+function rememberedUntilUs({ rows, live, deadLetters }: RunFacts): number {
+  const ended = rows.findLast(({ runState }) => runState !== null)
+  if (!ended || live.length > 0 || deadLetters.length > 0) return Number.POSITIVE_INFINITY
+  return ended.finishedAtUs + DAY_US
+}
+
+/** Those that are to be remembered and are not. */
+function complaintsAboutForgotten({ runs, read }: Facts): Complaint[] {
+  const holders = new Set(read.keys.map(({ run }) => run))
+  return runs
+    .filter((run) => run.asked.remembered && run.rows.length + run.live.length > 0)
+    .filter((run) => read.nowUs < rememberedUntilUs(run) && !holders.has(run.run))
+    .map(({ run, asked }) => ({ subject: run, says: `Key ${asked.key} of run ${run} is not remembered.` }))
 }
 
 /** In the order of their enqueues, so each needs to be compared with the one that lived longest before it only. */
@@ -68,7 +90,7 @@ function complaintsAboutHolders(
 }
 
 function complaintsAboutKeys({ read }: Facts): Complaint[] {
-  const live = new Set(read.runs.map(({ run }) => run))
+  const live = new Set([...read.runs, ...read.deadLetters].map(({ run }) => run))
   return read.keys
     .filter(({ run, expiresAtUs }) => expiresAtUs === null && !live.has(run))
     .map(({ key, run }) => ({ subject: run, says: `Key ${key} is held by run ${run}, which has ended.` }))

@@ -118,6 +118,8 @@ export interface Asked {
   readonly job?: string
   /** Held while the run lives. */
   readonly key?: string
+  /** The key is remembered after the end of the run, too, and by its dead letter. */
+  readonly remembered?: true
   /** How many tries the run may use. */
   readonly attempts?: number
   /** It must start in time. */

@@ -27,7 +27,7 @@ export async function readFinal(database: Database): Promise<FinalRead> {
       ${all("lease, dead", "workers")} as workers,
       ${all(SCHEDULES, "schedules")} as schedules,
       ${all(FIRES, "fires")} as fires,
-      ${all(`tenant, job, key, run, ${us("expires_at")} as "expiresAtUs"`, "keys")} as keys,
+      ${all(`tenant, job, key, run, ${us(FINITE_EXPIRY)} as "expiresAtUs"`, "keys")} as keys,
       ${all("name, cap", "limits")} as limits,
       ${all('run, key, limit_name as "limit", admitted', "run_limits")} as "runLimits",
       ${ifKnown(known?.["marks"], all("mark, run", "marks"))} as marks,
@@ -35,6 +35,9 @@ export async function readFinal(database: Database): Promise<FinalRead> {
   )
   return row as unknown as FinalRead
 }
+
+/** What is free has its end behind it, and what is held for ever has one that does not come. */
+const FINITE_EXPIRY = "least(greatest(expires_at, 'epoch'), '9999-01-01')"
 
 function us(instant: string): string {
   return `(extract(epoch from ${instant}) * 1000000)::bigint`
