@@ -53,7 +53,7 @@ export default defineConfig({
       ),
       // PGlite, in virtual time.
       pure("sim", ["test/sim/**/*.test.ts"]),
-      // Not a part of `npm test`, which would take too long: `npm run test:long` runs them.
+      // Not a part of `npm test`, which would take too long: `npm run test:long` and `test:oldest` run them.
       ...(long
         ? [
             withServers("long", ["test/long/**/*.test.ts"], "all"),
