@@ -1,5 +1,8 @@
 /** The architecture, kept by itself. Each rule lists what breaks it; test/planted.test.ts proves that it can. */
+import { readdirSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { unknownScripts, unpinnedActions } from "./support/rules/commands.ts"
 import { packagesOfTheReport } from "./support/rules/report.ts"
 import {
   dashboardImports,
@@ -14,7 +17,7 @@ import {
 import { longFiles, meaninglessNames, misnamedFiles, unexplainedFiles } from "./support/rules/shape.ts"
 import { misnamedStatements, repeatedStatements, straySql } from "./support/rules/sql.ts"
 import { leftOutTests, repeatedTestNames } from "./support/rules/suites.ts"
-import { readSources } from "./support/sources.ts"
+import { ROOT, readSources } from "./support/sources.ts"
 
 const src = readSources("src", ".ts")
 const everything = [...src, ...readSources("test", ".ts"), ...readSources("scripts", ".mjs")]
@@ -86,5 +89,20 @@ describe("a suite", () => {
 describe("the report of the benchmark", () => {
   it("is written without any package", () => {
     expect(packagesOfTheReport(readSources("bench", ".mjs"))).toEqual([])
+  })
+})
+
+describe("a command that is written down", () => {
+  const pages = readdirSync(ROOT)
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }))
+  const written = [...pages, ...readSources("docs", ".md"), ...readSources("bench", ".md")]
+  const workflows = [...readSources(".github", ".yml", ".md"), ...readSources(".ci", "")]
+  it("is a script of the package", () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object }
+    expect(unknownScripts([...written, ...workflows], Object.keys(scripts))).toEqual([])
+  })
+  it("uses actions by their major version", () => {
+    expect(unpinnedActions(workflows)).toEqual([])
   })
 })

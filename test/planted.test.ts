@@ -1,5 +1,6 @@
 /** Proof that the guards can fail: each is shown the fault it is there for, and something harmless beside it. */
 import { describe, expect, it } from "vitest"
+import { unknownScripts, unpinnedActions } from "./support/rules/commands.ts"
 import { wrongDefaults } from "./support/rules/defaults.ts"
 import { undocumented, unlistedCodes, unthrownCodes } from "./support/rules/error-codes.ts"
 import { brokenLinks } from "./support/rules/links.ts"
@@ -121,6 +122,27 @@ describe("the rule about the report of the benchmark", () => {
   })
   it("stays green when only another part of the benchmark does", () => {
     expect(packagesOfTheReport(plant(report))).toEqual([])
+  })
+})
+
+describe("the rules about commands turn red", () => {
+  it("when a workflow or a page runs a script that the package does not have", () => {
+    const sources = plant({
+      ".github/workflows/a.yml": "- run: npm run tset:long",
+      "A.md": "`npm run --silent chekc`",
+    })
+    expect(unknownScripts(sources, ["test:long", "check"])).toEqual([
+      ".github/workflows/a.yml runs tset:long",
+      "A.md runs chekc",
+    ])
+  })
+  it("when an action has no version, or a branch for one", () => {
+    const sources = plant({ "a.yml": "- uses: actions/checkout\n- uses: actions/cache@main" })
+    expect(unpinnedActions(sources)).toEqual(["a.yml uses actions/checkout", "a.yml uses actions/cache@main"])
+  })
+  it("and stay green for what is there", () => {
+    const fine = plant({ "a.yml": "- uses: actions/checkout@v5\n- run: npm run test:long\n- run: npm test" })
+    expect([...unknownScripts(fine, ["test:long"]), ...unpinnedActions(fine)]).toEqual([])
   })
 })
 
