@@ -48,7 +48,10 @@ export type EnqueueArgs<Input> = undefined extends Input
   : [input: Input, options?: EnqueueOptions]
 
 export interface Carillon {
-  /** Connects, brings the schema up to date and begins to execute runs of the declared jobs. */
+  /**
+   * Connects, brings the schema up to date and begins to execute runs of the declared jobs. Resolves when the declared
+   * schedules are stored. If the database goes away before, it resolves all the same, and they are stored later.
+   */
   readonly start: () => Promise<void>
   /** Claims nothing more, lets handlers finish for a while, gives the rest back, and closes everything. */
   readonly stop: (options?: StopOptions) => Promise<void>

@@ -75,6 +75,8 @@ export interface Engine {
   readonly stop: (graceMs: number) => Promise<void>
 }
 
+/** A start does not wait longer for what the code declares: a schedule that somebody has locked is declared later. */
+const DECLARING_MS = 30_000
 /** How long a stop waits for the lines under limits that it has moved. */
 const LAST_ADMISSIONS_MS = 1_000
 
@@ -262,6 +264,15 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     const loops = [scheduler, reaper, reconciler, upkeep, mover, admissions, promoter, ...workers]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
+    await declared()
+  }
+
+  /** What the code declares stands in the database, or the database is away, or a stop has begun. */
+  async function declared(): Promise<void> {
+    const enough = new AbortController()
+    const patience = AbortSignal.any([enough.signal, claiming.signal])
+    await Promise.race([reconciler.tried, runtime.sleep(DECLARING_MS, patience)])
+    enough.abort()
   }
 
   function close(): void {

@@ -2,8 +2,9 @@
  * Tells the database once, at the start, which jobs this process declares, so that everyone can see their
  * settings, and which schedules, so that they happen.
  *
- * A loop like the others: while the database is away it tries again, and nobody waits for it, because
- * executing runs needs the declarations in the code and not those in the table.
+ * A loop like the others: while the database is away it tries again. Executing runs does not wait for it, because it
+ * needs the declarations in the code and not those in the table. A start waits for the first try, so that those who
+ * look afterwards find what they have declared.
  */
 import type { AnyJob } from "../job/define.ts"
 import {
@@ -45,7 +46,12 @@ const ACTOR = "deploy"
 /** What is declared stays declared: there is nothing more to do. */
 const DONE_REST_MS = 86_400_000
 
-export function createReconciler(parts: ReconcilerParts): Loop {
+export interface Reconciler extends Loop {
+  /** Resolves when everything is declared, or when the first try has failed: the loop goes on with it then. */
+  readonly tried: Promise<void>
+}
+
+export function createReconciler(parts: ReconcilerParts): Reconciler {
   const { runtime, events, jobs, version, schedules } = parts
   const { onReady = () => {}, onParked = () => {}, onDisplaced = () => {}, onChanged = () => {} } = parts
   const declared = [...jobs.values()].map((job) => ({
@@ -55,20 +61,30 @@ export function createReconciler(parts: ReconcilerParts): Loop {
   }))
   let hasJobs = declared.length === 0
   let hasSchedules = schedules === undefined
+  let endFirst = () => {}
+  const tried = new Promise<void>((resolve) => {
+    endFirst = resolve
+  })
+
+  async function declareAll(): Promise<void> {
+    if (!hasJobs) {
+      const verdicts = await runtime.database.transaction((tx) => reconcileJobs(tx, declared))
+      hasJobs = true
+      for (const verdict of verdicts) tell(events, verdict)
+    }
+    // After the jobs: their runs are made as these are declared.
+    if (!hasSchedules && schedules !== undefined) {
+      await reconcileSchedules({ runtime, events, onReady, onParked, onDisplaced, onChanged }, schedules)
+      hasSchedules = true
+    }
+  }
+
   return {
     name: "reconciler",
     bell: createBell(runtime),
+    tried,
     tick: async () => {
-      if (!hasJobs) {
-        const verdicts = await runtime.database.transaction((tx) => reconcileJobs(tx, declared))
-        hasJobs = true
-        for (const verdict of verdicts) tell(events, verdict)
-      }
-      // After the jobs: their runs are made as these are declared.
-      if (!hasSchedules && schedules !== undefined) {
-        await reconcileSchedules({ runtime, events, onReady, onParked, onDisplaced, onChanged }, schedules)
-        hasSchedules = true
-      }
+      await declareAll().finally(endFirst)
       return DONE_REST_MS
     },
   }
