@@ -71,7 +71,7 @@ export type {
   LossReason,
   UnhandledJob,
 } from "./observe/events.ts"
-export type { Logger } from "./observe/log.ts"
+export type { Logger } from "./observe/logger.ts"
 export {
   type CrontabEntry,
   type CrontabNote,

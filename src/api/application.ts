@@ -3,11 +3,12 @@
 import { createEngine, type Engine } from "../engine/engine.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { createEvents, type Events } from "../observe/events.ts"
-import { createTerminalLogger, logEvent, logsRoutine, oneLine } from "../observe/log.ts"
-import { recordError } from "../queue/error-record.ts"
+import { createLog } from "../observe/log.ts"
+import { outputOf, terminalOutput } from "../observe/logger.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
+import { wallClock } from "../runtime/system.ts"
 import { withoutPassword } from "../store/embedded/endpoint.ts"
 import { migrate } from "../store/migrate.ts"
 import { assertPrivileges } from "../store/roles/standing.ts"
@@ -46,11 +47,10 @@ export function createApplication(
   options: ResolvedOptions,
   openDatabase: (onUnreachable: (error: unknown) => void) => Promise<OpenedDatabase>,
 ): Application {
-  const logger = options.logger ?? createTerminalLogger(host)
-  const events = createEvents((error) =>
-    logger.error(oneLine(`a listener failed: ${recordError(error).message}`)),
-  )
-  events.subscribe((event) => logEvent(logger, event), { routine: logsRoutine(logger) })
+  const { logger } = options
+  const log = createLog(host, logger ? outputOf(logger) : terminalOutput({ host, nowMs: wallClock.nowMs }))
+  const events = createEvents(log.tellListenerFailure)
+  events.subscribe(log.tell, { routine: log.hearsRoutine() })
   const stopping = createStop()
   const calls = new Set<Promise<unknown>>()
   let url: string | undefined
@@ -131,6 +131,7 @@ export function createApplication(
     const opened = await open.settled()
     await opened?.value.engine.stop(graceMs)
     await connected?.value.database.close()
+    log.close()
   }
 
   return {

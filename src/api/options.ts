@@ -4,7 +4,7 @@ import type { DeclaredSchedules } from "../engine/declared-schedules.ts"
 import { OptionsError } from "../errors.ts"
 import { type AnyJob, isJob } from "../job/define.ts"
 import { poolNameCheck } from "../job/options.ts"
-import type { Logger } from "../observe/log.ts"
+import type { Logger } from "../observe/logger.ts"
 import {
   array,
   assertOptions,
@@ -98,7 +98,12 @@ export interface CarillonOptions {
    * @default true
    */
   readonly wakeups?: boolean
-  /** Receives what is worth telling. @default what matters to operators goes to the terminal, on stderr */
+  /**
+   * Receives everything that is worth telling, one line for each event: any object with `debug`, `info`, `warn` and
+   * `error`. One that is shaped like pino receives fields as well.
+   *
+   * @default what matters to operators goes to stderr: readable on a terminal, one JSON object per line elsewhere
+   */
   readonly logger?: Logger
 }
 

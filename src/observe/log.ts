@@ -1,27 +1,59 @@
-/** Events as log lines. Any logger with these four methods will do: pino, winston, console. */
+/** Events as log lines. */
 import type { JobChange } from "../job/reconcile.ts"
 import { recordError } from "../queue/error-record.ts"
+import { fingerprintOf } from "../queue/fingerprint.ts"
 import type { Host } from "../runtime/host.ts"
 import type { CarillonEvent, LossReason, UnhandledJob } from "./events.ts"
+import { createFold } from "./fold.ts"
+import { fieldsOf, samenessOf } from "./log-fields.ts"
+import type { Level, LogLine, Output } from "./logger.ts"
 
-export interface Logger {
-  readonly debug: (message: string) => void
-  readonly info: (message: string) => void
-  readonly warn: (message: string) => void
-  readonly error: (message: string) => void
+export interface Log {
+  /** Writes an event as one line at the level it deserves. */
+  readonly tell: (event: CarillonEvent) => void
+  /** Writes that a listener failed; never fails itself. */
+  readonly tellListenerFailure: (error: unknown) => void
+  /** Whether there is any use for what happens to every run. */
+  readonly hearsRoutine: () => boolean
+  /** Writes what has been held back. */
+  readonly close: () => void
 }
 
-/** To the terminal, whatever is not of interest to developers alone. */
-export function createTerminalLogger(host: Host): Logger {
-  const write = (level: string) => (message: string) => host.print("err", `carillon ${level}: ${message}`)
-  return { debug: ignore, info: write("info"), warn: write("warn"), error: write("error") }
+export function createLog(host: Pick<Host, "every">, output: Output): Log {
+  const fold = createFold(host, (line) => {
+    write(line, (error) => write(listenerLine(error), () => {}))
+  })
+
+  /** An asynchronous logger may fail later. One that fails is told so itself, once; there is no one else to tell. */
+  function write(line: LogLine, onFailure: (error: unknown) => void): void {
+    try {
+      const returned: unknown = output.write(line)
+      if (returned instanceof Promise) returned.catch(onFailure)
+    } catch (error) {
+      onFailure(error)
+    }
+  }
+
+  return {
+    tell: (event) => {
+      // Most events are of interest to developers alone, and most terminals belong to operators.
+      if (isRoutine(event) && !output.takes("debug")) return
+      const { level, text } = lineOf(event)
+      if (!output.takes(level)) return
+      fold.write({ level, text, fields: fieldsOf(event) }, samenessOf(event, level))
+    },
+    tellListenerFailure: (error) => {
+      fold.write(listenerLine(error), `listener.failed\n${fingerprintOf(recordError(error))}`)
+    },
+    hearsRoutine: () => output.takes("debug"),
+    close: fold.close,
+  }
 }
 
-function ignore(): void {}
-
-/** Whether a logger has any use for what happens to every run. */
-export function logsRoutine(logger: Logger): boolean {
-  return logger.debug !== ignore
+function listenerLine(error: unknown): LogLine {
+  const { code, message } = recordError(error)
+  const fields = { event: "listener.failed", error: { code, message } }
+  return { level: "error", text: `a listener failed: ${message}`, fields }
 }
 
 function isRoutine(event: CarillonEvent): boolean {
@@ -31,23 +63,8 @@ function isRoutine(event: CarillonEvent): boolean {
   return event.type === "attempt.started" || event.type === "run.enqueued"
 }
 
-/** Writes an event as one line at the level it deserves. */
-export function logEvent(logger: Logger, event: CarillonEvent): void | Promise<void> {
-  // Most events are of interest to developers alone, and most terminals belong to operators.
-  if (!logsRoutine(logger) && isRoutine(event)) return undefined
-  const { level, text } = lineOf(event)
-  // A line is a line, whatever a job's name or an error's message contains.
-  // What an asynchronous logger returns may fail later, and belongs to whoever looks after listeners.
-  return logger[level](oneLine(text))
-}
-
-/** Without line breaks and control characters, and without those that turn the direction of what follows. */
-export function oneLine(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ")
-}
-
 interface Line {
-  readonly level: keyof Logger
+  readonly level: Level
   readonly text: string
 }
 
@@ -248,7 +265,7 @@ function unhandledText({ job, pool, runs }: UnhandledJob): string {
 }
 
 /** What was claimed ahead and given back was never begun: nobody needs to know. */
-function releasedLevel({ durationMs }: { readonly durationMs: number }): keyof Logger {
+function releasedLevel({ durationMs }: { readonly durationMs: number }): Level {
   return durationMs > 0 ? "info" : "debug"
 }
 

@@ -86,6 +86,8 @@ export interface HostFacts {
   readonly zoneData: string
   /** The user this process runs as; absent where the platform has no user ids. */
   readonly uid: number | undefined
+  /** Whether a person reads what is printed to `err`, and not a program. */
+  readonly isInteractive?: boolean
   readonly cwd: string
   readonly tempDir: string
   readonly env: Readonly<Record<string, string | undefined>>

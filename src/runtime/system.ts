@@ -38,6 +38,7 @@ export function createSystemHost(): Host {
       nodeVersion: process.versions.node,
       zoneData: process.versions["tz"] ?? "",
       uid: process.getuid?.(),
+      isInteractive: process.stderr.isTTY === true,
       cwd: process.cwd(),
       tempDir: tmpdir(),
       env: process.env,

@@ -37,7 +37,7 @@ it("runs on PGlite when it was installed with --omit=optional, and says so in on
   expect(run).toMatchObject({ code: 0 })
   expect(run.output.trim().split("\n")).toEqual([
     expect.stringMatching(
-      `^carillon warn: no PostgreSQL binaries for this platform \\(${PLATFORM}\\), so the database`,
+      `"level":"warn".*"message":"no PostgreSQL binaries for this platform \\(${PLATFORM}\\), so the database`,
     ),
     "hello undefined",
   ])

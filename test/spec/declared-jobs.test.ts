@@ -4,11 +4,11 @@ import { createReconciler } from "../../src/engine/reconciler.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import { type AnyJob, defineJob, type JobSettings } from "../../src/index.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
-import { logEvent } from "../../src/observe/log.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import type { Database } from "../../src/store/database.ts"
 import { createTestKit } from "../../src/testing/index.ts"
 import { describeEngines } from "../support/engines.ts"
+import { linesOf } from "../support/log-lines.ts"
 import { openStage } from "../support/parking.ts"
 import { rowsOf } from "../support/sql.ts"
 
@@ -120,9 +120,6 @@ describeEngines("a process that starts", (engine) => {
 
 describe("the log", () => {
   it("says about declared jobs what operators want to know", () => {
-    const lines: string[] = []
-    const note = (level: string) => (line: string) => lines.push(`${level}: ${line}`)
-    const logger = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") }
     const changes = [
       { field: "pool", before: "default", after: "slow" },
       { field: "timeoutMs", before: null, after: 500 },
@@ -133,7 +130,7 @@ describe("the log", () => {
       { type: "job.outdated", job: "mail", declared: "1.9", stored: "1.10" },
       { type: "job.outdated", job: "mail", declared: null, stored: "1.10" },
     ]
-    for (const event of events) void logEvent(logger, event)
+    const lines = linesOf(events)
     expect(lines).toEqual([
       "debug: mail declared",
       'info: mail changed: pool from "default" to "slow", timeoutMs from null to 500',

@@ -3,8 +3,8 @@ import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { createCarillon, defineJob, defineSchedule, OptionsError } from "../../src/index.ts"
 import type { CarillonEvent } from "../../src/observe/events.ts"
-import { logEvent } from "../../src/observe/log.ts"
 import { createTestKit } from "../../src/testing/index.ts"
+import { linesOf } from "../support/log-lines.ts"
 
 const sweep = defineJob({ name: "sweep", run: () => {} })
 const mail = defineJob({ name: "mail", input: z.object({ to: z.string() }), run: () => {} })
@@ -101,9 +101,6 @@ describe("a process with declared schedules", () => {
 
 describe("the log of schedules", () => {
   it("says about declared ones what operators want to know", () => {
-    const lines: string[] = []
-    const note = (level: string) => (line: string) => lines.push(`${level}: ${line}`)
-    const logger = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") }
     const changes = [{ field: "spec.cron", before: "@daily", after: "@hourly" }]
     const nightly = { schedule: "1", name: "nightly" }
     const events: CarillonEvent[] = [
@@ -117,7 +114,7 @@ describe("the log of schedules", () => {
       { type: "schedule.taken", ...nightly, by: "shop" },
       { type: "schedules.outdated", application: "", declared: "1.9", stored: "1.10" },
     ]
-    for (const event of events) void logEvent(logger, event)
+    const lines = linesOf(events)
     const taken = "schedule nightly is not as declared here: the one of that name was"
     const todo = "and stays. Delete it, or use another name"
     expect(lines).toEqual([

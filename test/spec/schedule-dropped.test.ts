@@ -1,8 +1,8 @@
 /** Occurrences that a misfire policy with a bound leaves out are told: once for each stretch. */
 import { expect, it } from "vitest"
 import { type CarillonEvent, defineJob } from "../../src/index.ts"
-import { logEvent } from "../../src/observe/log.ts"
 import { describeEngines } from "../support/engines.ts"
+import { linesOf } from "../support/log-lines.ts"
 import { PLACES } from "../support/places.ts"
 import { openSchedulerStage } from "../support/scheduler-stage.ts"
 import { execute } from "../support/sql.ts"
@@ -83,16 +83,15 @@ describeEngines("what a misfire policy leaves out", (engine) => {
 })
 
 it("is logged as a warning that names the backfill", () => {
-  const lines: string[] = []
-  const say = (level: string) => (line: string) => void lines.push(`${level}: ${line}`)
-  const logger = { debug: say("debug"), info: say("info"), warn: say("warn"), error: say("error") }
   const event = {
     type: "schedule.dropped",
     ...{ schedule: "x", name: "nightly", first: at("09:10"), last: at("09:40"), count: 4 },
     bound: "max",
   } as const
-  void logEvent(logger, { ...event, misfire: "all" })
-  void logEvent(logger, { ...event, misfire: "latest" })
+  const lines = linesOf([
+    { ...event, misfire: "all" },
+    { ...event, misfire: "latest" },
+  ])
   expect(lines[0]).toBe(
     "warn: schedule nightly made no runs for 4 missed occurrences from 2026-03-02T09:10:00.000Z to " +
       "2026-03-02T09:40:00.000Z, because they were more than `max` of its misfire policy; `schedules.backfill` makes them",

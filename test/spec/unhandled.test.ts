@@ -2,9 +2,9 @@
 import { describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import type { CarillonEvent } from "../../src/observe/events.ts"
-import { logEvent } from "../../src/observe/log.ts"
 import { createTestKit } from "../../src/testing/index.ts"
 import { describeEngines } from "../support/engines.ts"
+import { linesOf } from "../support/log-lines.ts"
 import {
   addRuns,
   addWorker,
@@ -174,10 +174,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
           { job: "b", pool: "default", runs: 1 },
         ],
       ])
-      const lines: string[] = []
-      const note = (level: string) => (line: string) => lines.push(`${level}: ${line}`)
-      const logger = { debug: note("debug"), info: note("info"), warn: note("warn"), error: note("error") }
-      for (const event of events) void logEvent(logger, event)
+      const lines = linesOf(events)
       expect(lines).toEqual([
         "warn: runs wait for a worker that can execute them: " +
           "a in pool default (3 runs), a in pool other (1 run), b in pool default (1 run)",
