@@ -216,12 +216,21 @@ function outcomeOfThrown(run: ClaimedRun, thrown: unknown): Outcome {
   } catch {
     // A verdict that cannot be read is an error like any other.
   }
-  if (thrown instanceof InputError || thrown instanceof PayloadError) {
+  if (isRefusal(thrown)) {
     // The same input will be refused again, and the same code will return the same result.
     return { kind: "failed", error: recordError(thrown), retryable: false }
   }
   const { isFinal, fault } = askFinal(run.retry, thrown)
   return { kind: "failed", error: recordError(thrown), retryable: !isFinal, fault }
+}
+
+function isRefusal(thrown: unknown): boolean {
+  try {
+    return thrown instanceof InputError || thrown instanceof PayloadError
+  } catch {
+    // A proxy may refuse even this question.
+    return false
+  }
 }
 
 /** What a handler says about its run instead of a result. */
