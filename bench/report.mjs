@@ -1,7 +1,7 @@
 /**
  * `npm run bench -- report`, and `npm run generate`: writes the tables and charts of docs/benchmarks.md from
- * bench/results, between `<!-- figures: NAME -->` and `<!-- end of figures -->`. The text outside is written by hand and
- * stays. A section whose part has no results stays as it is.
+ * bench/results, between `<!-- figures: NAME -->` and `<!-- end of figures -->`. The text outside is written by hand
+ * and stays. A section whose part has no results stays as it is.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import {

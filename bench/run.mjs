@@ -1,7 +1,7 @@
 /**
- * `npm run bench -- PART...`: measures the parts that are named, or all of them, and keeps the figures in bench/results.
- * With the word `quick`, as little as shows that everything works, and nothing is kept. The word `report` measures nothing,
- * and writes the tables and charts of docs/benchmarks.md from what was kept.
+ * `npm run bench -- PART...`: measures the parts that are named, or all of them, and keeps the figures in
+ * bench/results. With the word `quick`, as little as shows that everything works, and nothing is kept. The word
+ * `report` measures nothing, and writes the tables and charts of docs/benchmarks.md from what was kept.
  */
 import { execFileSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -73,7 +73,7 @@ console.log(machine.lines.join("\n"))
 const names = asked.length > 0 ? asked : quick ? QUICK_PARTS : Object.keys(PARTS)
 // With no part named, `quick` keeps to its time, and each part has its share of it.
 const isBound = quick && asked.length === 0
-// What was measured of some only says nothing of who is best, and must not take the place of what does.
+// Figures of some contenders do not say which is best, so they do not replace those of all.
 const isWhole = only === undefined && options.scenario === undefined
 const beganMs = performance.now()
 for (const [index, name] of names.entries()) {

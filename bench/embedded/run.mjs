@@ -1,6 +1,6 @@
 /**
- * Part "embedded": Carillon without a server of one's own: on the embedded server with its own settings, and on PGlite, on
- * disk and in memory. And how long a start takes, from the process to the first run executed.
+ * Part "embedded": Carillon without a server of one's own: on the embedded server with its own settings, and on PGlite,
+ * on disk and in memory. And how long a start takes, from the process to the first run executed.
  */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"

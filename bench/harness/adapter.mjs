@@ -1,7 +1,7 @@
 /**
- * A process as the public harness (github.com/hardbyte/postgresql-job-queue-benchmarking) starts it: what to do comes from
- * the environment, and what happens goes to stdout, one line of JSON per metric. Logs go to stderr. It produces and
- * executes until it gets SIGTERM.
+ * A process as the public harness (github.com/hardbyte/postgresql-job-queue-benchmarking) starts it: what to do comes
+ * from the environment, and what happens goes to stdout, one line of JSON per metric. Logs go to stderr. It produces
+ * and executes until it gets SIGTERM.
  *
  * `SYSTEM` chooses the contender; Carillon unless it says something else.
  */
@@ -28,7 +28,7 @@ const WORK_MS = number("JOB_WORK_MS", 1)
 const PADDING = "x".repeat(Math.max(0, number("JOB_PAYLOAD_BYTES", 256) - 96))
 const WINDOW_S = 30
 const DEPTH_MS = 250
-/** After an error: whoever is gone may come back. */
+/** After an error: the server may come back. */
 const PAUSE_MS = 200
 const END_MS = 4_500
 /** A rate over less than this says nothing. */
@@ -123,13 +123,13 @@ async function produce() {
   }
 }
 
-/** Not a line of the protocol: what was acknowledged, for whoever wants to know afterwards whether all of it is there. */
+/** Not a line of the protocol: what was acknowledged, so that the runner can look for all of it afterwards. */
 function acknowledge(inputs) {
   const file = process.env.ACKNOWLEDGED_FILE
   if (file) appendFileSync(file, `${BY} ${inputs[0].n} ${inputs.at(-1).n}\n`)
 }
 
-/** It is one depth for all of them: the first tells it, and whoever fills up to one has to know it. */
+/** All processes share one depth: the first tells it, and a process that fills up to a depth has to know it. */
 async function watchDepth() {
   if (INSTANCE !== 0 && MODE !== "depth-target") return
   let client

@@ -46,7 +46,7 @@ export function createReplicas(env) {
   return {
     start,
     records,
-    /** What was said on stderr, and by whoever does not keep to the protocol. */
+    /** Lines on stderr, and lines that do not keep to the protocol. */
     unwanted,
     /** Those that are still there; a system that did not survive is not among them. */
     alive: () =>

@@ -1,6 +1,6 @@
 /**
- * Part "harness": the scenarios of the public cross-system harness, run here without Docker or Python, by the same adapter
- * that it would start. `--scenario NAME` runs one of them, `--only NAME,NAME` other systems than Carillon.
+ * Part "harness": the scenarios of the public cross-system harness, run here without Docker or Python, by the same
+ * adapter that it would start. `--scenario NAME` runs one of them, `--only NAME,NAME` other systems than Carillon.
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -15,7 +15,9 @@ import { createReplicas } from "./replicas.mjs"
 import { ENVIRONMENT, SCENARIOS, SERVER_SETTINGS, shortened } from "./scenarios.mjs"
 import { STRESS } from "./stress.mjs"
 
-/** How long the rest may take when nothing is enqueued any more: what a killed process held comes back after its lease. */
+/**
+ * How long the rest may take when nothing is enqueued any more: what a killed process held comes back after its lease.
+ */
 const DRAIN_MS = 180_000
 const ADAPTER = JSON.parse(readFileSync(new URL("adapter.json", import.meta.url), "utf8"))
 
@@ -99,7 +101,7 @@ async function descriptorOf({ records, unwanted, alive }, instance) {
   }
 }
 
-/** As the harness does: it runs nobody whose process does not know the tables that its file has promised. */
+/** As the harness does: it refuses a process that does not know the tables that its file has promised. */
 function verifyTables({ system, event_tables: known }, { tables }) {
   const promised = system === "carillon" ? ADAPTER.event_tables : tables
   const unknown = promised.filter((name) => !known.includes(name))
@@ -187,7 +189,7 @@ async function drained({ url, server }, contender, acknowledged) {
 /** How much of the speed before is there after the stress. */
 const BACK = 0.95
 
-/** Whether it came through: nothing is lost or left, everybody lives, and it is as fast as before. */
+/** Did it come through? Nothing is lost or left, every process lives, and it is as fast as before. */
 function judged({ phases, replicas, alive, left, lost }) {
   const rateOf = (wanted) => phases.find(({ name }) => name === wanted)?.completionRate
   const [before, after] = [rateOf("baseline"), rateOf("recovery")]
@@ -195,7 +197,7 @@ function judged({ phases, replicas, alive, left, lost }) {
   const isFine = (lost ?? 0) === 0 && left === 0 && alive === replicas && (recovered ?? 1) >= BACK
   if (!isFine) process.exitCode = 1
   if (!isFine) return { recovered, verdict: MISSED }
-  // Whoever keeps no history, or no inputs in it, cannot be asked what is missing.
+  // A contender without a history, or without inputs in it, cannot be asked what is missing.
   return { recovered, verdict: lost === undefined ? "holds, as far as can be seen" : "holds" }
 }
 

@@ -1,6 +1,6 @@
 /**
- * The scenarios of the public harness, under its names, as phases. Its own take hours where bloat is the subject; here each
- * phase takes a minute, and `--scenario` runs one alone.
+ * The scenarios of the public harness, under its names, as phases. Its own take hours where bloat is the subject; here
+ * each phase takes a minute, and `--scenario` runs one alone.
  */
 
 /** A phase: what it is called, what is done to the system, and for how many seconds. */

@@ -35,7 +35,9 @@ const KINDS = {
   },
 }
 
-/** Keeps the two rows that all others are like. To be called when the library has executed one run and keeps another. */
+/**
+ * Keeps the two rows that all others are like. To be called when the library has executed one run and keeps another.
+ */
 export async function keepExamples(client) {
   await client.query("create table example_runs as select * from carillon.runs limit 1")
   await client.query("create table example_attempts as select * from carillon.attempts limit 1")

@@ -1,7 +1,7 @@
 /**
- * Part "millions": what a claim costs, and how fast runs are executed and enqueued, with 10 million finished, 10 million
- * future and a million ready runs, beside a database that has only the runs which are executed. It takes less than 20 GB of
- * disk for as long as it runs.
+ * Part "millions": what a claim costs, and how fast runs are executed and enqueued, with 10 million finished, 10
+ * million future and a million ready runs, beside a database that has only the runs which are executed. It takes less
+ * than 20 GB of disk for as long as it runs.
  */
 import { statfs } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -45,13 +45,14 @@ const QUICK = {
 const LIMIT = 1.3
 const AIM = 1.1
 const NEEDED_GB = 20
-/** Claimed ahead of what has run when it is stopped. */
+/** Claimed ahead of the runs that have ended when it is stopped. */
 const SPARE = 10_000
 
 export async function run({ quick = false } = {}) {
   const sizes = quick ? QUICK : FULL
   await checkDisk(quick)
-  // A smaller log than elsewhere: it would hold as much as the tables. What a claim takes is asked of the server itself.
+  // A smaller log than elsewhere: it would hold as much as the tables. What a claim takes is asked of the server
+  // itself.
   const server = await startServer({ max_wal_size: "2GB", shared_preload_libraries: "pg_stat_statements" })
   try {
     const stages = await server.withDatabase((emptyUrl) =>
@@ -195,7 +196,7 @@ async function withPrepared(url, use) {
     const { id } = await worker.enqueue(noop, { n: 0 })
     await worker.result(id)
     await worker.stop()
-    // Nobody executes this one.
+    // No process executes this one.
     const enqueuer = createCarillon({ database: url })
     await enqueuer.enqueue(noop, { n: 0 })
     await enqueuer.stop()

@@ -1,6 +1,6 @@
 /**
  * Part "both": one process enqueues and executes at once for a minute. It enqueues as fast as it can, but stays at most
- * 10,000 jobs ahead of what it has executed: otherwise those who enqueue fast would be measured with a full queue.
+ * 10,000 jobs ahead of those it has executed. Otherwise fast enqueuers would be measured with a full queue.
  */
 import { nowMs } from "../tools/processes.mjs"
 import { withFleet } from "./fleet.mjs"

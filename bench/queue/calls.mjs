@@ -1,4 +1,6 @@
-/** Calls that enqueue, by the first process of a fleet in a session of its own, and how many jobs a second that gives. */
+/**
+ * Calls that enqueue, by the first process of a fleet in a session of its own, and how many jobs a second that gives.
+ */
 
 export async function enqueueInBulk(fleet, settings, { count, from = 0 }) {
   const [worker] = fleet.workers

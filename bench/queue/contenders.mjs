@@ -20,7 +20,7 @@ export async function contenderOf(name) {
   return { name, ...contender }
 }
 
-/** Those that can be measured here, and why the others cannot: nobody is left out in silence. */
+/** The contenders that can be measured here, and why the others cannot: none is left out in silence. */
 export async function gather(only = NAMES) {
   const present = []
   const missing = []
@@ -41,7 +41,7 @@ export async function gather(only = NAMES) {
   return { present, missing }
 }
 
-/** The versions of what is measured, except Carillon itself, which stands with the machine. */
+/** The versions of the peers; Carillon's own stands with the machine. */
 export function versionsOf(contenders) {
   const peers = contenders.filter(({ package: name }) => name !== undefined)
   const versions = Object.fromEntries(peers.map(({ package: name }) => [name, peerVersion(name)]))

@@ -1,6 +1,6 @@
 /**
- * Runs a part: every variant of it with every contender, in turns and repeatedly, so that a slow moment of the machine hits
- * all of them. A contender that fails is named and the others go on.
+ * Runs a part: every variant of it with every contender, in turns and repeatedly, so that a slow moment of the machine
+ * hits all of them. A contender that fails is named and the others go on.
  */
 import { inTurn, median, percentile, round, spreadOf } from "../tools/measure.mjs"
 import { nodeVersion } from "../tools/peers.mjs"
@@ -10,10 +10,12 @@ import { openPlaces } from "./places.mjs"
 import { judge, printContest } from "./print.mjs"
 import { FULL, QUICK, SMALL } from "./sizes.mjs"
 
-/** Of what is kept. */
+/** Digits of the figures that are kept. */
 const DIGITS = 4
 
-/** With `quick` little is measured; with `untilMs` as well, only what has begun by then: the rest is named and left out. */
+/**
+ * With `quick` little is measured; with `untilMs` as well, only what has begun by then: the rest is named and left out.
+ */
 export async function contest(part, { quick = false, only, among = () => true, untilMs } = {}) {
   const sizes = !quick ? FULL : untilMs === undefined ? SMALL : QUICK
   const { present, missing } = await gather(only)
@@ -41,7 +43,7 @@ export async function contest(part, { quick = false, only, among = () => true, u
           contender.name,
           {
             ...describe(part, contender, variants),
-            // Where no number of jobs is given, everybody has as many as there is time for.
+            // Where no number of jobs is given, each contender has as many as there is time for.
             share: sizes[part.name]?.count === undefined ? 1 : (contender.share ?? 1),
             rounds: roundsOf(part, sizes, contender),
           },
@@ -82,7 +84,7 @@ async function measureAll({ part, places, contenders, variants, sizes, quick, un
           continue
         }
         const outcome = await attempt(() =>
-          // To see whether it works nobody has to wait for an idle machine.
+          // A quick look does not wait for an idle machine.
           (quick ? places.withPlace : places.withQuietPlace)(contender, (place) =>
             part.measure({ contender, settings, place, mostMs: sizes.childMs }, facts, sizes),
           ),
@@ -124,7 +126,7 @@ function takesPart(part, contender, sizes) {
   )
 }
 
-/** Of what takes long, those that no target is about have fewer; who is far behind the best has one. */
+/** Long parts have fewer rounds for contenders without a target, and one for contenders that are far behind. */
 function roundsOf({ name }, sizes, contender) {
   const { rounds = sizes.rounds, peerRounds = rounds } = sizes[name] ?? {}
   if (contender.name === "carillon") return rounds
@@ -206,7 +208,7 @@ function describeAll({ contenderNode, versions, servers, rounds, peerRounds, con
       .map(([name, value]) => `${name} ${value}`)
       .join(", ")
   console.log(
-    `Node ${contenderNode} for everybody; ${inWords(versions)}; ${rounds} interleaved rounds, ${peerRounds} of the peers`,
+    `Node ${contenderNode} for all; ${inWords(versions)}; ${rounds} interleaved rounds, ${peerRounds} of the peers`,
   )
   for (const [kind, { version = "", settings }] of Object.entries(servers)) {
     console.log(`${kind} ${version}: ${inWords(settings)}`)

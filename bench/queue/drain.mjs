@@ -1,9 +1,9 @@
 /**
- * Parts "drain" and "sleep": jobs executed from a full queue, by 1, 2 and 4 processes. In the one handlers do nothing, and
- * the processors are the limit; in the other each sleeps for 5 ms, and the slots are.
+ * Parts "drain" and "sleep": jobs executed from a full queue, by 1, 2 and 4 processes. In the one handlers do nothing,
+ * and the processors are the limit; in the other each sleeps for 5 ms, and the slots are.
  *
- * From the call that lets the processes, which are connected, execute until the queue is empty in the database. So
- * whoever claims much at first is not measured from later on, and what is executed but not yet written down is not done.
+ * The time begins with the call that lets connected processes execute, so early claims count. It ends when the queue is
+ * empty in the database: what is executed but not yet written down is not done.
  */
 import { nowMs } from "../tools/processes.mjs"
 import { USUAL_AUTOVACUUM } from "../tools/server.mjs"

@@ -106,7 +106,7 @@ export async function withFleet(subject, { processes = 1 }, use) {
         count,
       )
     },
-    /** Enqueues and executes some jobs in sessions of their own, so that the code of everybody is compiled by then. */
+    /** Enqueues and executes some jobs in sessions of their own, so that all code is compiled by then. */
     warmUp: async (count) => {
       // The settings for enqueueing alone say nothing about executing.
       await openAll({ ...contender.settings.drain, ...subject.settings })

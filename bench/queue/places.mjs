@@ -1,6 +1,6 @@
 /**
- * Where measurements take place: one PostgreSQL server and two of Redis, and for each measurement a database in which
- * nobody has been before, with all that can be counted from outside.
+ * Where measurements take place: one PostgreSQL server and two of Redis, with a fresh database for each measurement,
+ * and all that can be counted from outside.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { pg } from "../tools/driver.mjs"
@@ -11,7 +11,7 @@ import { UNFINISHED } from "./contenders/bullmq.mjs"
 
 const SESSIONS_END_MS = 30_000
 
-/** `kinds` are those of the contenders; what nobody needs is not started. */
+/** `kinds` are those of the contenders; a server that no contender needs is not started. */
 export async function openPlaces(kinds, extraSettings = {}) {
   const server = await startServer(extraSettings)
   const redis = {}
@@ -50,7 +50,7 @@ async function withDatabasePlace(server, url, contender, use) {
       left: () => count(contender.left),
       isEmpty: async () => !(await any(contender.left)),
       kept: () => count(contender.kept),
-      /** Everybody gets the statistics that autovacuum would have gathered by chance or not, and an empty log. */
+      /** Gives each contender statistics, which autovacuum would gather by chance, and an empty log. */
       settle: async () => {
         await client.query("analyze")
         await client.query("checkpoint")

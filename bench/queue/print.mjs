@@ -4,7 +4,7 @@ import { atLeast } from "../tools/verdict.mjs"
 
 /**
  * How many times better Carillon is than the best of those it is compared with: more per second, or fewer milliseconds.
- * Where one of them is missing or has failed, nobody knows whether it would have been the best, and nothing is judged.
+ * A peer that is missing or has failed might have been the best, so then nothing is judged.
  */
 export function judge(part, { figures, contenders, missing = [] }) {
   const targets = part.targets ?? (part.target ? [part.target] : [])
@@ -27,7 +27,7 @@ function verdictOf(part, { figures, contenders, missing }, target) {
       found && isBeside(contenders[name], name, beside) ? [{ name, times: timesOf(found.median) }] : [],
     ),
   )
-  if (peers.length === 0) return { ...about, verdict: "there is nobody to compare with" }
+  if (peers.length === 0) return { ...about, verdict: "there is no peer to compare with" }
   const { name: bestPeer, times } = peers.reduce((a, b) => (b.times < a.times ? b : a))
   const failed = Object.entries(contenders).filter(([name]) =>
     among.some((each) => figures[each]?.[name]?.failure && figures[each][name][key] === undefined),

@@ -41,7 +41,7 @@ describe("Carillon is compared", () => {
   it("never with itself", () => {
     const call = { carillon: rate(150), "carillon-default": rate(200) }
     expect(judge(BULK, { figures: { call }, contenders: CONTENDERS })).toMatchObject([
-      { verdict: "there is nobody to compare with" },
+      { verdict: "there is no peer to compare with" },
     ])
   })
 
@@ -50,7 +50,7 @@ describe("Carillon is compared", () => {
     expect(judge(BULK, { figures: { call }, contenders: CONTENDERS })).toMatchObject([{ verdict: "FAILED" }])
   })
 
-  it("with nobody as long as one is missing or has failed who may be the best", () => {
+  it("with no peer while one that may be the best is missing or has failed", () => {
     const verdictOf = (part, figures, missing) =>
       judge(part, { figures, contenders: CONTENDERS, missing })[0].verdict
     const call = { carillon: rate(150), one: rate(50) }

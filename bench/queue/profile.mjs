@@ -1,8 +1,9 @@
 /**
- * `node bench/queue/profile.mjs [CONTENDER] [PART] [VARIANT] [--quick] [--server NAME=VALUE]`: where the time goes, in Node and
- * in PostgreSQL, while a part is measured, on a server with other settings if there are some, warming up and filling left out.
- * Looking costs time itself: the rate is no figure to publish. Needs a build. What Carillon does is kept in
- * bench/results/profile.json, by part, by variant where one was named, and by the settings, of which only the result is kept.
+ * `node bench/queue/profile.mjs [CONTENDER] [PART] [VARIANT] [--quick] [--server NAME=VALUE]`: where the time goes, in
+ * Node and in PostgreSQL, while a part is measured, on a server with other settings if there are some, warming up and
+ * filling left out. Looking costs time itself: the rate is no figure to publish. Needs a build. What Carillon does is
+ * kept in bench/results/profile.json, by part, by variant where one was named, and by the settings, of which only the
+ * result is kept.
  */
 import { existsSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"

@@ -1,7 +1,7 @@
 /**
- * `node bench/queue/tune.mjs [CONTENDER|all] [SETTINGS]`: tries the settings that each contender lists under `tried`, and keeps
- * what they give in bench/results/tune.json. The best ones are then written into `settings` by hand. Needs a build. With
- * `--rounds N`, in so many rounds; with `--quick`, to see whether all of them work.
+ * `node bench/queue/tune.mjs [CONTENDER|all] [SETTINGS]`: tries the settings that each contender lists under `tried`,
+ * and keeps what they give in bench/results/tune.json. The best ones are then written into `settings` by hand. Needs a
+ * build. With `--rounds N`, in so many rounds; with `--quick`, to see whether all of them work.
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import { parseArgs } from "node:util"
@@ -34,7 +34,7 @@ const { values, positionals } = parseArgs({
   },
 })
 const [who = "all", onlyList] = positionals
-// Nobody's settings take a minute to show.
+// No setting takes a minute to show.
 const SIZES = values.quick ? SMALL : { ...FULL, rounds: Number(values.rounds), both: { seconds: 10 } }
 if (!Number.isInteger(SIZES.rounds) || SIZES.rounds < 1) {
   console.error(`--rounds takes a whole number from 1 on, not "${values.rounds}".`)

@@ -55,7 +55,7 @@ answerTo({
     return { ms: nowMs() - startMs, count: n - from }
   },
 
-  /** As fast as it can for so long, but never more than `mostWaiting` ahead of what this process has executed. */
+  /** As fast as it can for so long, but never more than `mostWaiting` ahead of the jobs that this process executed. */
   enqueueSteadily: async ({ seconds, batch, inFlight, mostWaiting, delayMs }) => {
     const startMs = nowMs()
     let count = 0
@@ -73,7 +73,7 @@ answerTo({
     return { count }
   },
 
-  /** One after the other at a pace; nobody waits for the answer before the next is due, so a slow one slows nothing. */
+  /** One after the other at a pace. The next does not wait for the answer of the last, so a slow one slows nothing. */
   enqueuePaced: async ({ count, paceMs, from = 0 }) => {
     const startMs = nowMs()
     const sending = []

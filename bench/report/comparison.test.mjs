@@ -38,7 +38,7 @@ describe("the table beside the best peers", () => {
 
   it("does not judge beside a peer that failed, and still compares with the others", () => {
     const rows = rowsOf(comparisonSection(results({ carillon: 10, redis: 5 }, "it ended")))
-    for (const row of rows) expect(row).toMatch(/there is nobody to compare with .*\| 2 \|$/)
+    for (const row of rows) expect(row).toMatch(/there is no peer to compare with .*\| 2 \|$/)
   })
 })
 

@@ -124,7 +124,7 @@ function machineLines(read) {
     .join("\n")
 }
 
-/** A row for everybody who takes part in one of the parts. */
+/** A row for each contender that takes part in one of the parts. */
 function contendersTable(all, head, cellsOf, options) {
   const titles = new Map(
     Object.values(all).flatMap(({ contenders }) =>

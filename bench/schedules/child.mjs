@@ -19,7 +19,7 @@ answerTo({
     })
     // Without jobs it serves no pool: it only schedules.
     const jobs = slots > 0 ? { jobs: [noop], pools: { default: slots } } : {}
-    // That nobody executes the runs is worth a warning, but not here.
+    // Carillon warns that no process executes these runs, which is wanted here.
     const logger = { debug() {}, info() {}, warn() {}, error: console.error }
     carillon = createCarillon({ database: url, logger, ...jobs })
     await carillon.start()

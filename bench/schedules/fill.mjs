@@ -1,4 +1,6 @@
-/** Writes schedules as src/store/schedules/insert.ts does, but a million of them at once, and makes some of them due. */
+/**
+ * Writes schedules as src/store/schedules/insert.ts does, but a million of them at once, and makes some of them due.
+ */
 
 /** Beyond the end of every measurement. */
 const LATER = "2 hours"

@@ -78,8 +78,8 @@ export async function crowd(on, { count, processes }) {
 }
 
 /**
- * Makes schedules due, starts the processes, and calls `use` with the first instant, which is still to come. On a machine
- * that is busy that takes longer than was allowed for: then it is done again, with more time.
+ * Makes schedules due, starts the processes, and calls `use` with the first instant, which is still to come. On a
+ * machine that is busy that takes longer than was allowed for: then it is done again, with more time.
  */
 async function whenDue(on, due, schedulers, use) {
   for (;;) {

@@ -1,4 +1,6 @@
-/** Part "schedules": how late occurrences are with a million schedules, what that costs, and how fast a crowd is served. */
+/**
+ * Part "schedules": how late occurrences are with a million schedules, what that costs, and how fast a crowd is served.
+ */
 
 import { round, table, thousands } from "../tools/measure.mjs"
 import { SHARE } from "../tools/quiet.mjs"
@@ -144,7 +146,7 @@ function inMs(value) {
   return round(value).toLocaleString("en-US")
 }
 
-/** As it is kept: nobody needs more digits. */
+/** As it is kept, without digits that say nothing. */
 function rounded(value) {
   if (typeof value === "number") return Number.isInteger(value) ? value : round(value)
   if (Array.isArray(value)) return value.map(rounded)

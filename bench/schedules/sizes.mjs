@@ -3,7 +3,7 @@ export const FULL = {
   many: 1_000_000,
   few: 10_000,
   perSecond: 1_000,
-  /** Seconds that count: of the lateness itself, of what is compared with it, and of looking at an idle process. */
+  /** Measured seconds: of the lateness itself, of the loads beside it, and of an idle process. */
   longS: 60,
   shortS: 15,
   idleS: 15,
@@ -21,7 +21,7 @@ export const QUICK = {
   atOnce: 10_000,
 }
 
-/** Fired like the others, but not counted: nobody is measured while still being compiled. */
+/** Fired like the others, but not counted: code is not measured while it is still being compiled. */
 export const WARM_UP_S = 4
 /** With how many processes the crowd is worked off. */
 export const PROCESSES = [1, 2, 4]

@@ -13,7 +13,7 @@ export function byRound(measured, speedOf) {
   return new Map(measured.flatMap(({ round: number, result }) => (result ? [[number, speedOf(result)]] : [])))
 }
 
-/** Of each contender the median of what is left in each round, with the least and the most. */
+/** For each contender the median share that is left in a round, with the least and the most. */
 export function shares(contenders, speedsOf) {
   return Object.fromEntries(
     Object.keys(contenders).flatMap((name) => {

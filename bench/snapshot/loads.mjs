@@ -5,7 +5,10 @@ import { latencySettings, measureLatency } from "../queue/latency.mjs"
 import { countFor, PACE_MS } from "../queue/sizes.mjs"
 import { holdSnapshot } from "../tools/snapshot.mjs"
 
-/** All are due a second after they are enqueued, and three seconds' worth of the fastest may wait: nobody is held up. */
+/**
+ * All are due a second after they are enqueued, and three seconds' worth of the fastest may wait: no contender is held
+ * up.
+ */
 const DELAY_MS = 1_000
 const DELAYED_WAITING = 120_000
 /** Runs at once, everywhere, of the job that has a limit. */
@@ -45,7 +48,7 @@ function settingsOf({ name, settings }, { load }) {
   const { isOurs, isLatency, delayMs, cap } = LOADS[load]
   if (isOurs && name !== "carillon") return undefined
   if (isLatency) return latencySettings(settings, { isSame: false })
-  // Nobody is told of what comes due: some have to look for it more often.
+  // No notification says that a job comes due: some contenders have to look for it more often.
   if (delayMs !== undefined) return settings.delayed ?? settings.both
   // More slots than that, or there would be nothing to limit.
   return cap === undefined ? settings.both : { ...settings.both, cap, slots: 10 * cap }
@@ -54,7 +57,7 @@ function settingsOf({ name, settings }, { load }) {
 async function measure(subject, { load, isHeld }, sizes) {
   const { seconds, heldFromS, judgedS } = sizes
   let release = async () => {}
-  /** Later: whoever looks at what happens while it is held has to be at full speed before. */
+  /** Later: a profile of what happens while it is held begins at full speed. */
   const meanwhile = async () => {
     const holding = isHeld ? holdAfter(subject.place.url, heldFromS) : undefined
     return async () => {
@@ -70,7 +73,7 @@ async function measure(subject, { load, isHeld }, sizes) {
     return { ...found, atTheEnd: found.medianMs, speed: 1 / found.medianMs }
   }
   const { delayMs, mostWaiting: most } = LOADS[load]
-  // Of whoever is an order of magnitude slower it would be half a minute's worth.
+  // For a contender that is an order of magnitude slower it would be half a minute's worth.
   const mostWaiting = most && countFor(subject.contender, most)
   const found = await enqueueAndExecute(subject, { seconds, delayMs, mostWaiting, meanwhile }, sizes)
   // Before the end, when the last are only executed. Whole seconds: some execute thousands at a time.

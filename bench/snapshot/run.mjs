@@ -1,5 +1,5 @@
 /**
- * Part "snapshot": loads with and without a snapshot that somebody holds open for a minute, and how much of the speed is
+ * Part "snapshot": loads with and without a snapshot that is held open for a minute, and how much of the speed is
  * left at the end of that minute. Contenders on Redis are not in it: Redis has no snapshots.
  */
 import { contest } from "../queue/contest.mjs"
@@ -15,7 +15,9 @@ export async function runLoads(part, options) {
   return { ...results, left, floor: FLOOR, aim: AIM }
 }
 
-/** What is left by load and contender, as with and without follow each other in each round. Less latency is more speed. */
+/**
+ * What is left by load and contender, as with and without follow each other in each round. Less latency is more speed.
+ */
 function leftOf({ measured, variants, contenders }) {
   const loads = [...new Set(Object.values(variants).map(({ load }) => load))]
   return Object.fromEntries(

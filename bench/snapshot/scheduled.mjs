@@ -1,5 +1,5 @@
 /**
- * Part "scheduled": Carillon's schedules while somebody holds a snapshot open: what an occurrence costs, executed, at a pace
+ * Part "scheduled": Carillon's schedules while a snapshot is held open: what an executed occurrence costs, at a pace
  * that leaves the machine some air.
  */
 import { steady } from "../schedules/measures.mjs"

@@ -35,8 +35,8 @@ export function familyMs() {
 }
 
 /**
- * Milliseconds that all cores together were busy, and that they had. What a virtual machine wanted and did not get counts as
- * busy: somebody else had it.
+ * Milliseconds that all cores together were busy, and that they had. What a virtual machine wanted and did not get
+ * counts as busy: another machine had it.
  */
 export function machineMs() {
   try {

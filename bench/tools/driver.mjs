@@ -3,7 +3,7 @@ import { createRequire } from "node:module"
 
 export const pg = createRequire(new URL("../../package.json", import.meta.url))("pg")
 
-/** A connection that breaks is noticed by whoever asks next. */
+/** The next statement notices a connection that broke. */
 export async function connect(url) {
   const client = new pg.Client({ connectionString: url })
   client.on("error", () => {})

@@ -1,6 +1,6 @@
 /**
- * Memory of processes. Only Linux tells. Without what is shared: PostgreSQL's buffers stay mapped from one contender to the
- * next, and would be counted for whoever comes last.
+ * Memory of processes. Only Linux tells. Shared memory is left out: PostgreSQL's buffers stay mapped from one contender
+ * to the next, and would count for the last.
  */
 import { readFileSync } from "node:fs"
 

@@ -1,11 +1,12 @@
 /**
- * Child processes that are asked one thing at a time, bounded in time and ended however it goes. Nobody's heap, timers or
- * compiled code are in another's figures.
+ * Child processes that are asked one thing at a time, bounded in time and ended however it goes. So the heap, timers
+ * and compiled code of one contender are not in another's figures.
  */
 import { fork } from "node:child_process"
 
 /**
- * `file` calls `answerTo`. `onEvent` gets what the process says without being asked. `node` is the program that runs it.
+ * `file` calls `answerTo`. `onEvent` gets what the process says without being asked. `node` is the program that runs
+ * it.
  */
 export function startProcess(file, { name = "process", node, env = {}, mostMs, onEvent = () => {} } = {}) {
   const child = fork(file, {
@@ -64,7 +65,7 @@ export async function unlessEnded(processes, waiting) {
 
 /** In the child: answers what it is asked, by the functions of these names. */
 export function answerTo(answers) {
-  // Also when the parent is gone: nobody wants the result any more.
+  // Also when the parent is gone: no process waits for the result any more.
   process.once("disconnect", () => process.exit())
   process.on("message", async ({ question, task }) => {
     try {

@@ -1,6 +1,6 @@
 /**
- * Sees to it that nobody else uses the machine: on two cores one compiler beside it halves a figure, and not for all
- * contenders alike.
+ * Sees to it that no other program uses the machine: on two cores one compiler beside it halves a figure, and not for
+ * all contenders alike.
  */
 import { setTimeout as sleep } from "node:timers/promises"
 import { familyMs, machineMs } from "./cpu.mjs"
@@ -8,14 +8,14 @@ import { familyMs, machineMs } from "./cpu.mjs"
 /** What others may have of all cores together. */
 export const SHARE = 0.08
 const SAMPLE_MS = 1_000
-/** How often to measure again because somebody came in between. */
+/** How often to measure again because another program came in between. */
 const REPEATS = 5
 /** How long to wait for an idle machine, all in all; after that everything is measured once, and marked. */
 const PATIENCE_MS = 600_000
 
 let waitedMs = 0
 
-/** Measures until nobody interferes, and says in the result how much others had of the machine. */
+/** Measures until no other program interferes, and says in the result how much others had of the machine. */
 export async function measureQuietly(serverMs, measure) {
   for (let repeat = 1; ; repeat += 1) {
     await waitForIdle(serverMs)

@@ -13,7 +13,7 @@ const SETTINGS = {
   appendonly: "yes",
   save: "",
   "maxmemory-policy": "noeviction",
-  // Like the memory and the WAL of PostgreSQL: ample, so that no rewrite of the file falls into somebody's figures.
+  // Ample like the memory and the WAL of PostgreSQL, so that no rewrite of the file falls into a measurement.
   "auto-aof-rewrite-percentage": "0",
 }
 

@@ -11,10 +11,10 @@ import { memoryMb } from "./memory.mjs"
 import { measureQuietly } from "./quiet.mjs"
 
 /**
- * The same for everybody. Commits are durable. Memory and WAL are ample, so that no checkpoint falls into the
+ * The same for all contenders. Commits are durable. Memory and WAL are ample, so that no checkpoint falls into the
  * figures of the one who happens to run when the WAL is full; there is one before each measurement instead. Autovacuum
- * looks around every five seconds and not every minute: in a load that lasts, whoever leaves it the cleaning up is a half
- * faster then.
+ * looks around every five seconds and not every minute: in a load that lasts, contenders that leave it the cleaning up
+ * are half faster then.
  */
 const SETTINGS = {
   fsync: "on",
@@ -28,7 +28,7 @@ const SETTINGS = {
   max_connections: "100",
 }
 
-/** For what takes some seconds: whoever leaves the cleaning up to autovacuum is a third faster without it. */
+/** For loads of some seconds: contenders that leave the cleaning up to autovacuum are a third faster without it. */
 export const USUAL_AUTOVACUUM = { autovacuum_naptime: "1min" }
 
 /** `extra` adds settings: those of a part, or for looking inside. */
@@ -44,7 +44,7 @@ export async function startServer(extra = {}) {
   const { rows } = await admin.query("select current_setting('server_version') as version")
   let made = 0
 
-  /** Stops it, with everybody connected, and starts it again after a while. */
+  /** Stops it while clients are connected, and starts it again after a while. */
   async function restart(downMs) {
     await admin.end()
     await server.stop()
@@ -54,7 +54,7 @@ export async function startServer(extra = {}) {
     backend = await pidOf(admin)
   }
 
-  /** Lends a database in which nobody has been before. */
+  /** Lends a fresh database. */
   async function withDatabase(use) {
     made += 1
     const name = `bench_${made}`
@@ -73,7 +73,7 @@ export async function startServer(extra = {}) {
     await rm(folder, { recursive: true, force: true })
   }
 
-  // Who is impatient shall not leave a server behind.
+  // An interrupted measurement leaves no server behind.
   for (const signal of ["SIGINT", "SIGTERM"]) {
     process.once(signal, () => void stop().finally(() => process.exit(1)))
   }

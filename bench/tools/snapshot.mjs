@@ -1,4 +1,4 @@
-/** Somebody's transaction that holds a snapshot: as long as it does, nothing that dies can be cleaned up. */
+/** A transaction that holds a snapshot: as long as it does, PostgreSQL cannot clean up what dies. */
 import { pg } from "./driver.mjs"
 
 /** Resolves when it is held, with a function that lets go of it. */

@@ -1,4 +1,7 @@
-/** BullMQ on Redis, with the append-only file flushed once a second: a crash of the machine loses up to a second of jobs. */
+/**
+ * BullMQ on Redis, with the append-only file flushed once a second: a crash of the machine loses up to a second of
+ * jobs.
+ */
 import { createBullmq } from "./bullmq.mjs"
 
 const BULK = { batch: 100, inFlight: 8, keep: false }

@@ -1,6 +1,6 @@
 /**
- * DBOS queues. What runs is a workflow, recorded with its input and its result; a workflow without steps is the least it
- * can do. Queues are polled: the interval can be made short, and that is its best setting.
+ * DBOS queues. What runs is a workflow, recorded with its input and its result; a workflow without steps is the least
+ * it can do. Queues are polled: the interval can be made short, and that is its best setting.
  */
 import { pg } from "../../tools/driver.mjs"
 
@@ -156,7 +156,7 @@ function configure(DBOS, url, more) {
 
 async function inTransaction(pool, work) {
   const connection = await pool.connect()
-  // A connection that is lent out has nobody else to tell that it broke.
+  // A connection that is lent out tells no other listener that it broke.
   connection.on("error", complain)
   let failure
   try {
