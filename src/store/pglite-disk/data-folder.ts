@@ -3,6 +3,7 @@ import { lstat, mkdir, readlink, realpath } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { DEFAULTS } from "../../defaults.ts"
 import type { Host } from "../../runtime/host.ts"
+import { hideFromGit } from "../embedded/data-folder.ts"
 import { absentOn } from "../embedded/failure.ts"
 import { pgliteFailed } from "./failure.ts"
 
@@ -36,7 +37,8 @@ export async function openDataFolder(host: Host, dataDir: string | undefined): P
     // A link is followed by hand because its target may have been deleted, and mkdir would stumble over it.
     const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL"))
     const place = link === undefined ? wanted : resolve(dirname(wanted), link)
-    await mkdir(place, { recursive: true, mode: 0o700 })
+    const made = await mkdir(place, { recursive: true, mode: 0o700 })
+    if (made !== undefined) await hideFromGit(place)
     return await realpath(place)
   } catch (error) {
     throw pgliteFailed(`The data folder ${wanted} could not be opened`, error)
