@@ -305,6 +305,8 @@ CREATE TABLE carillon.workers (
   dead boolean DEFAULT false NOT NULL,
   jobs text[] DEFAULT '{}'::text[] NOT NULL,
   version text,
+  home text,
+  born text,
   CONSTRAINT workers_pkey PRIMARY KEY (lease)
 ) WITH (fillfactor=50);
 

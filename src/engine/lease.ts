@@ -90,9 +90,10 @@ export function createLease(parts: LeaseParts): Lease {
     const lease = runtime.newId()
     id = lease
     const renewedAtMs = runtime.monotonicMs()
+    const mark = runtime.processes?.self ?? { home: null, born: null }
     await database.run(
       registerWorker,
-      { lease, hostname: facts.hostname, pid: facts.pid, pools, jobs, version, leaseMs },
+      { lease, hostname: facts.hostname, pid: facts.pid, ...mark, pools, jobs, version, leaseMs },
       // One that comes later than it lasts is of no use.
       { lane: "vital", deadlineMs: Math.min(leaseMs, DEFAULTS.deadlineMs) },
     )

@@ -137,6 +137,11 @@ export type CarillonEvent =
       readonly runs: number
       readonly because: "dead" | "expired" | "server-changed"
     }
+  /**
+   * When this process started, others held runs under leases that it cannot judge: if they are dead, the runs wait until
+   * the leases end, the last of them at `until`. Processes of the same host that are dead are taken over from at once.
+   */
+  | { readonly type: "leases.awaited"; readonly workers: readonly string[]; readonly until: Date }
   /** This process took back the runs of others that had fallen silent. */
   | { readonly type: "lease.reaped"; readonly leases: readonly string[]; readonly runs: number }
   /** A run was written and committed. */
@@ -196,6 +201,7 @@ export const EVENT_TYPES = [
   "zones.outdated",
   "runs.unhandled",
   "lease.lost",
+  "leases.awaited",
   "lease.reaped",
   "run.enqueued",
   "attempt.started",

@@ -3,6 +3,7 @@ import type { JobChange } from "../job/reconcile.ts"
 import { recordError } from "../queue/error-record.ts"
 import { fingerprintOf } from "../queue/fingerprint.ts"
 import type { Host } from "../runtime/host.ts"
+import { formatInstant } from "../time/instant.ts"
 import type { CarillonEvent, LossReason, UnhandledJob } from "./events.ts"
 import { createFold } from "./fold.ts"
 import { fieldsOf, samenessOf } from "./log-fields.ts"
@@ -117,6 +118,13 @@ function lineOf(event: CarillonEvent): Line {
       return {
         level: "error",
         text: `lease lost with ${counted(event.runs, "run")} under way, because ${LOSSES[event.because]}`,
+      }
+    case "leases.awaited":
+      return {
+        level: "info",
+        text:
+          `${counted(event.workers.length, "other worker")} (${someOf(event.workers)}) held runs when this process ` +
+          `started; if dead, their leases end by ${formatInstant(event.until.getTime())}, and then their runs go on`,
       }
     case "lease.reaped":
       return {
@@ -272,6 +280,13 @@ function releasedLevel({ durationMs }: { readonly durationMs: number }): Level {
 function nameOf(event: { readonly job: string; readonly run: string; readonly attempt: number }): string {
   return `${event.job} ${event.run} attempt ${event.attempt}`
 }
+
+function someOf(names: readonly string[]): string {
+  const shown = names.slice(0, MOST_NAMES).join(", ")
+  return names.length > MOST_NAMES ? `${shown}, ...` : shown
+}
+
+const MOST_NAMES = 5
 
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`

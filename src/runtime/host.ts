@@ -7,6 +7,7 @@
  * purpose: what is due, expired or late is decided by the database's clock.
  */
 import type { CrashPoint } from "./crash-points.ts"
+import type { ProcessProof } from "./process-proof.ts"
 
 export interface Host {
   /** Milliseconds that only ever grow, alike in all threads. For waits and measurements, never for what is due. */
@@ -39,6 +40,8 @@ export interface Host {
    * can be none. It never keeps the process alive, and its death does not end the process.
    */
   readonly startThread: (options: ThreadOptions) => Thread | undefined
+  /** What others can prove about processes of this host. @default nothing */
+  readonly processes?: ProcessProof
   readonly facts: HostFacts
 }
 

@@ -1,11 +1,12 @@
 /** The `Host` and `Terminal` of a real process: the only file that touches ambient time, chance and `process`. */
 import { randomFillSync } from "node:crypto"
-import { writeSync } from "node:fs"
+import { readFileSync, readlinkSync, writeSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
 import { basename } from "node:path"
 import { parentPort, Worker, workerData } from "node:worker_threads"
 import type { Host, Thread, ThreadInside, ThreadOptions, Timer } from "./host.ts"
 import { createIdSource } from "./id-source.ts"
+import { createProcessProof } from "./process-proof.ts"
 import type { Terminal } from "./terminal.ts"
 
 /** The longest wait that one timer of the platform can hold; a longer one would fire at once. */
@@ -29,6 +30,14 @@ export function createSystemHost(): Host {
       process[to === "out" ? "stdout" : "stderr"].write(`${line}\n`)
     },
     startThread,
+    processes: createProcessProof({
+      platform: process.platform,
+      hostname: hostname(),
+      pid: process.pid,
+      readText: (path) => readFileSync(path, "utf8"),
+      readLink: (path) => readlinkSync(path),
+      isUnknown,
+    }),
     facts: {
       pid: process.pid,
       program: basename(process.argv[1] ?? process.execPath),
@@ -43,6 +52,16 @@ export function createSystemHost(): Host {
       tempDir: tmpdir(),
       env: process.env,
     },
+  }
+}
+
+/** Signal 0 reaches no one: it only asks. One that may not be signalled is there. */
+function isUnknown(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return false
+  } catch (error) {
+    return (error as { code?: unknown }).code === "ESRCH"
   }
 }
 

@@ -51,7 +51,16 @@ const forgetAll = statement({
 /** Opens a lease of a process that has handlers for these jobs, and for no others. */
 export async function openIdleLease(on: Runner, jobs: readonly string[] = ["nothing"]): Promise<string> {
   const lease = host.newId()
-  const process = { hostname: "here", pid: 1, pools: ["default"], jobs, version: null, leaseMs: 86_400_000 }
+  const process = {
+    hostname: "here",
+    pid: 1,
+    home: null,
+    born: null,
+    pools: ["default"],
+    jobs,
+    version: null,
+    leaseMs: 86_400_000,
+  }
   await on.run(registerWorker, { lease, ...process })
   return lease
 }

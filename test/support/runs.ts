@@ -100,7 +100,15 @@ export function paramsOf(ids: readonly string[], runs: readonly NewRun[]): Inser
 
 export async function openLease(on: Runner, leaseMs = 60_000): Promise<string> {
   const lease = host.newId()
-  const process = { hostname: "here", pid: 1, pools: ["default"], jobs: ["greet"], version: "1.2.3" }
+  const process = {
+    hostname: "here",
+    pid: 1,
+    home: null,
+    born: null,
+    pools: ["default"],
+    jobs: ["greet"],
+    version: "1.2.3",
+  }
   await on.run(registerWorker, { lease, ...process, leaseMs })
   return lease
 }

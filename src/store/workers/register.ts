@@ -12,6 +12,8 @@ export const registerWorker = statement({
     lease: uuid,
     hostname: text,
     pid: int,
+    home: nullable(text),
+    born: nullable(text),
     pools: list(text),
     jobs: list(text),
     version: nullable(text),
@@ -19,7 +21,8 @@ export const registerWorker = statement({
   },
   returns: {},
   sql: `
-  insert into {workers} (lease, hostname, pid, pools, jobs, version, started_at, expires_at)
-  values (@lease, @hostname, @pid, @pools, @jobs, @version, {now}, {now} + @leaseMs * interval '1 millisecond')
+  insert into {workers} (lease, hostname, pid, home, born, pools, jobs, version, started_at, expires_at)
+  values (@lease, @hostname, @pid, @home, @born, @pools, @jobs, @version,
+    {now}, {now} + @leaseMs * interval '1 millisecond')
 `,
 })
