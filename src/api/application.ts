@@ -12,6 +12,7 @@ import { wallClock } from "../runtime/system.ts"
 import { withoutPassword } from "../store/embedded/endpoint.ts"
 import { migrate } from "../store/migrate.ts"
 import { assertPrivileges } from "../store/roles/standing.ts"
+import type { ServerReports } from "../store/server/server.ts"
 import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
 import type { ResolvedOptions } from "./options.ts"
@@ -45,7 +46,7 @@ const RETRY_CAP_MS = 10_000
 export function createApplication(
   host: Host,
   options: ResolvedOptions,
-  openDatabase: (onUnreachable: (error: unknown) => void) => Promise<OpenedDatabase>,
+  openDatabase: (reports: ServerReports) => Promise<OpenedDatabase>,
 ): Application {
   const { logger } = options
   const log = createLog(host, logger ? outputOf(logger) : terminalOutput({ host, nowMs: wallClock.nowMs }))
@@ -57,7 +58,10 @@ export function createApplication(
   let stopped: Promise<void> | undefined
 
   const connect = once(async (): Promise<Runtime> => {
-    const opened = await openDatabase((error) => events.emit({ type: "database.unreachable", error }))
+    const opened = await openDatabase({
+      onUnreachable: (error) => events.emit({ type: "database.unreachable", error }),
+      onRefused: (error, held) => events.emit({ type: "database.crowded", error, held }),
+    })
     url = opened.url
     if (url !== undefined) events.emit({ type: "embedded.started", url: withoutPassword(url) })
     if (opened.pglite) {

@@ -129,7 +129,7 @@ export function createCarillonOn(host: Host, options: CarillonOptions): Carillon
   const resolved = resolveOptions(options)
   return publish(
     host,
-    createApplication(host, resolved, (onUnreachable) => openDatabase(host, resolved, onUnreachable)),
+    createApplication(host, resolved, (reports) => openDatabase(host, resolved, reports)),
   )
 }
 

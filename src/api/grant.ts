@@ -20,7 +20,7 @@ export async function grant(
   place: Place,
   { role, isPrinted }: GrantOptions,
 ): Promise<string | undefined> {
-  const { database } = await openDatabase(host, resolveOptions(place), () => {})
+  const { database } = await openDatabase(host, resolveOptions(place), {})
   try {
     if (isPrinted) return await planGrant(database, role)
     const missing = await missingMigrations(database)

@@ -7,7 +7,7 @@ import { loadPglite, openPglite } from "../store/pglite.ts"
 import { type Contents, lookInto } from "../store/pglite-disk/data-folder.ts"
 import { openPgliteOnDisk } from "../store/pglite-disk/open.ts"
 import { whyNotEmbedded } from "../store/pglite-disk/why-not-embedded.ts"
-import { openServer } from "../store/server/server.ts"
+import { openServer, type ServerReports } from "../store/server/server.ts"
 import type { ResolvedOptions } from "./options.ts"
 
 export interface OpenedDatabase {
@@ -18,26 +18,24 @@ export interface OpenedDatabase {
   readonly pglite?: { readonly folder: string; readonly because: "chosen" | "no-binaries" }
 }
 
-type OnUnreachable = (error: unknown) => void
-
 export async function openDatabase(
   host: Host,
   options: ResolvedOptions,
-  onUnreachable: OnUnreachable,
+  reports: ServerReports,
 ): Promise<OpenedDatabase> {
-  const { database: address, schema } = options
+  const { database: address, schema, maxConnections } = options
   if (address === "memory") return { database: await openPglite(host, { schema }), url: undefined }
-  if (address === undefined) return openOwn(host, options, onUnreachable)
+  if (address === undefined) return openOwn(host, options, reports)
   const contents = address === "pglite" ? await lookInto(host, options.dataDir) : undefined
   if (contents !== undefined) return openOnDisk(host, options, { contents, because: "chosen" })
-  return { database: openServer(host, { url: address, schema, onUnreachable }), url: undefined }
+  return { database: openServer(host, { url: address, schema, maxConnections, reports }), url: undefined }
 }
 
 /** The embedded server; where it cannot run, PGlite. Never one of them beside the data of the other. */
 async function openOwn(
   host: Host,
   options: ResolvedOptions,
-  onUnreachable: OnUnreachable,
+  reports: ServerReports,
 ): Promise<OpenedDatabase> {
   const contents = await lookInto(host, options.dataDir)
   const cause = await whyNotEmbedded(host)
@@ -46,19 +44,19 @@ async function openOwn(
     return openOnDisk(host, options, { contents, because: "no-binaries", cause })
   }
   if (contents.pglite) throw heldByPglite(contents)
-  return openEmbedded(host, options, onUnreachable)
+  return openEmbedded(host, options, reports)
 }
 
 async function openEmbedded(
   host: Host,
   options: ResolvedOptions,
-  onUnreachable: OnUnreachable,
+  reports: ServerReports,
 ): Promise<OpenedDatabase> {
   const { dataDir } = options
   // Only one that was asked for is insisted on.
   const server = await startEmbedded(host, dataDir === undefined ? {} : { dataDir })
-  const { schema } = options
-  const database = openServer(host, { url: server.url, schema, engine: "embedded", onUnreachable })
+  const { schema, maxConnections } = options
+  const database = openServer(host, { url: server.url, schema, engine: "embedded", maxConnections, reports })
   const close = async () => {
     await database.close()
     await server.stop()

@@ -21,6 +21,7 @@ import {
   satisfies,
 } from "../options/check.ts"
 import { nearest } from "../options/nearest.ts"
+import { FEWEST_CONNECTIONS } from "../store/server/share.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 import { jobValueCheck } from "./assert-job.ts"
 import { type DeclaredSchedule, readSchedules } from "./declared-schedules.ts"
@@ -98,6 +99,8 @@ export interface CarillonOptions {
    * @default true
    */
   readonly wakeups?: boolean
+  /** How many connections to the database this process may hold. Without effect on PGlite. */
+  readonly connections?: ConnectionOptions
   /**
    * Receives everything that is worth telling, one line for each event: any object with `debug`, `info`, `warn` and
    * `error`. One that is shaped like pino receives fields as well.
@@ -105,6 +108,18 @@ export interface CarillonOptions {
    * @default what matters to operators goes to stderr: readable on a terminal, one JSON object per line elsewhere
    */
   readonly logger?: Logger
+}
+
+export interface ConnectionOptions {
+  /**
+   * The most that this process holds at once, from 2 on. What is vital comes first, then claims and enqueues. From 3 on a
+   * thread has one of its own to renew the lease with, from 4 on one listens for wake-ups, and from 5 on transactions of
+   * handlers have their own. Below that the event loop renews, work is found by looking, and an open
+   * `ctx.transaction` keeps this process from claiming and enqueuing.
+   *
+   * @default 22; an idle process holds about five of them
+   */
+  readonly max?: number
 }
 
 export interface StopOptions {
@@ -128,6 +143,7 @@ export interface ResolvedOptions {
   readonly version: string | undefined
   readonly schedules: DeclaredSchedules | undefined
   readonly wakeups: boolean
+  readonly maxConnections: number | undefined
   readonly logger: Logger | undefined
 }
 
@@ -169,6 +185,7 @@ const carillonCheck = object({
   application: optional(satisfies("a text of 1 to 100 characters", isShortText)),
   version: optional(satisfies("a text of 1 to 100 characters", isShortText)),
   wakeups: optional(satisfies("true or false", (value) => typeof value === "boolean")),
+  connections: optional(object({ max: optional(integer({ min: FEWEST_CONNECTIONS, max: 1_000 })) })),
   logger: optional(
     satisfies("an object with the methods debug, info, warn and error", (value) =>
       ["debug", "info", "warn", "error"].every(
@@ -207,6 +224,7 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
       definitions,
     },
     wakeups: options.wakeups ?? true,
+    maxConnections: options.connections?.max,
     logger: options.logger,
   }
 }

@@ -19,7 +19,7 @@ export function importFrom(host: Host, place: Place, options: ImportOptions): Pr
 }
 
 async function withRuntime<T>(host: Host, place: Place, use: (runtime: Runtime) => Promise<T>): Promise<T> {
-  const { database } = await openDatabase(host, resolveOptions(place), () => {})
+  const { database } = await openDatabase(host, resolveOptions(place), {})
   try {
     return await use({ ...host, database })
   } finally {

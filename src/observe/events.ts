@@ -6,6 +6,11 @@ import type { ScheduleChange } from "../schedule/reconcile.ts"
 export type CarillonEvent =
   /** A connection could not be opened; told once, until one can be opened again. */
   | { readonly type: "database.unreachable"; readonly error: unknown }
+  /**
+   * The server refuses another connection, so this process goes on with the `held` ones that it has; told once, and again
+   * after a minute without that.
+   */
+  | { readonly type: "database.crowded"; readonly error: unknown; readonly held: number }
   /** Jobs that were declared but whose pools are not among `pools`: other processes have to execute them. */
   | { readonly type: "pools.unserved"; readonly jobs: readonly string[] }
   /** The embedded server runs, and can be reached here. */
@@ -177,6 +182,7 @@ export type CarillonEvent =
 /** Every type of event there is. */
 export const EVENT_TYPES = [
   "database.unreachable",
+  "database.crowded",
   "pools.unserved",
   "embedded.started",
   "pglite.opened",

@@ -76,6 +76,13 @@ function lineOf(event: CarillonEvent): Line {
         level: "warn",
         text: `the database cannot be reached, trying again and again: ${messageOf(event.error)}`,
       }
+    case "database.crowded":
+      return {
+        level: "warn",
+        text:
+          `the database has no more connections to give, so this process goes on with ${event.held}: ` +
+          `${messageOf(event.error)}. Allow more there, or fewer here: \`connections: { max }\``,
+      }
     case "pools.unserved":
       return {
         level: "warn",

@@ -10,6 +10,7 @@ import type { Listener } from "../database.ts"
 import { closedError } from "../database-error.ts"
 import { quoteIdentifier } from "../statement.ts"
 import type { Connection, connect } from "./connection.ts"
+import { isRefused } from "./pool.ts"
 
 export interface Notifications {
   readonly listen: (channel: string, onMessage: (payload: string) => void) => Promise<Listener>
@@ -23,7 +24,13 @@ const REST_CAP_MS = 10_000
 const PULSE_MS = 30_000
 const PULSE = { label: "pulse", text: "select" }
 
-export function createNotifications(host: Host, url: string, dial: typeof connect): Notifications {
+/** `onRefused`: the server has no connection to spare. Whoever wanted to listen does without until it has. */
+export function createNotifications(
+  host: Host,
+  url: string,
+  dial: typeof connect,
+  onRefused: (error: unknown) => void = () => {},
+): Notifications {
   const handlers = new Map<string, Set<(payload: string) => void>>()
   const stopped = createStop()
   let connection: Connection | undefined
@@ -43,8 +50,12 @@ export function createNotifications(host: Host, url: string, dial: typeof connec
         failures = 0
         onFirst()
         await stayAlive(connection, ended)
-      } catch {
+      } catch (error) {
         connection?.destroy()
+        if (isRefused(error)) {
+          onRefused(error)
+          onFirst()
+        }
       }
       const restMs = host.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
       await host.sleep(restMs, stopped.signal)
@@ -95,6 +106,8 @@ export function createNotifications(host: Host, url: string, dial: typeof connec
     close: async () => {
       stopped.abort()
       handlers.clear()
+      // It may be waiting for a server that does not answer.
+      await connection?.close()
       await loop
     },
   }

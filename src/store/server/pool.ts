@@ -2,18 +2,29 @@
  * A bounded set of connections that are lent out one call at a time and replaced when they break.
  *
  * Opening is retried with jitter until the caller's deadline, so a server that restarts is a pause and not
- * an error. There is no loop in the background: who needs a connection makes one.
+ * an error. There is no loop in the background: who needs a connection makes one. While others are there, one is made at
+ * a time and callers take whichever is free first, so that there are as many as are needed at once; what is idle for ten
+ * seconds is closed.
+ *
+ * A server that refuses another connection is left alone for some seconds. Callers wait for one that is there: of this
+ * pool, or of another pool of the process if this one has none.
  */
 import { DatabaseError } from "../../errors.ts"
-import type { Host } from "../../runtime/host.ts"
+import type { Host, Timer } from "../../runtime/host.ts"
 import { createStop } from "../../runtime/stop.ts"
 import { closedError, sqlStateOf } from "../database-error.ts"
 import type { Plan } from "../statement.ts"
 import type { Connection, connect } from "./connection.ts"
 
 export interface Pool {
-  /** Lends a connection for the time of `use`. */
-  readonly lend: <T>(deadlineAtMs: number, use: (connection: Connection) => Promise<T>) => Promise<T>
+  /** Lends a connection for the time of `use`. Before others who wait, if it `isUrgent`. */
+  readonly lend: <T>(
+    deadlineAtMs: number,
+    use: (connection: Connection) => Promise<T>,
+    isUrgent?: boolean,
+  ) => Promise<T>
+  /** How many connections there are. */
+  readonly size: () => number
   /** Drops every connection once it is free: they lead to a server that is no longer the right one. */
   readonly evict: () => void
   readonly close: () => Promise<void>
@@ -26,9 +37,17 @@ interface Waiter {
 const REDIAL_BASE_MS = 50
 const REDIAL_CAP_MS = 5_000
 const DIAL_MS = 10_000
+/** For how long a server is asked for no more connections than it has given. */
+const CROWDED_MS = 5_000
+const IDLE_MS = 10_000
 
 /** Wrong password, no such user or database: time does not heal these. */
 const PERMANENT = /^(28|3D)/
+
+/** The server, the database or the role has as many connections as it may. */
+export function isRefused(error: unknown): boolean {
+  return sqlStateOf(error) === "53300"
+}
 
 export interface PoolOptions {
   readonly url: string
@@ -36,23 +55,45 @@ export interface PoolOptions {
   readonly connect: typeof connect
   /** What statements are planned for where that can be said once for a connection. @default "free" */
   readonly plan?: Plan
+  /** How many are kept when nobody needs them. @default 1 */
+  readonly keep?: number
   /** Called with the first failure to open a connection, and again only after one could be opened. */
   readonly onUnreachable?: ((error: unknown) => void) | undefined
+  /** The server has refused another connection. */
+  readonly onRefused?: ((error: unknown) => void) | undefined
+  /** Pools whose connections serve as well when this one can have none, and whether its callers go first there. */
+  readonly others?: { readonly pools: () => readonly Pool[]; readonly isUrgent: boolean }
 }
 
 export function createPool(host: Host, options: PoolOptions): Pool {
+  const { keep = 1 } = options
   let isUnreachable = false
+  /** The last one was used last. */
   const idle: Connection[] = []
   const waiting: Waiter[] = []
   /** Every connection, with the number of evictions before it was made. */
   const live = new Map<Connection, number>()
+  /** When each was last given back. */
+  const backAtMs = new WeakMap<Connection, number>()
   const closing = createStop()
   let evictions = 0
   /** Those that are being made included. */
   let open = 0
+  let dialing = 0
+  let crowdedUntilMs = Number.NEGATIVE_INFINITY
+  let sweeping: Timer | undefined
 
-  async function lend<T>(deadlineAtMs: number, use: (connection: Connection) => Promise<T>): Promise<T> {
-    const connection = await acquire(deadlineAtMs)
+  async function lend<T>(
+    deadlineAtMs: number,
+    use: (connection: Connection) => Promise<T>,
+    isUrgent = false,
+  ): Promise<T> {
+    const connection = await acquire(deadlineAtMs, isUrgent)
+    if (connection === "elsewhere") {
+      const other = options.others?.pools().find((pool) => pool.size() > 0)
+      if (other) return other.lend(deadlineAtMs, use, options.others?.isUrgent)
+      return lend(deadlineAtMs, use, isUrgent)
+    }
     try {
       return await use(connection)
     } finally {
@@ -60,22 +101,52 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     }
   }
 
-  async function acquire(deadlineAtMs: number): Promise<Connection> {
+  async function acquire(deadlineAtMs: number, isUrgent: boolean): Promise<Connection | "elsewhere"> {
     for (;;) {
       if (closing.signal.aborted) throw closedError()
       const connection = idle.pop()
       if (connection?.usable()) return connection
       if (connection) continue
-      if (open < options.max) return dial(deadlineAtMs)
-      const given = await wait(deadlineAtMs)
+      if (isCrowded() && live.size === 0 && hasOthers()) return "elsewhere"
+      if (mayDial()) {
+        const made = await dial(deadlineAtMs)
+        if (made) return made
+        continue
+      }
+      const given = await wait(deadlineAtMs, isUrgent)
       if (given) return given
       if (host.monotonicMs() >= deadlineAtMs) throw unavailable("all connections are busy")
     }
   }
 
-  /** Opens a connection, however often it takes, until the deadline. */
-  async function dial(deadlineAtMs: number): Promise<Connection> {
+  /** While there are some, one more at a time: often one of them is free before it is made. */
+  function mayDial(): boolean {
+    if (open >= options.max) return false
+    return live.size === 0 || (dialing === 0 && !isCrowded())
+  }
+
+  function isCrowded(): boolean {
+    return host.monotonicMs() < crowdedUntilMs
+  }
+
+  function hasOthers(): boolean {
+    return options.others?.pools().some((pool) => pool.size() > 0) ?? false
+  }
+
+  /** Opens a connection, however often it takes, until the deadline. `undefined`: there will be none for now. */
+  async function dial(deadlineAtMs: number): Promise<Connection | undefined> {
     open += 1
+    dialing += 1
+    try {
+      return await dialAgain(deadlineAtMs)
+    } catch (error) {
+      dialing -= 1
+      slotFreed()
+      throw error
+    }
+  }
+
+  async function dialAgain(deadlineAtMs: number): Promise<Connection | undefined> {
     const { url, plan } = options
     const { signal } = closing
     for (let failures = 0; ; failures += 1) {
@@ -92,14 +163,23 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         isUnreachable = false
         live.set(connection, evictionsBefore)
         connection.onEnd(() => forget(connection))
+        dialing -= 1
+        // One who has been waiting meanwhile may make another.
+        if (open < options.max) waiting.shift()?.give(undefined)
         return connection
       } catch (error) {
-        if (!isUnreachable && !signal.aborted) options.onUnreachable?.(error)
-        isUnreachable = true
-        const restMs = host.random() * Math.min(REDIAL_CAP_MS, REDIAL_BASE_MS * 2 ** failures)
         const hopeless = signal.aborted || PERMANENT.test(sqlStateOf(error) ?? "")
+        tell(error, hopeless)
+        if (isRefused(error)) {
+          crowdedUntilMs = host.monotonicMs() + CROWDED_MS * (0.5 + host.random() / 2)
+          if (live.size > 0 || hasOthers()) {
+            dialing -= 1
+            slotFreed()
+            return undefined
+          }
+        }
+        const restMs = host.random() * Math.min(REDIAL_CAP_MS, REDIAL_BASE_MS * 2 ** failures)
         if (hopeless || host.monotonicMs() + restMs >= deadlineAtMs) {
-          slotFreed()
           throw unavailable(error instanceof Error ? error.message : String(error), error)
         }
         await host.sleep(restMs, signal)
@@ -107,7 +187,18 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     }
   }
 
-  function wait(deadlineAtMs: number): Promise<Connection | undefined> {
+  /** What will not heal is an error of the call, and nothing that is tried again. */
+  function tell(error: unknown, hopeless: boolean): void {
+    if (hopeless) return
+    if (isRefused(error)) {
+      options.onRefused?.(error)
+    } else {
+      if (!isUnreachable) options.onUnreachable?.(error)
+      isUnreachable = true
+    }
+  }
+
+  function wait(deadlineAtMs: number, isUrgent: boolean): Promise<Connection | undefined> {
     return new Promise((resolve) => {
       const waiter: Waiter = {
         give: (connection) => {
@@ -119,7 +210,8 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         waiting.splice(waiting.indexOf(waiter), 1)
         resolve(undefined)
       })
-      waiting.push(waiter)
+      if (isUrgent) waiting.unshift(waiter)
+      else waiting.push(waiter)
     })
   }
 
@@ -127,8 +219,28 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     if (closing.signal.aborted || live.get(connection) !== evictions) connection.destroy()
     if (!connection.usable()) return
     const next = waiting.shift()
+    backAtMs.set(connection, host.monotonicMs())
     if (next) next.give(connection)
     else idle.push(connection)
+    if (live.size > keep) sweeping ??= host.after(IDLE_MS, sweep)
+  }
+
+  /** Closes those that nobody has needed for a while. */
+  function sweep(): void {
+    sweeping = undefined
+    const nowMs = host.monotonicMs()
+    const overAtMs = (connection: Connection) => (backAtMs.get(connection) ?? nowMs) + IDLE_MS
+    let tooMany = live.size - keep
+    for (const connection of [...idle]) {
+      if (tooMany <= 0 || overAtMs(connection) > nowMs) break
+      idle.shift()
+      tooMany -= 1
+      void connection.close()
+    }
+    const [longest] = idle
+    if (tooMany > 0 && longest) {
+      sweeping = host.after(overAtMs(longest) - nowMs, sweep)
+    }
   }
 
   function forget(connection: Connection): void {
@@ -146,12 +258,14 @@ export function createPool(host: Host, options: PoolOptions): Pool {
 
   return {
     lend,
+    size: () => live.size,
     evict: () => {
       evictions += 1
       for (const connection of [...idle]) connection.destroy()
     },
     close: async () => {
       closing.abort()
+      sweeping?.cancel()
       for (const waiter of waiting.splice(0)) waiter.give(undefined)
       await Promise.all([...live.keys()].map((connection) => connection.close()))
     },

@@ -10,6 +10,7 @@ import type { Answer, Command } from "./command.ts"
 import { type Connection, connect } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
 import { createPool, type Pool } from "./pool.ts"
+import { MOST_CONNECTIONS, shareConnections } from "./share.ts"
 import { begin, COMMIT, openTransaction, type Session } from "./transaction.ts"
 
 export interface ServerOptions {
@@ -19,12 +20,22 @@ export interface ServerOptions {
   readonly workConnections?: number
   readonly vitalConnections?: number
   readonly handlerConnections?: number
-  /** Called when connections cannot be opened any more, once until they can. */
-  readonly onUnreachable?: (error: unknown) => void
+  /** How many connections this process may hold, all in all. @default as many as the lanes may */
+  readonly maxConnections?: number | undefined
+  readonly reports?: ServerReports
   /** How connections are made; a simulated network has its own. */
   readonly connect?: typeof connect
 }
 
+/** What is told of a server that is in trouble. */
+export interface ServerReports {
+  /** Called when connections cannot be opened any more, once until they can. */
+  readonly onUnreachable?: (error: unknown) => void
+  /** Called when the server refuses another connection, once until a minute has passed without that. */
+  readonly onRefused?: (error: unknown, held: number) => void
+}
+
+const REFUSED_AGAIN_MS = 60_000
 const REPEAT_BASE_MS = 20
 const REPEAT_CAP_MS = 1_000
 /** A question may also be asked again when nobody knows what became of it; but it may be what ends its connections. */
@@ -32,27 +43,46 @@ const MOST_LOSSES = 3
 
 export function openServer(host: Host, options: ServerOptions): Database {
   const { url, schema, connect: dial = connect } = options
-  const pools: Record<Lane, Pool> = {
-    work: createPool(host, {
-      url,
-      max: options.workConnections ?? DEFAULTS.workConnections,
-      plan: "index",
-      onUnreachable: options.onUnreachable,
-      connect: dial,
-    }),
-    vital: createPool(host, {
-      url,
-      max: options.vitalConnections ?? DEFAULTS.vitalConnections,
-      plan: "hashed",
-      connect: dial,
-    }),
-    handler: createPool(host, {
-      url,
-      max: options.handlerConnections ?? DEFAULTS.handlerConnections,
-      connect: dial,
-    }),
+  const { reports = {} } = options
+  const shares = shareConnections(options.maxConnections ?? MOST_CONNECTIONS)
+  let refusedAtMs = Number.NEGATIVE_INFINITY
+
+  const onRefused = (error: unknown) => {
+    const nowMs = host.monotonicMs()
+    const isNews = nowMs - refusedAtMs > REFUSED_AGAIN_MS
+    refusedAtMs = nowMs
+    const held = [work, vital, ...(handler === work ? [] : [handler])].reduce(
+      (sum, pool) => sum + pool.size(),
+      0,
+    )
+    if (isNews) reports.onRefused?.(error, held)
   }
-  const notifications = createNotifications(host, url, dial)
+  const common = { url, onRefused, connect: dial }
+  const work: Pool = createPool(host, {
+    ...common,
+    max: options.workConnections ?? shares.work,
+    plan: "index",
+    onUnreachable: reports.onUnreachable,
+    others: { pools: () => [vital], isUrgent: false },
+  })
+  const vital: Pool = createPool(host, {
+    ...common,
+    max: options.vitalConnections ?? shares.vital,
+    plan: "hashed",
+    others: { pools: () => [work], isUrgent: true },
+  })
+  const ownHandler = options.handlerConnections ?? shares.handler
+  const handler: Pool =
+    ownHandler === 0
+      ? work
+      : createPool(host, {
+          ...common,
+          max: ownHandler,
+          keep: 0,
+          others: { pools: () => [work], isUrgent: false },
+        })
+  const pools: Record<Lane, Pool> = { work, vital, handler }
+  const notifications = createNotifications(host, url, dial, onRefused)
   const texts = new Map<string, string>()
 
   function commandOf({ name, text: textIn, values }: Word): Command {
@@ -170,10 +200,11 @@ export function openServer(host: Host, options: ServerOptions): Database {
     engine: options.engine ?? "server",
     schema,
     abilities: { connections: true, processes: true },
-    address: url,
+    // Without an address no thread renews the lease, and without a connection for it nothing is listened to.
+    ...(shares.thread && { address: url }),
     run,
     transaction,
-    listen: notifications.listen,
+    listen: shares.listens ? notifications.listen : async () => ({ close: async () => {} }),
     close: async () => {
       await Promise.all([notifications.close(), ...Object.values(pools).map((pool) => pool.close())])
     },

@@ -40,7 +40,7 @@ interface Place {
 
 /** When everybody has gone: what they wrote down, held against what their data folder holds. */
 async function examine(folder: string, place: Place): Promise<Examined> {
-  const { database } = await openDatabase(createSystemHost(), resolveOptions(place), () => {})
+  const { database } = await openDatabase(createSystemHost(), resolveOptions(place), {})
   return examineFolder(folder, database)
 }
 
