@@ -9,6 +9,7 @@ import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
 import { wallClock } from "../runtime/system.ts"
+import { isHopeless } from "../store/database-error.ts"
 import { withoutPassword } from "../store/embedded/endpoint.ts"
 import { migrate } from "../store/migrate.ts"
 import { assertPrivileges } from "../store/roles/standing.ts"
@@ -156,7 +157,7 @@ export function createApplication(
 
 /** The database is away, and may come back. A wrong password or a missing database will not mend themselves. */
 function canWait(error: unknown): boolean {
-  return error instanceof DatabaseError && error.retryable && !/^(28|3D)/.test(error.sqlState ?? "")
+  return error instanceof DatabaseError && error.retryable && !isHopeless(error.sqlState)
 }
 
 function closedError(cause?: unknown): CarillonError {

@@ -58,7 +58,15 @@ export function deadlineError(statement: string, cause?: unknown): DatabaseError
 
 /** The call came after `close`. */
 export function closedError(): DatabaseError {
-  return new DatabaseError("DATABASE_UNAVAILABLE", "The connection to the database has been closed.")
+  return new ClosedError("DATABASE_UNAVAILABLE", "The connection to the database has been closed.")
+}
+
+/** Tells our own end from a server that is away and may come back. */
+class ClosedError extends DatabaseError {}
+
+/** Wrong password, no such user or database: time does not heal these. */
+export function isHopeless(sqlState: string | undefined): boolean {
+  return /^(28|3D)/.test(sqlState ?? "")
 }
 
 /** Whether a call that failed with this may have taken effect all the same. */
@@ -71,9 +79,10 @@ export function isUncertain(error: unknown): boolean {
 /** Whether a call that failed with this has certainly changed nothing, and may go through when it is repeated. */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false
-  // One with a statement was lent a connection, which ended before the statement was sent.
-  const isUnsent = error.code === "DATABASE_UNAVAILABLE" && error.statement !== undefined
-  return isUnsent || error.code === "DATABASE_BUSY"
+  // Also when no connection could be had in the time of one try: there may be one in that of the next.
+  if (error.code === "DATABASE_UNAVAILABLE")
+    return !(error instanceof ClosedError || isHopeless(error.sqlState))
+  return error.code === "DATABASE_BUSY"
 }
 
 /** The server's last words of a session: whatever ran in it is either committed or never will be. */

@@ -149,10 +149,26 @@ describe("an enqueue that comes to nothing", () => {
     expect(database.count("runs/insert")).toBe(3)
   })
 
+  it("is tried for as long as the call may take while there is no connection to be had", async () => {
+    const { carillon, database, live } = await client()
+    // As a try says whose five seconds are over and whose call has twenty-five more.
+    for (let tries = 0; tries < 3; tries += 1) database.meddle("runs/insert-one", outOfReach)
+    const run = await carillon.enqueue(job, 1)
+    expect(await live()).toEqual([run.id])
+  })
+
+  it("is tried on when its answer was lost and there is no connection to be had then", async () => {
+    const { carillon, database, live } = await client()
+    database.meddle("runs/insert-one", answerLost)
+    for (let tries = 0; tries < 3; tries += 1) database.meddle("commit", outOfReach)
+    const run = await carillon.enqueue(job, 1)
+    expect(await live()).toEqual([run.id])
+  })
+
   it("after one whose answer was lost does not say that nothing was written", async () => {
     const { carillon, database, live } = await client()
     database.meddle("runs/insert-one", answerLost)
-    database.meddle("runs/insert", outOfReach)
+    for (let tries = 0; tries < 200; tries += 1) database.meddle("runs/insert", outOfReach)
     await expect(carillon.enqueue(job, 1)).rejects.toMatchObject({ code: "OUTCOME_UNKNOWN" })
     expect(await live()).toHaveLength(1)
   })

@@ -12,7 +12,7 @@
 import { DatabaseError } from "../../errors.ts"
 import type { Host, Timer } from "../../runtime/host.ts"
 import { createStop } from "../../runtime/stop.ts"
-import { closedError, sqlStateOf } from "../database-error.ts"
+import { closedError, isHopeless, sqlStateOf } from "../database-error.ts"
 import type { Plan } from "../statement.ts"
 import type { Connection, connect } from "./connection.ts"
 
@@ -40,9 +40,6 @@ const DIAL_MS = 10_000
 /** For how long a server is asked for no more connections than it has given. */
 const CROWDED_MS = 5_000
 const IDLE_MS = 10_000
-
-/** Wrong password, no such user or database: time does not heal these. */
-const PERMANENT = /^(28|3D)/
 
 /** The server, the database or the role has as many connections as it may. */
 export function isRefused(error: unknown): boolean {
@@ -168,7 +165,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         if (open < options.max) waiting.shift()?.give(undefined)
         return connection
       } catch (error) {
-        const hopeless = signal.aborted || PERMANENT.test(sqlStateOf(error) ?? "")
+        const hopeless = signal.aborted || isHopeless(sqlStateOf(error))
         tell(error, hopeless)
         if (isRefused(error)) {
           crowdedUntilMs = host.monotonicMs() + CROWDED_MS * (0.5 + host.random() / 2)
