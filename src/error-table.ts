@@ -29,6 +29,11 @@ export const ERROR_TABLE = {
     todo: "Make the call before stopping, or create a new Carillon.",
     retryable: false,
   },
+  JOB_UNKNOWN: {
+    means: "No process has declared or executed a job of this name.",
+    todo: "Check the name; the message has the one that may be meant. Start a process that declares the job first.",
+    retryable: false,
+  },
   RUN_NOT_FOUND: {
     means: "No run with this id is waiting, running or in history.",
     todo: "Check the id, and that this process looks at the right database and schema.",

@@ -26,7 +26,7 @@ import {
 import { type HistoryOptions, type HistoryPage, listHistory } from "./history.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
-import { listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
+import { assertJobKnown, listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
 import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs.ts"
 import { backfillSchedule } from "./schedule-backfill.ts"
@@ -92,7 +92,10 @@ export interface Carillon {
   readonly replay: (runId: string, by: ByWhom) => Promise<void>
   /** Gives a dead run up for good; what history says of it stays. */
   readonly discard: (runId: string, by: ByWhom) => Promise<void>
-  /** Lets nothing of a job or pool be claimed until it is resumed. Whether that was not so before. */
+  /**
+   * Lets nothing of a job or pool be claimed until it is resumed. Whether that was not so before. A job that no process
+   * has declared or executed is refused (`JOB_UNKNOWN`).
+   */
   readonly pause: (target: PauseTarget, by: ByWhom) => Promise<boolean>
   /** Ends a pause. Whether there was one. */
   readonly resume: (target: PauseTarget, by: ByWhom) => Promise<boolean>
@@ -243,9 +246,10 @@ export function publish(host: Host, application: Application): Carillon {
     expedite: call(expedite),
     replay: call(replay),
     discard: call(discard),
-    pause: call(async ({ runtime, engine }, target: PauseTarget, by: ByWhom) => {
-      const changed = await pause(runtime, target, by)
-      engine.mover.bell.ring()
+    pause: call(async (opened, target: PauseTarget, by: ByWhom) => {
+      await assertJobKnown(opened, target, by)
+      const changed = await pause(opened.runtime, target, by)
+      opened.engine.mover.bell.ring()
       return changed
     }),
     resume: call(async ({ runtime, engine }, target: PauseTarget, by: ByWhom) => {

@@ -30,6 +30,7 @@ export async function enqueueRuns(
     slots?.cancel()
   }
   tell(engine, job, runs, written)
+  checkPools(engine, job, runs)
   return written
 }
 
@@ -54,7 +55,12 @@ export async function enqueueRunsIn(
 ): Promise<Written> {
   const written = await engine.enqueuer.writeIn(borrow(client, runtime.database.schema), job, runs)
   engine.visibility.watch(written.answers.filter(({ created }) => created).map(({ id }) => id))
+  checkPools(engine, job, runs)
   return written
+}
+
+function checkPools(engine: Engine, job: AnyJob, runs: readonly NewRun[]): void {
+  for (const { pool } of runs) engine.poolCheck.entered(pool ?? job.pool, job.name)
 }
 
 /**

@@ -1,12 +1,17 @@
 /** Pausing and resuming jobs and pools: who did, when and why is kept. */
+import { CarillonError } from "../errors.ts"
 import { poolNameCheck } from "../job/options.ts"
 import { assertOptions, type Check, expected, isPlainObject, name, object } from "../options/check.ts"
+import { nearest } from "../options/nearest.ts"
 import type { Runtime } from "../runtime/runtime.ts"
+import { findKnownJob } from "../store/jobs/known.ts"
+import { jobNames } from "../store/jobs/names.ts"
 import { addPause } from "../store/pauses/add.ts"
 import { listPauses as listPauseRows } from "../store/pauses/list.ts"
 import { removePause } from "../store/pauses/remove.ts"
 import { toDate } from "../time/instant.ts"
 import { type ByWhom, byWhomShape } from "./actor.ts"
+import type { Opened } from "./application.ts"
 
 /** What to pause: all runs of a job, or all runs in a pool. */
 export type PauseTarget = { readonly job: string } | { readonly pool: string }
@@ -27,6 +32,24 @@ export async function pause(runtime: Runtime, target: PauseTarget, by: ByWhom): 
   const params = paramsOf("pause", target, by)
   const added = await runtime.database.run(addPause, params)
   return added.length > 0
+}
+
+/** A misspelt name would pause nothing, and nobody would notice. */
+export async function assertJobKnown(
+  { runtime: { database }, engine }: Opened,
+  target: PauseTarget,
+  by: ByWhom,
+): Promise<void> {
+  const { kind, name: job } = paramsOf("pause", target, by)
+  if (kind !== "job" || engine.jobs.has(job)) return
+  const known = await database.run(findKnownJob, { name: job })
+  if (known.length > 0) return
+  const names = (await database.run(jobNames, {})).map((row) => row.name)
+  const meant = nearest(job, names)
+  const hint = meant
+    ? `Did you mean ${JSON.stringify(meant)}?`
+    : "Check the name, and that a process has declared it."
+  throw new CarillonError("JOB_UNKNOWN", `There is no job named ${JSON.stringify(job)}. ${hint}`)
 }
 
 /** Ends a pause. Returns whether there was one. */

@@ -20,7 +20,7 @@ import {
 } from "../job/schedule-policy.ts"
 import { type Check, duration, integer, isPlainObject, oneOf, optional, satisfies } from "../options/check.ts"
 import type { MisnamedOfSchedule } from "../options/mistake.ts"
-import { readSchedule } from "../schedule/schedule.ts"
+import { readSchedule, timeFaults } from "../schedule/schedule.ts"
 import type { ScheduleSpec } from "../schedule/spec.ts"
 import { specCheck } from "../schedule/spec-check.ts"
 import type { JobFacts, ScheduleSettings } from "../schedule/stored.ts"
@@ -257,7 +257,11 @@ function assertSchedule(options: object): void {
   if (given.maxAttempts !== undefined && given.retry?.attempts !== undefined) {
     faults.push({ path: "maxAttempts", message: "is the same as `retry.attempts`: give one of them" })
   }
-  if (faults.length > 0) throw new OptionsError("schedule", faults)
+  if (faults.length > 0) {
+    const known = new Set(faults.map(({ path }) => path))
+    faults.push(...timeFaults(given).filter(({ path }) => !known.has(path)))
+    throw new OptionsError("schedule", faults)
+  }
 }
 
 function definitionOf(

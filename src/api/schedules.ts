@@ -1,6 +1,7 @@
 /** What can be done with schedules. Whatever changes one asks who does it and why, and keeps that. */
 import { assertCan, change, notFound, type StoredSchedule } from "../engine/schedule-change.ts"
 import { edited, insertDefinition } from "../engine/schedule-define.ts"
+import { tellScheduleWarnings } from "../engine/schedule-warnings.ts"
 import { CarillonError } from "../errors.ts"
 import { assertOptions, integer, object, oneOf, optional, satisfies } from "../options/check.ts"
 import { findSchedule } from "../store/schedules/find.ts"
@@ -67,13 +68,16 @@ export async function putSchedule<Input>(
   const made = there ? undefined : await insert(opened, definition, by)
   if (made) return { outcome: "created", schedule: made }
   let isChanged = false
+  let changed: StoredSchedule | undefined
   await change(partsOf(opened), { name, tenant, by, action: "schedule.put" }, (row) => {
     assertOwn("put", row)
     if (isSame(row, definition)) return undefined
     assertCan(row, "edit", "put")
     isChanged = true
+    changed = { ...row, ...definition }
     return { ...edited(row, definition), ...(applyToQueued && GIVE_INPUT) }
   })
+  if (changed) tellScheduleWarnings(opened.engine.events, changed)
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)
   return { outcome: isChanged ? "changed" : "unchanged", schedule }
@@ -92,12 +96,13 @@ export async function patchSchedule(
   assertOwn("patch", there)
   if (there.version !== version) throw changedMeanwhile(there, version)
   const definition = await patchedSchedule(there, changes, opened.engine.jobs.get(there.job))
-  await change(partsOf(opened), { name, tenant, by, action: "schedule.patch" }, (row) => {
+  const isChanged = await change(partsOf(opened), { name, tenant, by, action: "schedule.patch" }, (row) => {
     if (row.id !== there.id || row.version !== version) throw changedMeanwhile(row, version)
     if (isSame(row, definition)) return undefined
     assertCan(row, "edit", "patch")
     return { ...edited(row, definition), ...(applyToQueued && GIVE_INPUT) }
   })
+  if (isChanged) tellScheduleWarnings(opened.engine.events, { ...there, ...definition })
   const schedule = await getSchedule(opened, name, tenant === "" ? {} : { tenant })
   if (!schedule) throw notFound(name)
   return schedule
@@ -154,6 +159,7 @@ async function insert(
   if (!made) return undefined
   partsOf(opened).onChanged()
   if (made.first) tellRunNow(opened, made.first)
+  tellScheduleWarnings(opened.engine.events, made.row)
   return scheduleRecord(made.row)
 }
 

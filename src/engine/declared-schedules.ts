@@ -17,6 +17,7 @@ import type { Statement } from "../store/statement.ts"
 import { audit, type ChangeParts, change, lockedSchedule, type StoredSchedule } from "./schedule-change.ts"
 import { edited, insertDefinition } from "./schedule-define.ts"
 import { retired, revived } from "./schedule-retire.ts"
+import { tellScheduleWarnings } from "./schedule-warnings.ts"
 import { isZoneDataOutdated } from "./zone-data.ts"
 
 export interface DeclaredSchedules {
@@ -107,6 +108,7 @@ export async function reconcileSchedules(parts: ChangeParts, declared: DeclaredS
     if (!schedule) return
     const { row, first } = schedule
     events.emit({ type: "schedule.declared", schedule: row.id, name: row.name })
+    tellScheduleWarnings(events, row)
     if (first) parts.onParked(first.keys)
     parts.onChanged()
   }
@@ -121,7 +123,10 @@ export async function reconcileSchedules(parts: ChangeParts, declared: DeclaredS
         const judged = judgeSchedule(definition, row, application)
         if (judged.verdict !== "changed" && judged.verdict !== "revived") return undefined
         const { verdict, changes } = judged
-        tell = () => events.emit({ type: `schedule.${verdict}`, schedule, name, changes })
+        tell = () => {
+          events.emit({ type: `schedule.${verdict}`, schedule, name, changes })
+          if (changes.length > 0) tellScheduleWarnings(events, { ...row, ...definition })
+        }
         if (verdict === "changed") return edited(row, definition)
         return revived(row, changes.length > 0 ? definition : undefined)
       },

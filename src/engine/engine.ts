@@ -17,6 +17,7 @@ import type { ReadyLane } from "./lane.ts"
 import { createLease } from "./lease.ts"
 import { type Loop, runLoop } from "./loop.ts"
 import { createMover, type Mover } from "./mover.ts"
+import { createPoolCheck, type PoolCheck } from "./pool-check.ts"
 import { createProgressWriter } from "./progress.ts"
 import { createPromoter, type Promoter } from "./promoter.ts"
 import { createReaper, type Reaper } from "./reaper.ts"
@@ -52,6 +53,7 @@ export interface Engine {
   readonly jobs: ReadonlyMap<string, AnyJob>
   readonly results: Results
   readonly wakeups: Wakeups
+  readonly poolCheck: PoolCheck
   readonly enqueuer: Enqueuer
   readonly visibility: Visibility
   readonly admissions: Admissions
@@ -216,6 +218,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onDisplaced: displaced,
   })
   const upkeep = createUpkeep(runtime, failed("upkeep"))
+  const isOpen = () => opening !== undefined
+  const poolCheck = createPoolCheck({ runtime, events, served: config.pools, isOpen })
   const enqueuer = createEnqueuer(runtime, doubts, wakeups.announcement)
 
   function displaced(runs: readonly Displaced[]): void {
@@ -309,6 +313,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     events,
     results,
     wakeups,
+    poolCheck,
     enqueuer,
     visibility,
     admissions,

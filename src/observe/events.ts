@@ -13,6 +13,16 @@ export type CarillonEvent =
   | { readonly type: "database.crowded"; readonly error: unknown; readonly held: number }
   /** Jobs that were declared but whose pools are not among `pools`: other processes have to execute them. */
   | { readonly type: "pools.unserved"; readonly jobs: readonly string[] }
+  /**
+   * Runs came into a pool that no live worker serves: they wait until one does. `meant` is a pool with a similar name. Told
+   * at once, and again after ten minutes.
+   */
+  | {
+      readonly type: "pool.unserved"
+      readonly pool: string
+      readonly job: string
+      readonly meant?: string
+    }
   /** The embedded server runs, and can be reached here. */
   | { readonly type: "embedded.started"; readonly url: string }
   /** PGlite on disk is the database: `chosen`, or because no PostgreSQL runs on this platform (`no-binaries`). */
@@ -78,6 +88,13 @@ export type CarillonEvent =
       readonly application: string
       readonly declared: string | null
       readonly stored: string
+    }
+  /** A schedule that was made or changed may do what its author did not mean; `code` as in `previewSchedule`. */
+  | {
+      readonly type: "schedule.warned"
+      readonly schedule: string
+      readonly name: string
+      readonly warnings: readonly { readonly code: string; readonly message: string }[]
     }
   /** A schedule is itself at fault: it makes no runs until it is edited or resumed. */
   | {
@@ -184,6 +201,7 @@ export const EVENT_TYPES = [
   "database.unreachable",
   "database.crowded",
   "pools.unserved",
+  "pool.unserved",
   "embedded.started",
   "pglite.opened",
   "schema.migrated",
@@ -199,6 +217,7 @@ export const EVENT_TYPES = [
   "schedule.removed",
   "schedule.taken",
   "schedules.outdated",
+  "schedule.warned",
   "schedule.failed",
   "schedule.held",
   "schedule.dropped",

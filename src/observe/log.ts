@@ -90,6 +90,13 @@ function lineOf(event: CarillonEvent): Line {
           `jobs left to other processes, because \`pools\` does not name theirs: ${event.jobs.join(", ")}. ` +
           "To execute them here as well, give their pools slots there.",
       }
+    case "pool.unserved":
+      return {
+        level: "warn",
+        text:
+          `no live worker serves pool "${event.pool}": runs of ${event.job} wait there until one does` +
+          (event.meant === undefined ? "" : `; did you mean "${event.meant}"?`),
+      }
     case "embedded.started":
       return { level: "info", text: `embedded PostgreSQL started: ${event.url}` }
     case "pglite.opened":
@@ -180,6 +187,11 @@ function lineOf(event: CarillonEvent): Line {
       return {
         level: "info",
         text: `schedules stay as version ${event.stored} declares them; this process is ${ageOf(event.declared)}`,
+      }
+    case "schedule.warned":
+      return {
+        level: "warn",
+        text: `schedule ${event.name}: ${event.warnings.map(({ message }) => message).join(" ")}`,
       }
     case "schedule.failed":
       return { level: "error", text: `schedule ${event.name} is set aside: ${event.message} (${event.code})` }

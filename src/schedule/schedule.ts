@@ -1,11 +1,11 @@
 /** A schedule, read and ready: when it happens next, when it happened before, and how often in between. */
 import { DEFAULTS } from "../defaults.ts"
-import { CarillonError } from "../errors.ts"
+import { CarillonError, type Fault, OptionsError } from "../errors.ts"
 import { assertOptions } from "../options/check.ts"
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/civil.ts"
 import { everyDays, everyMonths } from "../time/civil-interval.ts"
 import { createCronDays } from "../time/cron-days.ts"
-import type { CronExpression } from "../time/cron-expression.ts"
+import type { CronExpression, Dialect } from "../time/cron-expression.ts"
 import { parseCron } from "../time/cron-parse.ts"
 import type { DayRule } from "../time/day-rule.ts"
 import { parseDuration } from "../time/duration.ts"
@@ -49,9 +49,46 @@ const scheduleCheck = specCheck()
 /** Reads a spec. Throws an error with every fault, or the one of the cron expression, or `SCHEDULE_NEVER_FIRES`. */
 export function readSchedule(spec: ScheduleSpec): Schedule {
   assertOptions("schedule", spec, scheduleCheck)
-  const schedule = build(spec)
+  const schedule = buildOrTell(spec)
   if (!("afterCompletion" in spec) && schedule.next(EARLIEST_MS) === undefined) throw neverFires(spec)
   return schedule
+}
+
+/** One fault by itself is told as what it is, with the place in the expression. */
+function buildOrTell(spec: ScheduleSpec): Schedule {
+  try {
+    return build(spec)
+  } catch (error) {
+    const faults = timeFaults(spec)
+    throw faults.length > 1 ? new OptionsError("schedule", faults) : error
+  }
+}
+
+/** What cannot be read of its expression and its zone, to be told together with everything else. */
+export function timeFaults(spec: object): Fault[] {
+  const { cron, dialect, timeZone } = spec as Partial<CronSpec>
+  return [
+    ...faultOf("cron", () => {
+      if (typeof cron === "string") parseCron(cron, isDialect(dialect) ? dialect : DEFAULTS.dialect)
+    }),
+    ...faultOf("timeZone", () => {
+      if (typeof timeZone === "string") zoneNamed(timeZone)
+    }),
+  ]
+}
+
+function isDialect(value: unknown): value is Dialect {
+  return value === "posix" || value === "vixie" || value === "extended"
+}
+
+function faultOf(path: string, read: () => void): Fault[] {
+  try {
+    read()
+    return []
+  } catch (error) {
+    if (!(error instanceof CarillonError)) throw error
+    return [{ path, message: error.message }]
+  }
 }
 
 /**

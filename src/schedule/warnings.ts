@@ -1,5 +1,7 @@
 /** What a schedule may do that its author did not mean. */
+import type { Misfire } from "../job/schedule-policy.ts"
 import { DAY_MS } from "../time/civil.ts"
+import type { CronExpression } from "../time/cron-expression.ts"
 import { parseDuration } from "../time/duration.ts"
 import { formatInstant, type InstantMs, toDate } from "../time/instant.ts"
 import type { NumberSet } from "../time/number-set.ts"
@@ -20,10 +22,14 @@ export type WarningCode =
   | "dst-once"
   /** Day of month and day of week are both given: either is enough. */
   | "either-or-days"
+  /** The days of month do not exist in every month: nothing happens in the others. */
+  | "months-passed-over"
   /** The step does not divide its field, so the last interval is shorter. */
   | "uneven-step"
   /** The zone is an abbreviation. */
   | "zone-abbreviation"
+  /** A run that makes up for a missed occurrence is later than `startWithin` when it is made. */
+  | "expires-at-once"
   /** An interval of whole days of elapsed time, which wanders over the clock when the clock is changed. */
   | "civil-interval"
 
@@ -35,14 +41,27 @@ export interface ScheduleWarning {
 
 const YEAR_MS = 366 * DAY_MS
 
-/** The warnings of a schedule, the instants being those of the year after `from`. */
-export function scheduleWarnings(schedule: Schedule, from: InstantMs): ScheduleWarning[] {
+/** The warnings of a schedule; those about clock changes of the year after `from`, if it is given. */
+export function scheduleWarnings(schedule: Schedule, from?: InstantMs): ScheduleWarning[] {
   return [
     ...cronWarnings(schedule),
     ...intervalWarnings(schedule),
     ...zoneWarnings(schedule),
-    ...dstWarnings(schedule, from),
+    ...(from === undefined ? [] : dstWarnings(schedule, from)),
   ]
+}
+
+/** Runs that make up for what was missed longer ago than they may start have no time to. */
+export function policyWarnings(
+  { mode, withinMs }: Misfire,
+  startWithinMs: number | undefined,
+): ScheduleWarning[] {
+  if (mode !== "all" || startWithinMs === undefined || (withinMs !== null && withinMs <= startWithinMs))
+    return []
+  const message =
+    "With misfire `all`, the run of an occurrence that was missed by more than `startWithin` expires as soon as it is " +
+    "made. Leave `startWithin` out, or give the misfire a `within` that is no longer."
+  return [{ code: "expires-at-once", message }]
 }
 
 function cronWarnings({ cron }: Schedule): ScheduleWarning[] {
@@ -53,6 +72,7 @@ function cronWarnings({ cron }: Schedule): ScheduleWarning[] {
     const message = `Day of month and day of week are both given, so either is enough: ${cronWords(cron)}. Put a "+" before the weekdays to ask for both.`
     warnings.push({ code: "either-or-days", message })
   }
+  warnings.push(...passedOverWarnings(cron))
   const fields = {
     second: cron.seconds,
     minute: cron.minutes,
@@ -70,6 +90,34 @@ function cronWarnings({ cron }: Schedule): ScheduleWarning[] {
     warnings.push({ code: "uneven-step", message })
   }
   return warnings
+}
+
+const LAST_DAYS = [31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+const MONTH_NAMES = [
+  ...["January", "February", "March", "April", "May", "June", "July"],
+  ...["August", "September", "October", "November", "December"],
+]
+
+/** Months that have none of the days, where no other rule gives them one. */
+function passedOverWarnings({ days }: CronExpression): ScheduleWarning[] {
+  const { monthDays, monthDayRules, monthDayRestricted, weekdayRestricted, both, months } = days
+  const first = monthDays.values[0]
+  const hasOthers = monthDayRules.length > 0 || (weekdayRestricted && !both)
+  if (!monthDayRestricted || hasOthers || first === undefined || first < 29) return []
+  const short = months.values.filter((month) => (LAST_DAYS[month - 1] ?? 31) < first)
+  const isLeapDay = first === 29 && months.values.includes(2)
+  if (short.length === 0 && !isLeapDay) return []
+  const names = isLeapDay ? ["February"] : short.map((month) => MONTH_NAMES[month - 1] ?? "")
+  const which = isLeapDay ? "February of most years" : listed(names)
+  const message =
+    `Nothing happens in ${which}: ${names.length === 1 ? "it has" : "these months have"} no day ${first}. ` +
+    'For the last day of every month write "L".'
+  return [{ code: "months-passed-over", message }]
+}
+
+function listed(names: readonly string[]): string {
+  const last = names.at(-1) ?? ""
+  return names.length === 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`
 }
 
 /** The step of a set that runs from the smallest value to the end of its field and leaves a rest. */

@@ -124,14 +124,30 @@ function backwardsHint(spec: FieldSpec, from: number, to: number): string {
   return `Write it as two: ${part(from, last)},${part(spec.min, to)}.`
 }
 
+function withArticle(name: FieldSpec["name"]): string {
+  return `${name === "hour" ? "an" : "a"} ${name}`
+}
+
 /** A number or a name. */
 export function readValue(source: Source, spec: FieldSpec, item: FieldText): number {
   if (item.text === "")
-    throw cronFault(source, "CRON_SYNTAX", item.start, `a ${spec.name} is missing`, rangeHint(spec))
+    throw cronFault(
+      source,
+      "CRON_SYNTAX",
+      item.start,
+      `${withArticle(spec.name)} is missing`,
+      rangeHint(spec),
+    )
   const value = isDigits(item.text) ? Number(item.text) : readName(source, spec, item)
   // A number of more than a few digits is out of range whatever it is.
   if (item.text.length > 9 || value < spec.min || value > spec.max) {
-    throw cronFault(source, "CRON_RANGE", item.start, `${item.text} is not a ${spec.name}`, rangeHint(spec))
+    throw cronFault(
+      source,
+      "CRON_RANGE",
+      item.start,
+      `${item.text} is not ${withArticle(spec.name)}`,
+      rangeHint(spec),
+    )
   }
   if (spec.name === "day of week" && value === 7) requireDialect(source, "vixie", item.start, "7 for Sunday")
   return value
@@ -144,7 +160,7 @@ function readName(source: Source, spec: FieldSpec, item: FieldText): number {
       source,
       "CRON_SYNTAX",
       item.start,
-      `"${item.text}" is not a ${spec.name}`,
+      `"${item.text}" is not ${withArticle(spec.name)}`,
       rangeHint(spec),
     )
   }

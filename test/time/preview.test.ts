@@ -13,6 +13,38 @@ import { faultOf } from "./take.ts"
 const oslo = { timeZone: "Europe/Oslo", from: "2026-03-01T00:00Z" } as const
 
 describe("previewSchedule", () => {
+  it("counts the months that have no such day, and says how to have the last of each", () => {
+    const said = (cron: string) => previewSchedule({ cron }).warnings.map(({ message }) => message)
+    expect(said("0 6 31 * *")).toEqual([
+      "Nothing happens in February, April, June, September and November: these months have no day 31. " +
+        'For the last day of every month write "L".',
+    ])
+    expect(said("0 6 29 2 *")[0]).toContain("February of most years")
+    for (const cron of [
+      "0 6 28 * *",
+      "0 6 L * *",
+      "0 6 31,L * *",
+      "0 6 1,31 * *",
+      "0 6 31 1,3 *",
+      "0 6 * * *",
+    ])
+      expect(said(cron)).toEqual([])
+  })
+
+  it("tells what is wrong with the expression and with the zone together", () => {
+    expect(faultOf(() => previewSchedule({ cron: "0 25 * * *", timeZone: "Europe/Olso" }))).toMatchObject({
+      code: "OPTIONS_INVALID",
+      faults: [
+        { path: "cron", message: expect.stringContaining("25 is not an hour") },
+        { path: "timeZone", message: expect.stringContaining('Did you mean "Europe/Oslo"?') },
+      ],
+    })
+    expect(faultOf(() => previewSchedule({ cron: "0 25 * * *" }))).toMatchObject({ code: "CRON_RANGE" })
+    expect(faultOf(() => previewSchedule({ cron: "0 5 * * *", timeZone: "Olso" }))).toMatchObject({
+      code: "TIME_ZONE_UNKNOWN",
+    })
+  })
+
   it("shows the next and the previous occurrences as dates, in words, with warnings", () => {
     expect(
       previewSchedule({ cron: "30 2 * * *", timeZone: "Europe/Oslo", from: "2026-03-28T12:00Z", count: 2 }),
@@ -156,6 +188,9 @@ describe("a warning", () => {
     ["dst-shifted", "a single time", { at: "2026-03-29T02:30", ...zone() }, "2026-03-29T01:30:00.000Z"],
     ["either-or-days", "both day fields", { cron: "0 0 13 * 5" }, undefined],
     ["either-or-days", "a step beside a weekday", { cron: "0 0 */2 * 1" }, undefined],
+    ["months-passed-over", "a day 31", { cron: "0 6 31 * *" }, undefined],
+    ["months-passed-over", "a day 30 of February", { cron: "0 6 30 * *" }, undefined],
+    ["months-passed-over", "a leap day", { cron: "0 6 29 * *" }, undefined],
     ["uneven-step", "minutes", { cron: "*/7 * * * *" }, undefined],
     ["uneven-step", "two minutes", { cron: "*/40 * * * *" }, undefined],
     ["uneven-step", "hours", { cron: "0 */5 * * *" }, undefined],
