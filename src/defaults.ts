@@ -19,7 +19,6 @@ export const DEFAULTS = {
   backoffBaseMs: 10_000,
   backoffFactor: 2,
   backoffCapMs: HOUR_MS,
-  backoffJitter: "full",
 
   timeoutMs: null,
   timeoutWarningFactor: 10,
@@ -81,10 +80,10 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   maxBlockLeases:
     "A worker whose event loop gives no sign for this many leases, or for the longest running timeout plus grace if that is more, stops renewing.",
   attempts: "How often a run is tried before it becomes a dead letter.",
-  backoffBaseMs: "The longest wait before the second attempt.",
+  backoffBaseMs:
+    "The longest wait before the second attempt; each wait is drawn evenly between nothing and its longest.",
   backoffFactor: "By how much that wait grows with each attempt.",
   backoffCapMs: "The longest wait before any attempt.",
-  backoffJitter: "`full`: each wait is drawn evenly between nothing and its longest.",
   timeoutMs: "How long an attempt may take.",
   timeoutWarningFactor:
     "A job without a timeout is warned about when it takes this many times its usual duration.",

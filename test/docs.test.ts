@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { documentedOptions, renderReference } from "../scripts/generate/reference.mjs"
+import { documentedOptions, readReference } from "../scripts/generate/reference.mjs"
 import { DEFAULT_MEANINGS, DEFAULTS } from "../src/defaults.ts"
 import { ERROR_TABLE } from "../src/errors.ts"
 import { wrongDefaults } from "./support/rules/defaults.ts"
@@ -12,7 +12,7 @@ import { ROOT, readSources, type Source } from "./support/sources.ts"
 
 const src = readSources("src", ".ts")
 const codes = Object.keys(ERROR_TABLE)
-const reference = await renderReference()
+const { pages: reference, unsaid } = await readReference()
 
 describe("what is generated", () => {
   it.each(reference.map(({ path, text }) => [path, text]))("is up to date: %s", (path, text) => {
@@ -24,6 +24,12 @@ describe("what is generated", () => {
   it("leaves no page behind that nothing generates any more", () => {
     const pages = readSources("docs/reference", ".md").filter(({ text }) => text.startsWith("<!-- Generated"))
     expect(reference.map(({ path }) => path)).toEqual(expect.arrayContaining(pages.map(({ path }) => path)))
+  })
+})
+
+describe("the API", () => {
+  it("is documented, each name and each member with a sentence", () => {
+    expect(unsaid).toEqual([])
   })
 })
 

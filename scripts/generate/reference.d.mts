@@ -11,6 +11,12 @@ export interface DocumentedOption {
   readonly governs: string | undefined
 }
 
-export function renderReference(): Promise<Page[]>
+/** Every page, and the public names and members that no sentence is said about. */
+export interface Reference {
+  readonly pages: Page[]
+  readonly unsaid: string[]
+}
+
+export function readReference(): Promise<Reference>
 export function generateReference(): Promise<void>
 export function documentedOptions(): Promise<DocumentedOption[]>

@@ -5,6 +5,7 @@ import { buildSources } from "./reference/build.mjs"
 import { renderDefaults } from "./reference/defaults.mjs"
 import { renderErrors } from "./reference/errors.mjs"
 import { renderEvents } from "./reference/events.mjs"
+import { renderMembers, undocumentedMembers } from "./reference/members.mjs"
 import { readOptions, renderOptions } from "./reference/options.mjs"
 import { renderRuns } from "./reference/runs.mjs"
 
@@ -14,21 +15,26 @@ const PAGES = [
   { path: "docs/reference/errors.md", from: "src/errors.ts", render: renderErrors },
   { path: "docs/reference/defaults.md", from: "src/defaults.ts", render: renderDefaults },
   { path: "docs/reference/options.md", from: "the options in src", render: renderOptions },
+  {
+    path: "docs/reference/api.md",
+    from: "the types behind src/index.ts and src/testing/index.ts",
+    render: renderMembers,
+  },
   { path: "docs/reference/events.md", from: "src/observe/events.ts", render: renderEvents },
   { path: "docs/reference/runs.md", from: "src/queue/run-state.ts", render: renderRuns },
   { path: "test/api.snapshot.md", from: "src/index.ts and src/testing/index.ts", render: renderApi },
 ]
 
 export async function generateReference() {
-  for (const { path, text } of await renderReference()) {
+  for (const { path, text } of (await readReference()).pages) {
     const target = new URL(path, ROOT)
     await mkdir(new URL(".", target), { recursive: true })
     await writeFile(target, text)
   }
 }
 
-/** Every page as it should be now. */
-export async function renderReference() {
+/** Every page as it should be now, and the public names and members that no sentence is said about. */
+export async function readReference() {
   const built = await buildSources(ROOT)
   const code = {
     /** The exports of a compiled file: `load("errors")`. */
@@ -39,12 +45,13 @@ export async function renderReference() {
     readTypes: (path) => readFile(new URL(path.replace(/\.ts$/, ".d.ts"), built.folder), "utf8"),
   }
   try {
-    return await Promise.all(
+    const pages = await Promise.all(
       PAGES.map(async ({ path, from, render }) => ({
         path,
         text: `<!-- Generated from ${from} by \`npm run generate\`. Do not edit. -->\n\n${await render(code)}`,
       })),
     )
+    return { pages, unsaid: await undocumentedMembers(code.readTypes) }
   } finally {
     await built.remove()
   }

@@ -1,6 +1,7 @@
 /** Who changes something, and why: asked for by every operation, and kept in the audit record. */
 import { assertOptions, object, satisfies } from "../options/check.ts"
 
+/** Who makes a change, and why: both are kept in the audit. */
 export interface ByWhom {
   /** Who asks for it: a user, a program. */
   readonly actor: string

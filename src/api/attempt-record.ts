@@ -4,9 +4,11 @@ import { occurrenceKey } from "../schedule/occurrence-id.ts"
 import type { AttemptRow } from "../store/attempts/by-run.ts"
 import { toDate } from "../time/instant.ts"
 
+/** A finished attempt, as history keeps it. */
 export interface AttemptRecord {
   /** Names this attempt among all others; its handler knew it as `ctx.attemptId`. */
   readonly id: string
+  /** The run that it was a try at. */
   readonly runId: string
   /** 1, and one more with each replay of the run after its death. */
   readonly generation: number
@@ -16,12 +18,15 @@ export interface AttemptRecord {
   readonly charged: boolean
   /** Why there was another attempt. Absent for the first. */
   readonly cause?: string
+  /** The job of the run. */
   readonly job: string
+  /** The pool that it was executed in. */
   readonly pool: string
   /** On whose behalf. */
   readonly tenant?: string
   /** The schedule that the run comes from, and the planned instant that it stands for. */
   readonly schedule?: string
+  /** The planned instant that the run stands for, if it comes from a schedule. */
   readonly occurrence?: Date
   /** The same for every attempt and every replay of the run, as outside systems were given it. */
   readonly idempotencyKey: string
@@ -31,13 +36,17 @@ export interface AttemptRecord {
   readonly worker?: string
   /** The version of the code that made it. */
   readonly version?: string
+  /** When the run was enqueued. */
   readonly enqueuedAt: Date
+  /** When the attempt was due. */
   readonly dueAt: Date
   /** Absent when the handler did not run, or when the process died without telling. */
   readonly startedAt?: Date
+  /** When its end was written down. */
   readonly finishedAt: Date
   /** From start to end, where both are known. */
   readonly durationMs?: number
+  /** How it ended. */
   readonly outcome:
     | "succeeded"
     | "failed"
@@ -49,6 +58,7 @@ export interface AttemptRecord {
     | "snoozed"
   /** The final state of the run, if this was its last attempt. */
   readonly runState?: "succeeded" | "dead" | "cancelled" | "expired" | "discarded"
+  /** What went wrong, if something did. */
   readonly error?: { readonly code: string | null; readonly message: string; readonly stack: string | null }
   /** What the handler wrote with `ctx.log`, the oldest first. Absent when it wrote nothing. */
   readonly logs?: readonly AttemptLogLine[]

@@ -2,6 +2,7 @@
 import type { Reprocess } from "../schedule/backfill.ts"
 import type { ByWhom } from "./actor.ts"
 
+/** Which of the past a backfill makes runs of. */
 export interface BackfillOptions extends ByWhom {
   /** Which schedule of several tenants. */
   readonly tenant?: string
@@ -52,6 +53,7 @@ export interface BackfillOptions extends ByWhom {
   readonly shareOverlap?: boolean
 }
 
+/** What a backfill has made. */
 export interface BackfillResult {
   /** How many occurrences were to get a run. */
   readonly count: number

@@ -47,6 +47,7 @@ export type EnqueueArgs<Input> = undefined extends Input
   ? [input?: Input, options?: EnqueueOptions]
   : [input: Input, options?: EnqueueOptions]
 
+/** What `createCarillon` returns: it enqueues, waits, steers, starts and stops. */
 export interface Carillon {
   /**
    * Connects, brings the schema up to date and begins to execute runs of the declared jobs. Resolves when the declared
@@ -99,6 +100,7 @@ export interface Carillon {
   readonly pause: (target: PauseTarget, by: ByWhom) => Promise<boolean>
   /** Ends a pause. Whether there was one. */
   readonly resume: (target: PauseTarget, by: ByWhom) => Promise<boolean>
+  /** The jobs and pools that are paused. */
   readonly pauses: () => Promise<Pause[]>
   /** Schedules: what happens by itself, at times. */
   readonly schedules: Schedules

@@ -3,7 +3,9 @@ import type { CronSpec } from "../schedule/spec.ts"
 import type { Duration } from "../time/duration.ts"
 import type { ScheduleSettingsOptions } from "./schedule-options.ts"
 
+/** The options of `classic`. */
 export interface ClassicOptions {
+  /** Five fields, as cron reads them. */
   readonly cron: string
   /** How long a failed run waits before it is tried again: until then, or until the next occurrence takes its place. */
   readonly retryDelay: Duration

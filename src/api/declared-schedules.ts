@@ -17,6 +17,7 @@ const SCHEDULE: unique symbol = Symbol.for("carillon.schedule")
 /** A schedule for `createCarillon({ schedules })`, made by `defineSchedule`. */
 export interface DeclaredSchedule extends ScheduleSettingsOptions {
   readonly [SCHEDULE]: true
+  /** The job that it makes runs of. */
   readonly job: AnyJob
 }
 

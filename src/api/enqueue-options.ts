@@ -61,8 +61,10 @@ export interface RunOptions {
   readonly concurrencyKey?: string
 }
 
+/** The options of `enqueue`. */
 export interface EnqueueOptions extends RunOptions, CallerTransaction {}
 
+/** A transaction in which something is enqueued. */
 export interface CallerTransaction {
   /**
    * Enqueues in a transaction of the caller's: a node-postgres client (`pg.Client` or `pg.PoolClient`) on which a
@@ -75,6 +77,7 @@ export interface CallerTransaction {
 /** The part of a node-postgres client that is needed. */
 export interface PostgresClient {
   // Clients overload this in many ways; which one is meant is known where it is called.
+  /** Runs one statement. */
   readonly query: (...args: never[]) => unknown
 }
 

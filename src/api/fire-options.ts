@@ -1,6 +1,7 @@
 /** What can be asked about the occurrences of a schedule, past and to come, and what is answered. */
 import type { FireRecord } from "./schedule-record.ts"
 
+/** Which records of occurrences are asked for. */
 export interface FireOptions {
   /** Which schedule of several tenants. */
   readonly tenant?: string
@@ -14,6 +15,7 @@ export interface FireOptions {
   readonly cursor?: string
 }
 
+/** A page of records of occurrences. */
 export interface FirePage {
   /** The newest occurrence first, and of one occurrence the newest generation. */
   readonly fires: readonly FireRecord[]
@@ -21,6 +23,7 @@ export interface FirePage {
   readonly cursor?: string
 }
 
+/** How many coming occurrences are asked for. */
 export interface PlannedOptions {
   /** Which schedule of several tenants. */
   readonly tenant?: string
@@ -36,6 +39,7 @@ export interface PlannedOptions {
 
 /** An occurrence that is still to come. */
 export interface PlannedFire {
+  /** The planned instant. */
   readonly occurrence: Date
   /** When it is due: later than planned by its jitter. */
   readonly due: Date

@@ -16,6 +16,7 @@ import { type PageRow, type Place, readPage } from "../store/attempts/read-page.
 import { parseInstant } from "../time/instant.ts"
 import { type AttemptRecord, attemptRecord } from "./attempt-record.ts"
 
+/** Which finished attempts are asked for. */
 export interface HistoryOptions {
   /** Only attempts of this job. */
   readonly job?: string
@@ -40,6 +41,7 @@ export interface HistoryOptions {
   readonly cursor?: string
 }
 
+/** A page of finished attempts. */
 export interface HistoryPage {
   /** The newest first. */
   readonly attempts: readonly AttemptRecord[]

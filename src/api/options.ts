@@ -26,6 +26,7 @@ import { type Duration, parseDuration } from "../time/duration.ts"
 import { jobValueCheck } from "./assert-job.ts"
 import { type DeclaredSchedule, readSchedules } from "./declared-schedules.ts"
 
+/** The options of `createCarillon`. */
 export interface CarillonOptions {
   /**
    * Where the data lives.
@@ -110,6 +111,7 @@ export interface CarillonOptions {
   readonly logger?: Logger
 }
 
+/** How many connections this process holds. */
 export interface ConnectionOptions {
   /**
    * The most that this process holds at once, from 2 on. What is vital comes first, then claims and enqueues. From 3 on a
@@ -122,6 +124,7 @@ export interface ConnectionOptions {
   readonly max?: number
 }
 
+/** The options of `stop`. */
 export interface StopOptions {
   /**
    * How long handlers may take to finish before they are aborted and their runs given back.

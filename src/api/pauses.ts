@@ -16,11 +16,17 @@ import type { Opened } from "./application.ts"
 /** What to pause: all runs of a job, or all runs in a pool. */
 export type PauseTarget = { readonly job: string } | { readonly pool: string }
 
+/** A job or pool that is paused. */
 export interface Pause {
+  /** Whether it is a job or a pool. */
   readonly kind: "job" | "pool"
+  /** The name of the job or the pool. */
   readonly name: string
+  /** Since when. */
   readonly pausedAt: Date
+  /** Who paused it. */
   readonly actor: string
+  /** Why. */
   readonly reason: string
 }
 

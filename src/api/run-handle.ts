@@ -5,7 +5,9 @@ import { RunError } from "../errors.ts"
 import { decodePayload } from "../job/payload.ts"
 import { reviveError } from "../queue/error-record.ts"
 
+/** A run that was enqueued: its id, and a way to wait for its end. */
 export interface RunHandle<Output> {
+  /** The id of the run, known before anything is executed. */
   readonly id: string
   /** Whether this call wrote the run, or found it there. */
   readonly created: boolean

@@ -21,22 +21,35 @@ import { runIdOf } from "./options.ts"
 
 /** A run as it is now. */
 export interface RunRecord {
+  /** The id of the run. */
   readonly id: string
+  /** The name of its job. */
   readonly job: string
+  /** The pool that it is in. */
   readonly pool: string
+  /** On whose behalf it is. */
   readonly tenant?: string
+  /** Higher ones go first. */
   readonly priority: number
+  /** The state that it is in. */
   readonly state: "waiting" | "parked" | "ready" | "running"
   /** What a parked run waits for. */
   readonly parkedFor?: "limit" | "pause" | "handler" | "hold"
   /** Attempts that were charged so far. */
   readonly attempts: number
+  /** 1, and one more with each replay. */
   readonly generation: number
+  /** When it was enqueued. */
   readonly enqueuedAt: Date
+  /** When it is due. */
   readonly dueAt: Date
+  /** If it has not started by then, it expires. */
   readonly startBy?: Date
+  /** Its idempotency key. */
   readonly key?: string
+  /** The words to find it by. */
   readonly tags: readonly string[]
+  /** Its input, as it is stored. */
   readonly input: unknown
   /** What its handler last said about how far it has come. */
   readonly progress?: unknown

@@ -10,22 +10,29 @@ import type { ScheduleRecord } from "./schedule-record.ts"
 
 /** Which schedule of several tenants. */
 export interface OfTenant {
+  /** The tenant whose schedule is meant; the one without a tenant if left out. */
   readonly tenant?: string
 }
 
+/** Which schedules are asked for. */
 export interface ScheduleListOptions extends OfTenant {
+  /** Only those in this state. */
   readonly state?: ScheduleState
-  /** @default 100 */
+  /** How many at most. @default 100 */
   readonly limit?: number
   /** Goes on where an earlier page ended. */
   readonly cursor?: string
 }
 
+/** A page of schedules. */
 export interface SchedulePage {
+  /** Those of this page, by name. */
   readonly schedules: readonly ScheduleRecord[]
+  /** Give it to the next call for the next page; absent on the last. */
   readonly cursor?: string
 }
 
+/** What can be done with schedules: `carillon.schedules`. */
 export interface Schedules {
   /** Makes a schedule. Refuses a name that is taken. Nothing of it happens before now. */
   readonly create: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<ScheduleRecord>
@@ -39,7 +46,9 @@ export interface Schedules {
    * the second is told. `null` takes an option away. What counts from when is as with `put`.
    */
   readonly patch: (name: string, changes: SchedulePatch, by: PatchBy) => Promise<ScheduleRecord>
+  /** A schedule by its name; `undefined` if there is none. */
   readonly get: (name: string, of?: OfTenant) => Promise<ScheduleRecord | undefined>
+  /** Schedules by name, a page at a time. */
   readonly list: (options?: ScheduleListOptions) => Promise<SchedulePage>
   /**
    * Makes no runs until it is resumed. What is paused is not missed: its occurrences are skipped. Whether that was not
@@ -84,10 +93,20 @@ type AnyWhen = ScheduleSpec extends infer Spec ? (Spec extends unknown ? Optiona
 
 /** What is to be other than it is. */
 export type SchedulePatch = AnyWhen &
-  Optional<Omit<ScheduleSettingsOptions, "name" | "tenant">> & { readonly input?: unknown }
+  Optional<Omit<ScheduleSettingsOptions, "name" | "tenant">> & {
+    /** The input of the runs that it makes from now on. */
+    readonly input?: unknown
+  }
 
-export type PatchBy = ByWhom & OfTenant & ToQueued & { readonly version: number }
+/** Who changes a schedule, why, and which version of it they have seen. */
+export type PatchBy = ByWhom &
+  OfTenant &
+  ToQueued & {
+    /** The version that the change is based on: if it has changed since, the call is refused. */
+    readonly version: number
+  }
 
+/** Who pauses a schedule, why, and for how long. */
 export type PauseBy = ByWhom &
   OfTenant & {
     /** It goes on by itself then. @default when somebody resumes it */
@@ -102,14 +121,19 @@ export interface WithQueued {
   readonly cancelQueued?: boolean
 }
 
+/** What happens to runs that were made before a change and have not started. */
 export interface ToQueued {
   /** Gives them the new input. @default false */
   readonly applyToQueued?: boolean
 }
 
+/** What `put` has done. */
 export interface PutSchedule {
+  /** Whether it was made, changed, or is as it was. */
   readonly outcome: "created" | "changed" | "unchanged"
+  /** The schedule as it is now. */
   readonly schedule: ScheduleRecord
 }
 
+/** The run that was made, or why there is none. */
 export type RunNow = { readonly run: string } | { readonly skipped: "overlap" }

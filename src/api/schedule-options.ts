@@ -90,11 +90,13 @@ export interface ScheduleSettingsOptions {
   readonly notes?: string
 }
 
+/** What a schedule says: when it happens, what it makes runs of, and with which input. */
 export type ScheduleOptions<Input> = ScheduleSpec &
   ScheduleSettingsOptions &
-  MisnamedOfSchedule & { readonly job: Job<Input, unknown> } & (undefined extends Input
-    ? { readonly input?: Input }
-    : { readonly input: Input })
+  MisnamedOfSchedule & {
+    /** The job that it makes runs of. */
+    readonly job: Job<Input, unknown>
+  } & (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
 /** A schedule as it is written, all of it JSON. */
 export interface Definition {
@@ -296,7 +298,9 @@ function specOf(options: object): ScheduleSpec {
   return Object.fromEntries(when) as unknown as ScheduleSpec
 }
 
+/** The settings of a schedule as they are stored. */
 export interface StoredSettings extends ScheduleSettings {
+  /** For people. */
   readonly notes?: string
 }
 

@@ -13,16 +13,23 @@ import type { StoredSettings } from "./schedule-options.ts"
 
 /** A schedule as it is now. */
 export interface ScheduleRecord {
+  /** The id of the schedule, which outlives a change of its settings. */
   readonly id: string
+  /** Its name, the only one of its tenant. */
   readonly name: string
+  /** On whose behalf its runs are. */
   readonly tenant?: string
+  /** The name of the job that it makes runs of. */
   readonly job: string
   /** When, as it was written. */
   readonly spec: ScheduleSpec
+  /** The input of its runs. */
   readonly input: unknown
+  /** What else it says. */
   readonly settings: StoredSettings
   /** What it does about missed and about overlapping occurrences, and who said so: it, its job, or nobody. */
   readonly policy: SourcedPolicy
+  /** The state that it is in. */
   readonly state: ScheduleState
   /** One more with every edit. */
   readonly version: number
@@ -32,35 +39,45 @@ export interface ScheduleRecord {
   readonly fired: number
   /** How many of its runs are not finished. */
   readonly live: number
+  /** Since when it is paused. */
   readonly pausedAt?: Date
   /** When the pause ends by itself. */
   readonly resumeAt?: Date
   /** Why it is paused, or what is wrong with it. */
   readonly cause?: unknown
+  /** When it was made. */
   readonly createdAt: Date
+  /** When it was last changed. */
   readonly changedAt: Date
   /** There for one that code declares: which application's, where it has a name, and its latest version. */
   readonly declared?: { readonly application?: string; readonly version?: string }
 }
 
+/** What became of an occurrence, or of several in a row that made no run. */
 export interface FireRecord {
   /** The occurrence, or the first of a stretch of them. */
   readonly occurrence: Date
   /** The last of the stretch; the same for a single one. */
   readonly last: Date
+  /** How many occurrences it stands for. */
   readonly count: number
   /** One more for each time that a backfill ran the occurrence again. */
   readonly generation: number
+  /** What became of them. */
   readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
   /** Why there is no run. */
   readonly reason?: string
   /** The occurrence that makes up for these. */
   readonly into?: Date
+  /** When the run was due. */
   readonly due?: Date
+  /** When it was decided. */
   readonly decidedAt: Date
+  /** The run that was made. */
   readonly run?: string
   /** Of its run: live, or as history has it while it is kept. */
   readonly state?: string
+  /** How many attempts the run has had. */
   readonly attempts?: number
 }
 

@@ -3,6 +3,7 @@ import type { Verdict } from "./verdict.ts"
 
 /** Its members are made when they are asked for: take them off it (`const { signal, log } = ctx`), do not copy it. */
 export interface JobContext {
+  /** The run that this is an attempt at. */
   readonly runId: string
   /** Names this attempt; known before the handler starts, and part of its record in history. */
   readonly attemptId: string
@@ -10,7 +11,9 @@ export interface JobContext {
   readonly attempt: number
   /** 1, and one more with each replay of the run after its death. */
   readonly generation: number
+  /** The name of the job. */
   readonly job: string
+  /** The pool that the run is in. */
   readonly pool: string
   /** On whose behalf; absent for runs of nobody in particular. */
   readonly tenant: string | undefined
@@ -22,6 +25,7 @@ export interface JobContext {
   readonly occurrence: Date | undefined
   /** The occurrences that came due while no scheduler was running, and that this run makes up for. */
   readonly missed: MissedOccurrences | undefined
+  /** The tags that the run was given. */
   readonly tags: readonly string[]
   /**
    * The same for every attempt and every replay of the run: give it to outside systems, so that an effect that is
@@ -60,9 +64,13 @@ export interface JobContext {
   ) => Promise<Exclude<Result, Verdict>>
 }
 
+/** The occurrences that a run makes up for. */
 export interface MissedOccurrences {
+  /** How many there are. */
   readonly count: number
+  /** The oldest of them. */
   readonly first: Date
+  /** The newest of them. */
   readonly last: Date
 }
 
@@ -72,7 +80,9 @@ export interface HandlerTransaction {
   readonly query: (text: string, values?: readonly unknown[]) => Promise<QueryResult>
 }
 
+/** What a statement of a handler returns. */
 export interface QueryResult {
+  /** The rows, by the names of their columns. */
   readonly rows: readonly Readonly<Record<string, unknown>>[]
   /** How many rows were returned or changed. */
   readonly rowCount: number

@@ -70,7 +70,9 @@ export interface RunRetryOptions {
 export interface Failure {
   /** The number of the attempt that failed, counted from 1. */
   readonly attempt: number
+  /** The code of the error, if it had one. */
   readonly code: string | null
+  /** The message of the error. */
   readonly message: string
 }
 
@@ -142,12 +144,16 @@ export interface JobSettings {
   readonly overlap?: OverlapOption
 }
 
+/** How long finished attempts are kept: `"short"` 1 day, `"standard"` 7 days, `"long"` 90 days. */
 export type HistoryClass = "short" | "standard" | "long"
 
 /** `RetryOptions` with every default filled in. */
 export interface RetryPolicy {
+  /** How many attempts a run has, the first included. */
   readonly attempts: number
+  /** How long it waits before another one. */
   readonly wait: RetryWait
+  /** Whether an error makes further attempts pointless. */
   readonly isFinal: (error: unknown) => boolean
 }
 

@@ -34,8 +34,11 @@ export type Reconciliation =
 
 /** One setting that differs, as in `retry.attempts`. Null stands for nothing, too. */
 export interface JobChange {
+  /** The setting that changed. */
   readonly field: string
+  /** What it was. */
   readonly before: unknown
+  /** What it is now. */
   readonly after: unknown
 }
 

@@ -21,7 +21,9 @@ import { type Duration, parseDuration } from "../time/duration.ts"
  */
 export type MisfireOption = "latest" | "skip" | "all" | MisfireLimits
 
+/** A misfire policy with bounds. */
 export interface MisfireLimits {
+  /** Which of the missed occurrences are made up for: the newest, or each. */
   readonly mode: "latest" | "all"
   /** Later than this they are not made up for. @default without limit */
   readonly within?: Duration

@@ -4,7 +4,9 @@
  */
 import type { Fault } from "../errors.ts"
 
+/** A schema of any library that speaks Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
+  /** The part that every such schema has. */
   readonly "~standard": {
     readonly version: 1
     readonly vendor: string

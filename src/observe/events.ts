@@ -239,12 +239,17 @@ export const EVENT_TYPES = [
   "loop.failed",
 ] as const satisfies readonly CarillonEvent["type"][]
 
+/** A job whose runs no process executes. */
 export interface UnhandledJob {
+  /** The name of the job. */
   readonly job: string
+  /** The pool of its runs. */
   readonly pool: string
+  /** How many runs wait. */
   readonly runs: number
 }
 
+/** Why a worker lost a run. */
 export type LossReason = Extract<CarillonEvent, { type: "lease.lost" }>["because"]
 
 export interface AttemptFacts {
@@ -259,14 +264,19 @@ export interface AttemptFacts {
   readonly worker: string
 }
 
+/** How an attempt ended. */
 export interface AttemptEnd {
+  /** How it ended. */
   readonly outcome: "succeeded" | "failed" | "timed_out" | "released" | "cancelled" | "expired" | "snoozed"
   /** What the run is now. */
   readonly runState: "waiting" | "ready" | FinalState
+  /** How long its handler took. */
   readonly durationMs: number
+  /** What went wrong, if something did. */
   readonly error?: { readonly code: string | null; readonly message: string }
 }
 
+/** Is called for each event, at once. */
 export type EventListener = (event: CarillonEvent) => void | Promise<void>
 
 export interface Events {

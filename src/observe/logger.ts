@@ -8,9 +8,13 @@ import { formatInstant } from "../time/instant.ts"
 
 /** Any logger with these four methods will do. One that is shaped like pino's receives fields as well. */
 export interface Logger {
+  /** What is of interest to developers alone. */
   readonly debug: (message: string) => void
+  /** What is as it should be. */
   readonly info: (message: string) => void
+  /** What somebody should look at. */
   readonly warn: (message: string) => void
+  /** What somebody has to look at. */
   readonly error: (message: string) => void
 }
 

@@ -32,4 +32,5 @@ export const CRASH_POINTS = [
   "migrate.applied",
 ] as const
 
+/** A place where a test may let a process die. */
 export type CrashPoint = (typeof CRASH_POINTS)[number]

@@ -6,21 +6,29 @@ import { readSchedule } from "./schedule.ts"
 import type { CronSpec } from "./spec.ts"
 import { zoneNamed } from "./zones.ts"
 
+/** What `importCrontab` has read. */
 export interface ImportedCrontab {
+  /** The lines that can be schedules. */
   readonly entries: readonly CrontabEntry[]
+  /** What to look at, by line. */
   readonly notes: readonly CrontabNote[]
 }
 
+/** One line of a crontab, read. */
 export interface CrontabEntry {
   /** Counted from 1. */
   readonly line: number
+  /** When it happens, as a schedule says it. */
   readonly spec: CronSpec
   /** What the line would have run. */
   readonly command: string
 }
 
+/** What somebody has to look at after an import. */
 export interface CrontabNote {
+  /** The line it is about, counted from 1. */
   readonly line: number
+  /** What kind of note it is. */
   readonly code: /** A step beside another day field: cron asks for both there, and so does the schedule now. */
     | "days-joined"
     /** A zone was taken from `CRON_TZ`. */
@@ -35,6 +43,7 @@ export interface CrontabNote {
     | "percent-in-command"
     /** The line could not be read. */
     | "not-understood"
+  /** The note, for people. */
   readonly message: string
 }
 

@@ -7,6 +7,7 @@ import { specCheck } from "./spec-check.ts"
 import { type ScheduleWarning, scheduleWarnings } from "./warnings.ts"
 import { scheduleWords } from "./words.ts"
 
+/** How much of a schedule is shown. */
 export interface PreviewOptions {
   /** Next occurrences are after this instant, previous ones before it; it does not count itself. @default now */
   readonly from?: Date | string
@@ -14,12 +15,15 @@ export interface PreviewOptions {
   readonly count?: number
 }
 
+/** When a schedule happens, in dates and in words. */
 export interface SchedulePreview {
   /** The next occurrences, the soonest first. */
   readonly occurrences: Date[]
   /** The previous ones, the latest first. */
   readonly previous: Date[]
+  /** The schedule in words. */
   readonly words: string
+  /** What its author may not have meant. */
   readonly warnings: ScheduleWarning[]
 }
 

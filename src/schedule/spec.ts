@@ -4,6 +4,9 @@ import type { Duration } from "../time/duration.ts"
 import type { DstPolicy } from "../time/zoned.ts"
 import type { OnExcluded } from "./exclude.ts"
 
+/**
+ * When something happens: by a cron expression, at intervals, by the calendar, once, or after the last run.
+ */
 export type ScheduleSpec = CronSpec | IntervalSpec | CivilIntervalSpec | OnceSpec | AfterCompletionSpec
 
 interface Limits {
@@ -44,6 +47,7 @@ interface Zoned {
   readonly dst?: Partial<DstPolicy>
 }
 
+/** A schedule by a cron expression. */
 export interface CronSpec extends Limits, Zoned {
   /** Five fields; in the extended dialect also six (seconds first) or seven (seconds first, year last). */
   readonly cron: string
@@ -55,6 +59,7 @@ export interface CronSpec extends Limits, Zoned {
   readonly dialect?: Dialect
 }
 
+/** A schedule at even intervals of elapsed time. */
 export interface IntervalSpec extends Limits {
   /** Elapsed time between occurrences, at least a second. A day is 24 hours here; see `{ days: 1 }`. */
   readonly every: Duration
@@ -70,35 +75,48 @@ export interface IntervalSpec extends Limits {
   readonly timeZone?: string
 }
 
+/** A schedule by the calendar: every so many days, weeks or months. */
 export interface CivilIntervalSpec extends Limits, Zoned {
+  /** How many days, weeks or months lie between occurrences, and at what time. */
   readonly every: CivilInterval
 }
 
 /** Days, weeks or months of the calendar, at the same time on the wall. */
 export interface CivilInterval {
+  /** Every so many days. */
   readonly days?: number
+  /** Every so many weeks. */
   readonly weeks?: number
+  /** Every so many months. */
   readonly months?: number
-  /** @default "00:00" */
+  /** The time on the wall. @default "00:00" */
   readonly at?: string
   /** The date from which is counted; weeks take their weekday from it, months their day. @default "1970-01-01", for days only */
   readonly from?: string
 }
 
+/** A schedule that happens once. */
 export interface OnceSpec extends Omit<Limits, "startAt" | "endAt" | "maxRuns">, Zoned {
   /** An instant, or a wall time without a zone (`"2026-03-29T02:30"`), which is read in `timeZone`. */
   readonly at: Date | string
 }
 
+/** A schedule whose next time is counted from the end of its last run. */
 export interface AfterCompletionSpec extends Pick<Limits, "startAt" | "endAt" | "maxRuns"> {
   /** How long after the end of a run the next one is due. Overlaps and catching up are impossible by nature. */
   readonly afterCompletion: Duration
 }
 
+/**
+ * Days on which nothing happens: a date, a range of dates, the name of a calendar, or a cron expression of
+ * days.
+ */
 export type Exclusion = string | DateRange
 
 /** Dates from `from` to `to`, both included. */
 export interface DateRange {
+  /** The first date, as in `"2026-12-24"`. */
   readonly from: string
+  /** The last date. */
   readonly to: string
 }

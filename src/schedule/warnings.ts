@@ -11,6 +11,7 @@ import { cronWords } from "./cron-words.ts"
 import type { Schedule } from "./schedule.ts"
 import { isAbbreviation } from "./zones.ts"
 
+/** The kinds of warnings. */
 export type WarningCode =
   /** A clock set forward: the occurrence happens later than its reading says. */
   | "dst-shifted"
@@ -33,9 +34,13 @@ export type WarningCode =
   /** An interval of whole days of elapsed time, which wanders over the clock when the clock is changed. */
   | "civil-interval"
 
+/** Something in a schedule that its author may not have meant. */
 export interface ScheduleWarning {
+  /** What kind of warning it is. */
   readonly code: WarningCode
+  /** The warning, for people. */
   readonly message: string
+  /** The instant that it is about, if it is about one. */
   readonly at?: Date
 }
 

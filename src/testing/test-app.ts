@@ -26,6 +26,7 @@ import { noteMoves } from "./moves.ts"
 import { createPassing } from "./passing.ts"
 import { createTestHost, type TestHost } from "./test-host.ts"
 
+/** The options of `kit.app`. */
 export type TestAppOptions = Omit<CarillonOptions, "database" | "schema" | "dataDir">
 
 /** A clock that can also let time pass. */
@@ -37,7 +38,9 @@ export interface TestClock extends SettableClock {
   readonly advance: (duration: Duration) => Promise<void>
 }
 
+/** A Carillon inside a test: what `kit.app` returns. */
 export interface TestApp extends Omit<Carillon, "url" | "migrate" | "planMigrations"> {
+  /** The clock of the app, which a test moves. */
   readonly clock: TestClock
   /**
    * Executes everything that is ready, and what becomes ready by that, until nothing is left. Throws when that does not
@@ -75,6 +78,7 @@ export interface TestApp extends Omit<Carillon, "url" | "migrate" | "planMigrati
   readonly crashed: () => Promise<void>
   /** Starts a new process in place of the old, with empty memory, on the same data. */
   readonly restart: () => Promise<void>
+  /** Stops it and drops its schema. */
   readonly close: () => Promise<void>
 }
 

@@ -21,6 +21,7 @@ const appCheck: Check = (value, path) =>
     .filter((key) => isPlainObject(value) && value[key] !== undefined)
     .map((key) => ({ path: `${path}${key}`, message: "is the kit's to choose; leave it out" }))
 
+/** The options of `createTestKit`. */
 export interface TestKitOptions {
   /**
    * Where the tests run.
@@ -33,6 +34,7 @@ export interface TestKitOptions {
   readonly database?: string
 }
 
+/** A PostgreSQL in memory, and apps on it: what `createTestKit` returns. */
 export interface TestKit {
   /** A fresh Carillon in a schema of its own, whose clock stands at `at`. */
   readonly app: (options?: TestAppOptions & { readonly at?: Date | string }) => Promise<TestApp>
@@ -41,6 +43,7 @@ export interface TestKit {
    * own that handlers write to.
    */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<QueryResult>
+  /** Closes all apps and the database. */
   readonly close: () => Promise<void>
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }

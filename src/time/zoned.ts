@@ -15,6 +15,7 @@ import type { Recurrence } from "./recurrence.ts"
 import type { WallPattern } from "./wall-pattern.ts"
 import { type Change, LARGEST_SHIFT_MS, type Zone } from "./zone.ts"
 
+/** What happens to wall times that a clock change leaves out or repeats. */
 export interface DstPolicy {
   /**
    * What becomes of times that a clock set forward skips.

@@ -3,7 +3,7 @@ import { posix } from "node:path"
 import { page } from "./markdown.mjs"
 import { parse } from "./syntax.mjs"
 
-const ENTRIES = [
+export const ENTRIES = [
   { name: "carillon", file: "index.ts" },
   { name: "carillon/testing", file: "testing/index.ts" },
 ]
@@ -49,8 +49,8 @@ async function reachable(open, told) {
 }
 
 /** The declaration of a name, which may be overloaded. */
-async function find(open, { file, name }) {
-  const { exported, declared, mentions } = await open(file)
+export async function find(open, { file, name }) {
+  const { exported, declared, mentions, source } = await open(file)
   const passedOn = exported.get(name)
   if (!declared.has(name) && passedOn) return find(open, passedOn)
   const nodes = declared.get(name)
@@ -60,17 +60,21 @@ async function find(open, { file, name }) {
     name,
     text: nodes.map(({ text }) => text).join("\n"),
     mentions: nodes.flatMap(mentions),
+    nodes: nodes.map(({ node }) => node),
+    source,
+    exported,
+    declared,
   }
 }
 
 /** Reads a declaration file once: what it exports, what it declares, and where the names it uses come from. */
-function createReader(readTypes) {
+export function createReader(readTypes, prepare = stripComments) {
   const files = new Map()
   return (file) => {
     if (!files.has(file))
       files.set(
         file,
-        readTypes(file).then((text) => readFile(file, stripComments(text))),
+        readTypes(file).then((text) => readFile(file, prepare(text))),
       )
     return files.get(file)
   }
@@ -108,7 +112,7 @@ function readFile(file, text) {
         const name = referredName(inner)
         return imported.get(name) ?? (declared.has(name) ? { file, name } : [])
       })
-  return { exported, declared, mentions }
+  return { exported, declared, mentions, source: text }
 }
 
 /** The name that a reference to a type, a `typeof` or an `extends` speaks of. */

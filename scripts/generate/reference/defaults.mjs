@@ -5,6 +5,18 @@ import { OPTIONS_PAGE, readOptions } from "./options.mjs"
 /** What the absence of a value means, which depends on what it would limit. */
 const NOTHING = { timeoutMs: "none", concurrency: "none", deadLettersMs: "kept" }
 
+/** Options that choose between defaults, or replace them by something else. */
+const CHOSEN_BY = {
+  historyShortMs: "job.history",
+  historyMs: "job.history",
+  historyLongMs: "job.history",
+  overlapWithMisfireAll: "schedule.overlap",
+  keyLeastMs: "enqueue.keyFor",
+  workConnections: "connections.max",
+  vitalConnections: "connections.max",
+  handlerConnections: "connections.max",
+}
+
 const DURATIONS = [
   { unit: "days", ms: 86_400_000, from: 2 },
   { unit: "h", ms: 3_600_000, from: 1 },
@@ -22,15 +34,20 @@ const SIZES = [
 export async function renderDefaults({ load, read }) {
   const { DEFAULTS, DEFAULT_MEANINGS, RESERVED_DEFAULTS } = await load("defaults")
   const options = await readOptions(read)
+  const all = options.flatMap((group) => group.options)
   const setBy = (name) => {
-    const found = options.flatMap((group) => group.options).find((option) => option.governs === name)
+    const found = all.find((option) => option.governs === name || option.path === CHOSEN_BY[name])
     return found ? `[${code(found.path)}](${OPTIONS_PAGE}#${anchor(found.path)})` : ""
   }
+  const isInUse = (name) => !RESERVED_DEFAULTS.includes(name)
   return page(
     "# Defaults",
-    "What Carillon does when it is not told otherwise. Where an option is named, it changes the default; its " +
-      "own description says when to. The others are fixed for now.",
-    tableOf((name) => !RESERVED_DEFAULTS.includes(name)),
+    "What Carillon does when it is not told otherwise.",
+    "## What options change",
+    "The option's own description says when to.",
+    tableOf((name) => isInUse(name) && setBy(name) !== ""),
+    "## What is fixed",
+    tableOf((name) => isInUse(name) && setBy(name) === ""),
     "## Reserved",
     "Decided, and without effect until the part of Carillon that they govern is there.",
     tableOf((name) => RESERVED_DEFAULTS.includes(name)),

@@ -58,7 +58,12 @@ function parseDoc(comment) {
     .join("\n")
   const [text = "", ...tags] = body.split(/(?:^|\s)@(?=[a-z]+\b)/)
   const found = tags.find((tag) => tag.startsWith("default"))
-  return { text: unwrap(text), default: found?.replace(/^default\s+/, "").trim() }
+  const example = tags.find((tag) => tag.startsWith("example"))
+  return {
+    text: unwrap(text),
+    default: found?.replace(/^default\s+/, "").trim(),
+    ...(example && { example: example.replace(/^example\s+/, "").trim() }),
+  }
 }
 
 /** Lines that only continue a paragraph or a list item are joined to it. */
