@@ -140,6 +140,23 @@ export const ERROR_TABLE = {
     todo: "Read `sqlState` and the cause. If it names one of Carillon's own statements, please report it.",
     retryable: false,
   },
+  TX_NOT_OPEN: {
+    means:
+      "No transaction is open on the client that was given as `tx`, or its connection has ended. Nothing was written.",
+    todo: "Send `begin` on the client first, and `commit` after the last call; or leave `tx` out.",
+    retryable: false,
+  },
+  TX_FAILED: {
+    means:
+      "An earlier statement in the transaction of `tx` has failed. Nothing was written, and nothing in it can be.",
+    todo: "Roll it back, and begin anew with all of it.",
+    retryable: false,
+  },
+  TX_ELSEWHERE: {
+    means: "The client that was given as `tx` is connected to a database in which Carillon's tables are not.",
+    todo: "Give a client that is connected to the database that Carillon uses.",
+    retryable: false,
+  },
   SCHEMA_MISMATCH: {
     means: "A table, column or function that this version needs is missing, or was changed at run time.",
     todo: "Run the migrations of this version, then restart the process.",

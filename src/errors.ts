@@ -114,7 +114,7 @@ export class DatabaseError extends CarillonError {
   readonly sqlState: string | undefined
 
   constructor(
-    code: Extract<ErrorCode, `DATABASE_${string}` | "OUTCOME_UNKNOWN" | "SCHEMA_MISMATCH">,
+    code: Extract<ErrorCode, `DATABASE_${string}` | "OUTCOME_UNKNOWN" | "SCHEMA_MISMATCH" | "TX_ELSEWHERE">,
     message: string,
     options: ErrorOptions & { statement?: string | undefined; sqlState?: string | undefined } = {},
   ) {

@@ -53,7 +53,8 @@ export async function enqueueRunsIn(
   job: AnyJob,
   runs: readonly NewRun[],
 ): Promise<Written> {
-  const written = await engine.enqueuer.writeIn(borrow(client, runtime.database.schema), job, runs)
+  const runner = await borrow(client, runtime.database.schema)
+  const written = await engine.enqueuer.writeIn(runner, job, runs)
   engine.visibility.watch(written.answers.filter(({ created }) => created).map(({ id }) => id))
   checkPools(engine, job, runs)
   return written

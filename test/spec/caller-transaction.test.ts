@@ -25,6 +25,11 @@ async function connected(): Promise<pg.Client> {
   return client
 }
 
+/** The same client, of a driver that does not tell whether a transaction is open. */
+function unknowing(client: pg.Client) {
+  return { query: (...args: never[]) => (client.query as (...all: never[]) => unknown).apply(client, args) }
+}
+
 describe("a run in the caller's transaction", () => {
   it("is not there before the commit, nobody is told of it, and it is executed after it", async () => {
     const { carillon, database, client, rows } = await given({ jobs: [job] })
@@ -207,14 +212,55 @@ describe("a wrong transaction", () => {
     await client.query("begin")
     await client.query("select no such thing").catch(() => {})
     await expect(carillon.enqueue(job, 7, { tx: client })).rejects.toMatchObject({
-      name: "DatabaseError",
-      sqlState: "25P02",
+      code: "TX_FAILED",
+      retryable: false,
+    })
+    // A driver that does not say how the transaction is learns it from the server.
+    await expect(carillon.enqueue(job, 7, { tx: unknowing(client) })).rejects.toMatchObject({
+      code: "TX_FAILED",
     })
     await client.query("rollback")
     expect(await rows()).toEqual([])
   })
 
-  it("on another database says that the tables are not there", async () => {
+  it("that is not open is refused, and nothing is written: the run would be there before the commit", async () => {
+    const { carillon, client, rows } = await given()
+    for (const tx of [client, unknowing(client)]) {
+      await expect(carillon.enqueue(job, 7, { tx })).rejects.toMatchObject({ code: "TX_NOT_OPEN" })
+      await expect(carillon.enqueueMany(job, [{ input: 1 }], { tx })).rejects.toMatchObject({
+        code: "TX_NOT_OPEN",
+      })
+    }
+    await client.query("begin")
+    await client.query("commit")
+    await expect(carillon.enqueue(job, 7, { tx: client, key: "k" })).rejects.toMatchObject({
+      code: "TX_NOT_OPEN",
+    })
+    expect(await rows()).toEqual([])
+  })
+
+  it("is open as soon as its `begin` is on the way, and also where the driver cannot tell", async () => {
+    const { carillon, client, rows } = await given()
+    const begun = client.query("begin")
+    const first = await carillon.enqueue(job, 7, { tx: client })
+    await begun
+    const second = await carillon.enqueue(job, 8, { tx: unknowing(client) })
+    expect(await rows()).toEqual([])
+    await client.query("commit")
+    expect(await rows()).toEqual(expect.arrayContaining([{ id: first.id }, { id: second.id }]))
+  })
+
+  it("such as a client that does not answer like one is refused by name", async () => {
+    const { carillon } = await given()
+    for (const query of [() => {}, async () => ({}), async () => ({ rows: 1, fields: [] })]) {
+      await expect(carillon.enqueue(job, 7, { tx: { query } })).rejects.toMatchObject({
+        code: "TX_NOT_OPEN",
+        message: expect.stringContaining("as a client of node-postgres does"),
+      })
+    }
+  })
+
+  it("on another database is told which that is", async () => {
     const { carillon, client } = await given()
     await client.query("create database elsewhere_for_tests").catch(() => {})
     const url = new URL(PLACES.postgres18)
@@ -224,16 +270,20 @@ describe("a wrong transaction", () => {
     onTestFinished(() => elsewhere.end())
     await elsewhere.query("begin")
     await expect(carillon.enqueue(job, 7, { tx: elsewhere })).rejects.toMatchObject({
-      code: "SCHEMA_MISMATCH",
+      code: "TX_ELSEWHERE",
+      message: expect.stringContaining('"elsewhere_for_tests"'),
     })
   })
 
-  it("whose connection has ended is an error of the database, and nothing hangs", async () => {
+  it("whose connection has ended is said to be so, and that nothing was written", async () => {
     const { carillon, rows } = await given()
     const gone = new pg.Client(PLACES.postgres18)
     await gone.connect()
     await gone.end()
-    await expect(carillon.enqueue(job, 7, { tx: gone })).rejects.toMatchObject({ name: "DatabaseError" })
+    await expect(carillon.enqueue(job, 7, { tx: gone })).rejects.toMatchObject({
+      code: "TX_NOT_OPEN",
+      message: expect.stringContaining("has ended"),
+    })
     expect(await rows()).toEqual([])
   })
 
@@ -241,6 +291,7 @@ describe("a wrong transaction", () => {
     const { carillon, client } = await given()
     const sent: string[] = []
     const spy = {
+      getTransactionStatus: () => client.getTransactionStatus(),
       query: (...args: never[]) => {
         const [config] = args as unknown as [{ text: string }]
         sent.push(config.text.trim().split(/\s+/)[0] ?? "")

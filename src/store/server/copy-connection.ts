@@ -6,7 +6,7 @@
  */
 import pg from "pg"
 import { CarillonError, DatabaseError } from "../../errors.ts"
-import { borrow } from "../borrowed.ts"
+import { runnerOn } from "../borrowed.ts"
 import { sqlStateOf, translateError } from "../database-error.ts"
 import { resolveNames } from "../statement.ts"
 import {
@@ -74,7 +74,7 @@ async function dial(client: pg.Client): Promise<void> {
 
 function transactionOn(client: pg.Client, schema: string): CopyTransaction {
   return {
-    run: borrow(client, schema).run,
+    run: runnerOn(client, schema).run,
     script: async (sql) => {
       await client.query(resolveNames(sql, schema)).catch((error: unknown) => {
         throw translateError(error, "script")
