@@ -29,6 +29,9 @@ export const DEFAULTS = {
   history: "standard",
   keyLeastMs: DAY_MS,
   concurrency: null,
+  overrun: "hold",
+  overrunGraceMs: 30_000,
+  onStuck: "report",
 
   pollMs: 1_000,
   idlePollMs: 5_000,
@@ -94,6 +97,11 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   keyLeastMs:
     "How long the key of a run is remembered at the least; it is for as long as history knows the run, if that is longer.",
   concurrency: "How many runs of a job are executed at once, in all processes together.",
+  overrun:
+    "What becomes of the place under limits of a run whose end is decided while its handler goes on: held until that returns.",
+  overrunGraceMs:
+    "How long a handler may go on after the end of its attempt is decided, before its slot counts as lost and its run goes on without it.",
+  onStuck: "What a process does when all slots of a pool are lost to handlers that do not return.",
   pollMs: "How often a worker looks for runs when nothing wakes it.",
   idlePollMs: "The slowest that this becomes while nothing is found.",
   tickMs: "The longest that the scheduler sleeps between looks at what is due.",

@@ -69,6 +69,7 @@ export type {
   CarillonEvent,
   EventListener,
   LossReason,
+  StuckFor,
   UnhandledJob,
 } from "./observe/events.ts"
 export type { Logger } from "./observe/logger.ts"

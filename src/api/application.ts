@@ -1,8 +1,9 @@
 /** The life of one Carillon: connected once, migrated once, started once, stopped once, whoever asks and how often. */
 
+import { DEFAULTS } from "../defaults.ts"
 import { createEngine, type Engine } from "../engine/engine.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
-import { createEvents, type Events } from "../observe/events.ts"
+import { type CarillonEvent, createEvents, type Events } from "../observe/events.ts"
 import { createLog } from "../observe/log.ts"
 import { outputOf, terminalOutput } from "../observe/logger.ts"
 import type { Host } from "../runtime/host.ts"
@@ -41,6 +42,8 @@ export interface Opened {
 
 /** How long a stop waits for calls that were made before it. */
 const LAST_CALLS_MS = 5_000
+/** Of a process that ends because it can execute nothing any more. */
+const EXIT_CODE = 1
 const RETRY_BASE_MS = 500
 const RETRY_CAP_MS = 10_000
 
@@ -53,6 +56,7 @@ export function createApplication(
   const log = createLog(host, logger ? outputOf(logger) : terminalOutput({ host, nowMs: wallClock.nowMs }))
   const events = createEvents(log.tellListenerFailure)
   events.subscribe(log.tell, { routine: log.hearsRoutine() })
+  if (options.onStuck === "exit") events.subscribe(exitIfStuck, { routine: false })
   const stopping = createStop()
   const calls = new Set<Promise<unknown>>()
   let url: string | undefined
@@ -122,6 +126,18 @@ export function createApplication(
     return made
   }
 
+  /** Gives back what can be given back, and ends the process with an exit code that has it started anew. */
+  async function exitIfStuck({ type }: CarillonEvent): Promise<void> {
+    if (type !== "pool.exhausted" || stopped !== undefined) return
+    await stopOnce(DEFAULTS.graceMs).catch(() => {})
+    host.exit(EXIT_CODE)
+  }
+
+  function stopOnce(graceMs: number): Promise<void> {
+    stopped ??= stop(graceMs)
+    return stopped
+  }
+
   async function stop(graceMs: number): Promise<void> {
     stopping.abort()
     // Calls may take a while; nothing that comes in meanwhile is ours to begin.
@@ -148,8 +164,7 @@ export function createApplication(
     stop: (graceMs) => {
       // A later stop may have less patience than the first.
       if (stopped !== undefined) void open.settled().then((opened) => opened?.value.engine.stop(graceMs))
-      stopped ??= stop(graceMs)
-      return stopped
+      return stopOnce(graceMs)
     },
     url: () => url,
   }

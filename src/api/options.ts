@@ -89,6 +89,23 @@ export interface CarillonOptions {
    */
   readonly lease?: Duration
   /**
+   * How long a handler may go on after the end of its attempt is decided: it has timed out, was cancelled or has lost its
+   * lease. After that it is stuck: its slot counts as lost until it returns, and its run goes on without it, also in this
+   * process.
+   *
+   * @default "30s"
+   */
+  readonly overrunGrace?: Duration
+  /**
+   * What this process does when all slots of a pool are lost to handlers that are stuck.
+   *
+   * - `"report"`: it says so, in an event and a line, and goes on with its other pools.
+   * - `"exit"`: it also stops, gives back everything else, and ends with exit code 1, so that it is started anew.
+   *
+   * @default "report"
+   */
+  readonly onStuck?: "exit" | "report"
+  /**
    * The version of your code, as in `"2.3.1"`. Shown with attempts and workers; and a process with an older version
    * never overwrites what a newer one has declared about jobs and schedules.
    */
@@ -143,6 +160,8 @@ export interface ResolvedOptions {
   readonly pools: ReadonlyMap<string, number>
   readonly leaseMs: number
   readonly renewEveryMs: number
+  readonly overrunGraceMs: number
+  readonly onStuck: "exit" | "report"
   readonly version: string | undefined
   readonly schedules: DeclaredSchedules | undefined
   readonly wakeups: boolean
@@ -183,6 +202,8 @@ const carillonCheck = object({
   jobs: optional(array(jobValueCheck)),
   pools: optional(record(poolNameCheck, integer({ min: 1, max: 10_000 }))),
   lease: optional(duration({ min: 1_000, max: 86_400_000 })),
+  overrunGrace: optional(duration({ min: 0, max: 86_400_000 })),
+  onStuck: optional(oneOf("exit", "report")),
   schedules: () => [],
   removedSchedules: optional(oneOf("retire", "delete")),
   application: optional(satisfies("a text of 1 to 100 characters", isShortText)),
@@ -219,6 +240,8 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
     pools: new Map(Object.entries(pools)),
     leaseMs,
     renewEveryMs: Math.min(DEFAULTS.renewEveryMs, Math.floor(leaseMs / 4)),
+    overrunGraceMs: parseDuration(options.overrunGrace) ?? DEFAULTS.overrunGraceMs,
+    onStuck: options.onStuck ?? DEFAULTS.onStuck,
     version: options.version,
     schedules: options.schedules && {
       application: options.application ?? "",

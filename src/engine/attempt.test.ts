@@ -24,7 +24,11 @@ function start(parts: AttemptParts, run: ClaimedRun) {
   const outcome = new Promise<AttemptOutcome>((resolve) => {
     decide = resolve
   })
-  const listener = { onOutcome: (_: unknown, decided: AttemptOutcome) => decide(decided), onEnded: () => {} }
+  const listener = {
+    onOutcome: (_: unknown, decided: AttemptOutcome) => decide(decided),
+    onOverrun: () => {},
+    onEnded: () => {},
+  }
   return Object.assign(startAttempt(parts, run, listener), { outcome })
 }
 

@@ -2,7 +2,8 @@
  * One try at a run, from its input to its outcome.
  *
  * An attempt ends when its handler ends or when it is told to end, whichever comes first. The handler itself
- * may go on after that; its slot stays taken until it really ends, but nothing it does counts any more.
+ * may go on after that; its slot stays taken until it really ends, but nothing it does counts any more. Under a limit
+ * its run has a place, which stands for the handler: there the end is decided, but told only when the handler has ended.
  */
 import { DEFAULTS } from "../defaults.ts"
 import { AttemptAborted, CarillonError, InputError, PayloadError } from "../errors.ts"
@@ -31,6 +32,8 @@ export interface RunningAttempt {
   readonly startedAtMs: number
   /** Whether the handler has really ended. */
   readonly over: () => boolean
+  /** Whether its end is decided, and kept back until the handler has ended. */
+  readonly holdsPlace: () => boolean
   readonly abort: (reason: AttemptAborted) => void
   /** JSON of what the handler has logged, or null. */
   readonly logs: () => string | null
@@ -45,6 +48,8 @@ export interface AttemptParts {
 export interface AttemptListener {
   /** It is known how the attempt ended. Called once. */
   readonly onOutcome: (attempt: RunningAttempt, outcome: AttemptOutcome) => void
+  /** It is decided how the attempt ends, and its handler goes on. Called at most once, before its outcome is told. */
+  readonly onOverrun: (attempt: RunningAttempt, because: string) => void
   /** The handler has really ended. Called once, before or after the outcome is known. */
   readonly onEnded: (attempt: RunningAttempt) => void
 }
@@ -77,6 +82,8 @@ class Attempt implements RunningAttempt, ContextSource {
   #lastWords: Timer | undefined
   #isOver = false
   #isDecided = false
+  /** Decided, and not told before the handler has ended. */
+  #kept: AttemptOutcome | undefined
 
   constructor(parts: AttemptParts, run: ClaimedRun, listener: AttemptListener) {
     this.run = run
@@ -90,6 +97,10 @@ class Attempt implements RunningAttempt, ContextSource {
 
   over(): boolean {
     return this.#isOver
+  }
+
+  holdsPlace(): boolean {
+    return this.#kept !== undefined
   }
 
   logs(): string | null {
@@ -164,6 +175,7 @@ class Attempt implements RunningAttempt, ContextSource {
     }
     this.#isOver = true
     this.#decide(this.#judged(outcome))
+    this.#tellKept()
     this.#listener.onEnded(this)
   }
 
@@ -177,6 +189,7 @@ class Attempt implements RunningAttempt, ContextSource {
 
   /** Once told to end, what a handler says is up to the reason: most throw because of it. */
   abort(reason: AttemptAborted): void {
+    if (reason.code === "LEASE_LOST") this.#loseKept()
     const isAsked = this.#abortedBy !== undefined
     // One that is to be replaced has been asked to end; whatever else comes does not ask.
     if (this.#isOver || (isAsked && this.#abortedBy?.code !== "RUN_REPLACED")) return
@@ -198,6 +211,25 @@ class Attempt implements RunningAttempt, ContextSource {
     this.#isDecided = true
     this.#timer?.cancel()
     this.#lastWords?.cancel()
+    if (!this.#isOver && outcome.kind !== "lost" && mustHold(this.run)) this.#kept = outcome
+    if (!this.#isOver) this.#listener.onOverrun(this, outcome.kind)
+    if (this.#kept === undefined) this.#tellWhenKnown(outcome)
+  }
+
+  #tellKept(): void {
+    const kept = this.#kept
+    this.#kept = undefined
+    if (kept !== undefined) this.#tellWhenKnown(kept)
+  }
+
+  /** The lease is over, and the place with it. */
+  #loseKept(): void {
+    if (this.#kept === undefined) return
+    this.#kept = undefined
+    this.#tellWhenKnown({ kind: "lost" })
+  }
+
+  #tellWhenKnown(outcome: AttemptOutcome): void {
     // What is just being committed cannot be called back: whoever says otherwise meanwhile may be wrong.
     const ending = this.#completion?.ending()
     if (ending !== undefined) void ending.then(() => this.#tell(outcome))
@@ -208,6 +240,11 @@ class Attempt implements RunningAttempt, ContextSource {
     // Once its end is committed, nothing that the handler says can change it.
     this.#listener.onOutcome(this, this.#completion?.completed() ?? outcome)
   }
+}
+
+/** Whether the place of a run is kept for a handler that goes on. */
+function mustHold({ limited, job }: ClaimedRun): boolean {
+  return limited && job.overrun !== "free"
 }
 
 function outcomeOfThrown(run: ClaimedRun, thrown: unknown): Outcome {

@@ -24,6 +24,8 @@ export interface ClaimedRun {
   readonly due: InstantMs
   /** Never claimed ahead of a free slot. */
   readonly solo: boolean
+  /** It has places under limits. */
+  readonly limited: boolean
   /** Its start has to be written down before its handler runs. */
   readonly recordedStart: boolean
   /** It should have been started before it was claimed. */
@@ -60,6 +62,7 @@ interface ExtraJson extends RunExtra {
   readonly fence: number
   readonly generation: number
   readonly tenant: string
+  readonly limited: boolean
   readonly recordedStart: boolean
   readonly late: boolean
   readonly timeoutMs: number | null
@@ -107,6 +110,7 @@ export function claimedRun(claimed: {
     tenant: extra?.tenant ?? "",
     due: Math.floor(row.due_ms),
     solo: row.solo,
+    limited: extra?.limited ?? false,
     recordedStart: extra?.recordedStart ?? false,
     late: extra?.late ?? false,
     input: row.input,
@@ -151,6 +155,7 @@ export function handedOffRun(handed: {
     tenant: run.tenant ?? "",
     due,
     solo: false,
+    limited: false,
     recordedStart: false,
     late: false,
     input: run.input,

@@ -39,6 +39,8 @@ export interface EngineConfig {
   readonly pools: ReadonlyMap<string, number>
   readonly leaseMs: number
   readonly renewEveryMs: number
+  /** How long a handler may go on after the end of its attempt is decided, before it is stuck. */
+  readonly overrunGraceMs: number
   /** Whether processes tell each other what has become ready, or find it by looking. */
   readonly wakeups: boolean
   /** Of the code that this process runs. */
@@ -163,7 +165,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     progress: createProgressWriter(runtime),
   }
   const workers = [...config.pools].map(([pool, slots]) => {
-    const { jobs, leaseMs } = config
+    const { jobs, leaseMs, overrunGraceMs } = config
     return createWorker({
       runtime,
       pool,
@@ -172,7 +174,18 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       claims,
       claimer: createClaimer({ runtime, pool, jobs, lease, claims, doubts }),
       createExecutor: (on) =>
-        createExecutor({ runtime, events, slots, leaseMs, lease, settler, attempts, ...on }),
+        createExecutor({
+          runtime,
+          events,
+          pool,
+          slots,
+          leaseMs,
+          overrunGraceMs,
+          lease,
+          settler,
+          attempts,
+          ...on,
+        }),
     })
   })
   const promoter = createPromoter({ runtime, onReady: wakeups.ready, onParked })

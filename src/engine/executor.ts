@@ -7,6 +7,7 @@ import { recordStart } from "../store/runs/record-start.ts"
 import { type AttemptOutcome, type AttemptParts, type RunningAttempt, startAttempt } from "./attempt.ts"
 import { type ClaimedRun, factsOf } from "./claimed-run.ts"
 import type { Lease } from "./lease.ts"
+import { createOverruns } from "./overruns.ts"
 import type { Settler } from "./settler.ts"
 import { createTally } from "./tally.ts"
 
@@ -22,16 +23,16 @@ export interface Executor {
   readonly giveBack: (run: ClaimedRun) => void
   /** Keeps so many slots free of handlers; a negative number gives them back. */
   readonly keep: (slots: number) => void
-  /** The attempts whose handlers have not ended. */
+  /** The attempts whose handlers have not ended, those that are stuck included. */
   readonly running: () => readonly RunningAttempt[]
   readonly isBusy: () => boolean
   readonly isRunning: (run: string) => boolean
-  /** Runs whose handlers go on although their ends are known: others, or we ourselves, may be given them again. */
+  /** Runs whose handlers go on although their ends are known: others may be given them, and we ourselves after a grace. */
   readonly lingering: () => readonly string[]
   readonly abort: (run: string, reason: AttemptAborted) => void
   /** Starts nothing more. */
   readonly close: () => void
-  /** Resolves when no handler runs. */
+  /** Resolves when no handler runs that is not stuck. */
   readonly handled: () => Promise<void>
   /** Resolves when every outcome so far is written or lost; handlers that overran may still go on. */
   readonly settled: () => Promise<void>
@@ -40,6 +41,9 @@ export interface Executor {
 export interface ExecutorParts {
   readonly runtime: Runtime
   readonly events: Events
+  readonly pool: string
+  /** How long a handler may go on after its end is decided, before it is stuck. */
+  readonly overrunGraceMs: number
   readonly slots: number
   readonly leaseMs: number
   readonly lease: Lease
@@ -51,13 +55,12 @@ export interface ExecutorParts {
   readonly onLeft: () => void
 }
 
-/** How long a handler may take to end after it was told to, before that is worth a word. */
-const OVERRUN_MS = 1_000
-
 export function createExecutor(parts: ExecutorParts): Executor {
-  const { runtime, events, slots, leaseMs, lease, settler, attempts, onFree, onLeft } = parts
+  const { runtime, events, pool, slots, leaseMs, lease, settler, attempts, onFree, onLeft } = parts
   const running = new Map<string, RunningAttempt>()
-  const lingering = new Set<string>()
+  const lingering = new Map<string, RunningAttempt>()
+  /** Those that keep places under limits for their handlers. */
+  const holding = new Set<RunningAttempt>()
   /** Runs in our hands: from the start, or from being given back, to the written end. */
   const unsettled = createTally()
   const handled = createTally()
@@ -65,7 +68,9 @@ export function createExecutor(parts: ExecutorParts): Executor {
   let kept = 0
   let closed = false
 
-  const listener = { onOutcome, onEnded }
+  const graceMs = parts.overrunGraceMs
+  const overruns = createOverruns({ host: runtime, events, pool, slots, graceMs, onStuck })
+  const listener = { onOutcome, onOverrun, onEnded }
 
   function begin(run: ClaimedRun): void {
     // Lost since it was claimed: it is reaped with the rest of the old lease.
@@ -107,15 +112,39 @@ export function createExecutor(parts: ExecutorParts): Executor {
     if (!attempt.over()) running.set(run.id, attempt)
   }
 
-  function onEnded({ run }: RunningAttempt): void {
-    running.delete(run.id)
-    const isLeft = lingering.delete(run.id)
+  function onOverrun(attempt: RunningAttempt, because: string): void {
+    overruns.begin(attempt, because)
+    if (!attempt.holdsPlace()) return
+    // Its end is not to be written before the handler has ended, however long that takes.
+    holding.add(attempt)
+    unsettled.add(-1)
+  }
+
+  /** Its run goes on without it, also here. Its slot does not come back before it ends. */
+  function onStuck(attempt: RunningAttempt): void {
+    leave(attempt)
     handled.add(-1)
+  }
+
+  function onEnded(attempt: RunningAttempt): void {
+    if (!overruns.end(attempt)) {
+      leave(attempt)
+      handled.add(-1)
+    }
     onFree()
-    if (isLeft) onLeft()
+  }
+
+  function leave(attempt: RunningAttempt): void {
+    const { id } = attempt.run
+    // By now it may be here once more.
+    if (running.get(id) === attempt) running.delete(id)
+    if (lingering.get(id) !== attempt) return
+    lingering.delete(id)
+    onLeft()
   }
 
   function onOutcome(attempt: RunningAttempt, outcome: AttemptOutcome): void {
+    if (holding.delete(attempt)) unsettled.add(1)
     const crashing = runtime.crashPoint("attempt.ended")
     if (crashing instanceof Promise) void crashing.then(() => settle(attempt, outcome))
     else settle(attempt, outcome)
@@ -123,10 +152,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
 
   function settle(attempt: RunningAttempt, outcome: AttemptOutcome): void {
     const { run, startedAtMs } = attempt
-    if (!attempt.over()) {
-      lingering.add(run.id)
-      void reportOverrun(attempt, outcome.kind)
-    }
+    if (!attempt.over() && running.get(run.id) === attempt) lingering.set(run.id, attempt)
     const logs = attempt.logs()
     if (outcome.kind === "lost") {
       events.emit({ type: "attempt.fenced", ...factsOf(run) })
@@ -146,12 +172,6 @@ export function createExecutor(parts: ExecutorParts): Executor {
     }
   }
 
-  /** A handler that obeys its signal needs a moment to end; one that does not will not have ended after it. */
-  async function reportOverrun(attempt: RunningAttempt, because: string): Promise<void> {
-    await runtime.sleep(OVERRUN_MS)
-    if (!attempt.over()) events.emit({ type: "attempt.overran", ...factsOf(attempt.run), because })
-  }
-
   function settleUnstarted(run: ClaimedRun, outcome: Outcome): void {
     unsettled.add(1)
     settler.settle({ run, startedAtMs: null, outcome, logs: null }, () => unsettled.add(-1))
@@ -167,7 +187,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
   }
 
   return {
-    free: () => slots - running.size - kept,
+    free: () => slots - running.size - overruns.slotsLost() - kept,
     // A crash now must not repeat too much, and what is started must have time to be settled.
     isOpen: () => !closed && !settler.isFull() && lease.remainingMs() >= leaseMs / 3,
     room: settler.room,
@@ -176,13 +196,14 @@ export function createExecutor(parts: ExecutorParts): Executor {
     keep: (count) => {
       kept += count
     },
-    running: () => [...running.values()],
+    running: () => [...running.values(), ...overruns.stuck()],
     isBusy: () => running.size > 0,
     isRunning: (run) => running.has(run),
-    lingering: () => [...lingering],
+    lingering: () => [...lingering.keys()],
     abort: (run, reason) => running.get(run)?.abort(reason),
     close: () => {
       closed = true
+      overruns.close()
     },
     handled: handled.zero,
     settled: unsettled.zero,

@@ -138,6 +138,17 @@ export interface JobSettings {
    * @default none
    */
   readonly concurrency?: number
+  /**
+   * What becomes of the place under limits (`concurrency`, the `overlap` of a schedule) of a run that has timed out, was
+   * cancelled or is replaced, while its handler goes on.
+   *
+   * - `"hold"`: the run has its place until the handler has returned, or the lease of its process is over. So there are
+   *   never more handlers at once than the limit allows.
+   * - `"free"`: the next run may start at once, beside the handler that goes on.
+   *
+   * @default "hold"
+   */
+  readonly overrun?: "hold" | "free"
   /** What schedules of this job do about missed occurrences, unless they say otherwise. */
   readonly misfire?: MisfireOption
   /** What schedules of this job do about an occurrence that comes while a run is not finished, unless they say otherwise. */
@@ -175,6 +186,7 @@ export interface ResolvedJob {
   readonly settle: "batched" | "now"
   readonly history: HistoryClass
   readonly concurrency: number | null
+  readonly overrun: "hold" | "free"
   readonly misfire: MisfireOption | null
   readonly overlap: OverlapOption | null
 }
@@ -226,6 +238,7 @@ export const jobCheck = object({
   settle: optional(oneOf("batched", "now")),
   history: optional(oneOf("short", "standard", "long")),
   concurrency: optional(integer({ min: 1, max: 1_000_000 })),
+  overrun: optional(oneOf("hold", "free")),
   misfire: optional(misfireCheck),
   overlap: optional(overlapCheck),
   run: callable,
@@ -263,6 +276,7 @@ export function resolveJob(settings: JobSettings): ResolvedJob {
     settle: settings.settle ?? DEFAULTS.settle,
     history: settings.history ?? DEFAULTS.history,
     concurrency: settings.concurrency ?? DEFAULTS.concurrency,
+    overrun: settings.overrun ?? DEFAULTS.overrun,
     misfire: settings.misfire ?? null,
     overlap: settings.overlap ?? null,
   }

@@ -176,6 +176,16 @@ export type CarillonEvent =
   | ({ readonly type: "attempt.fenced" } & AttemptFacts)
   /** The handler went on after its signal had aborted. */
   | ({ readonly type: "attempt.overran" } & AttemptFacts & { readonly because: string })
+  /**
+   * A handler still goes on so long after the end of its attempt was decided that its slot counts as lost. Its run goes on
+   * without it, also in this process; unless it `holdsPlace` under a limit: then it goes on when the handler has returned.
+   */
+  | ({ readonly type: "worker.stuck" } & AttemptFacts &
+      StuckFor & { readonly because: string; readonly holdsPlace: boolean })
+  /** A handler that was stuck has returned, and its slot is back. */
+  | ({ readonly type: "worker.unstuck" } & AttemptFacts & StuckFor)
+  /** All slots of a pool are lost to handlers that are stuck: this process executes nothing in it any more. */
+  | { readonly type: "pool.exhausted"; readonly pool: string; readonly slots: number }
   /** The attempt takes much longer than its job usually does, and has no timeout. */
   | ({ readonly type: "attempt.slow" } & AttemptFacts & {
         readonly elapsedMs: number
@@ -233,6 +243,9 @@ export const EVENT_TYPES = [
   "attempt.finished",
   "attempt.fenced",
   "attempt.overran",
+  "worker.stuck",
+  "worker.unstuck",
+  "pool.exhausted",
   "attempt.slow",
   "retry.faulty",
   "run.cancelled",
@@ -262,6 +275,16 @@ export interface AttemptFacts {
   readonly attemptId: string
   /** The lease of the process that makes the attempt. */
   readonly worker: string
+}
+
+/** For how long a handler has been stuck, and what that costs its pool. */
+export interface StuckFor {
+  /** Since the end of the attempt was decided. */
+  readonly forMs: number
+  /** Of the pool, in this process. */
+  readonly slots: number
+  /** How many of them are lost now. */
+  readonly slotsLost: number
 }
 
 /** How an attempt ended. */

@@ -4,7 +4,7 @@ import { recordError } from "../queue/error-record.ts"
 import { fingerprintOf } from "../queue/fingerprint.ts"
 import type { Host } from "../runtime/host.ts"
 import { formatInstant } from "../time/instant.ts"
-import type { CarillonEvent, LossReason, UnhandledJob } from "./events.ts"
+import type { CarillonEvent, LossReason, StuckFor, UnhandledJob } from "./events.ts"
 import { createFold } from "./fold.ts"
 import { fieldsOf, samenessOf } from "./log-fields.ts"
 import type { Level, LogLine, Output } from "./logger.ts"
@@ -161,6 +161,20 @@ function lineOf(event: CarillonEvent): Line {
         level: "warn",
         text: `${nameOf(event)} went on after ${event.because}; its slot stays taken until it ends`,
       }
+    case "worker.stuck":
+      return stuckLine(event)
+    case "worker.unstuck":
+      return {
+        level: "info",
+        text: `${nameOf(event)} has returned, ${seconds(event.forMs)} late; ${lostText(event)}`,
+      }
+    case "pool.exhausted":
+      return {
+        level: "error",
+        text:
+          `pool ${event.pool} executes nothing any more in this process: handlers that do not return have all of its ` +
+          `${counted(event.slots, "slot")}. Restart the process; with \`onStuck: "exit"\` it ends by itself`,
+      }
     case "attempt.slow":
       return {
         level: "warn",
@@ -240,6 +254,20 @@ function pgliteLine({ folder, platform, because }: Extract<CarillonEvent, { type
     level: "warn",
     text: `no PostgreSQL binaries for this platform (${platform}), so the database is PGlite in ${folder}. ${limits}`,
   }
+}
+
+function stuckLine(event: Extract<CarillonEvent, { type: "worker.stuck" }>): Line {
+  const place = event.holdsPlace ? ", and its run keeps its place under limits until it does" : ""
+  return {
+    level: "error",
+    text:
+      `${nameOf(event)} has not returned ${seconds(event.forMs)} after it was ${event.because.replaceAll("_", " ")}; ` +
+      `its slot is lost until it does${place}. ${lostText(event)}`,
+  }
+}
+
+function lostText({ pool, slots, slotsLost }: { readonly pool: string } & StuckFor): string {
+  return `Pool ${pool} has lost ${slotsLost} of ${counted(slots, "slot")}`
 }
 
 function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }>): Line {

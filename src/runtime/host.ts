@@ -33,6 +33,8 @@ export interface Host {
   readonly newId: () => string
   /** A place where a test may end this process. Does nothing outside the test kit. */
   readonly crashPoint: (name: CrashPoint) => void | Promise<void>
+  /** Ends the process at once, with this exit code. */
+  readonly exit: (code: number) => void
   /** Writes a line to the terminal: what was asked for to `out`, what is worth knowing to `err`. */
   readonly print: (to: "out" | "err", line: string) => void
   /**

@@ -26,6 +26,7 @@ export function createSystemHost(): Host {
     randomBits: createBitSource(),
     newId: createIdSource(() => Date.now(), randomFillSync),
     crashPoint: () => {},
+    exit: (code) => process.exit(code),
     print: (to, line) => {
       process[to === "out" ? "stdout" : "stderr"].write(`${line}\n`)
     },

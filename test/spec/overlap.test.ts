@@ -16,11 +16,12 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
   afterAll(() => kit.close())
 
   /** `obeys`: its handler ends when it is told to. `fails`: at once. */
-  async function stage({ obeys = true, fails = false, slots = 5 } = {}) {
+  async function stage({ obeys = true, fails = false, slots = 5, overrun = "hold" as "hold" | "free" } = {}) {
     const gate = createGate()
     const said: string[] = []
     const job = defineJob({
       name: "work",
+      overrun,
       retry: { attempts: 5, delay: "1h" },
       run: async (_: undefined, ctx) => {
         const mine = ctx.occurrence?.toISOString().slice(11, 16) ?? "by hand"
@@ -111,8 +112,20 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     await end()
   })
 
-  it("replaces one that does not end in its time: what it still says is refused", async () => {
-    const { app, said, create, now, fires, end } = await stage({ obeys: false })
+  it("waits for one that does not end in its time, so that there are never two handlers at once", async () => {
+    const { said, create, now, fires, end } = await stage({ obeys: false })
+    await create({ overlap: "replace", replaceGrace: "1m" })
+    await now("09:10")
+    await now("09:20")
+    await now("09:22")
+    expect(said).toEqual(["09:10 began", "09:10 was told"])
+    expect(await fires()).toEqual(["09:10 fired running", "09:20 fired parked"])
+    await end()
+    expect(said).toEqual(["09:10 began", "09:10 was told", "09:20 began"])
+  })
+
+  it("replaces one that does not end in its time, where its place is free then: what it still says is refused", async () => {
+    const { app, said, create, now, fires, end } = await stage({ obeys: false, overrun: "free" })
     await create({ overlap: "replace", replaceGrace: "1m" })
     await now("09:10")
     await now("09:20")

@@ -37,6 +37,7 @@ describe("a run that goes back", () => {
       pools: new Map([[job.pool, 1]]),
       leaseMs: 60_000,
       renewEveryMs: 15_000,
+      overrunGraceMs: 30_000,
       wakeups: true,
       version: undefined,
     })
@@ -86,6 +87,7 @@ describe("whoever is told", () => {
           pools: new Map([["default", 1]]),
           leaseMs: 60_000,
           renewEveryMs: 15_000,
+          overrunGraceMs: 30_000,
           wakeups: true,
           version: undefined,
         },

@@ -61,6 +61,7 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
     pools: new Map(Object.entries(pools)),
     leaseMs: HOUR_MS,
     renewEveryMs: HOUR_MS / 4,
+    overrunGraceMs: HOUR_MS,
     wakeups,
     version: undefined,
   })

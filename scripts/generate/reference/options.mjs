@@ -20,6 +20,8 @@ const GROUPS = [
       removedSchedules: "removedSchedules",
       pools: "slots",
       lease: "leaseMs",
+      overrunGrace: "overrunGraceMs",
+      onStuck: "onStuck",
     },
   },
   {
@@ -45,6 +47,7 @@ const GROUPS = [
       settle: "settle",
       history: "history",
       concurrency: "concurrency",
+      overrun: "overrun",
     },
   },
   {

@@ -4,11 +4,12 @@ import { LEAVING } from "./leaving.ts"
 import { CANCELLED } from "./schedule-ends.ts"
 
 /**
- * Ends runs that were to make room for others and have not ended in the time that they had. They are taken from their
- * workers: what those still have to say about them is refused. Returns them, with the keys whose lines may move on.
+ * Ends runs that were to make room for others and have not ended in the time that they had, of jobs whose handlers do not
+ * hold their places (`overrun: "free"`). They are taken from their workers: what those still have to say about them is
+ * refused. Returns them, with the keys whose lines may move on.
  *
  * Locks: the rows, in the order of their ids; those that others hold are left for the next time.
- * Index: runs_ending (end_by) where end_by is not null; the primary keys of runs, keys and run_limits.
+ * Index: runs_ending (end_by) where end_by is not null; the primary keys of runs, jobs, keys and run_limits.
  */
 export const endOverdueRuns = statement({
   name: "runs/end-overdue",
@@ -20,7 +21,12 @@ export const endOverdueRuns = statement({
     select id, due_at, cause
     from {runs}
     where id = any (array(
-      select id from {runs} where end_by is not null and end_by <= {now} order by end_by limit @limit
+      select id
+      from {runs} as run
+      where end_by is not null and end_by <= {now}
+        and exists (select from {jobs} as job where job.name = run.job and job.settings ->> 'overrun' = 'free')
+      order by end_by
+      limit @limit
     ))
     order by id
     for update skip locked

@@ -2,7 +2,8 @@ import { boolean, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The runs of a lease that someone cancelled while they were running, or that others are to take the place of.
+ * The runs of a lease that someone cancelled while they were running, or that others are to take the place of: those have
+ * time to end by themselves, and are cancelled like the others after it.
  *
  * Index: runs_cancelling (id) where cancelling.
  */
@@ -12,7 +13,7 @@ export const findCancelled = statement({
   returns: { id: uuid, is_replaced: boolean },
   plan: "index",
   sql: `
-  select id, end_by is not null as is_replaced
+  select id, coalesce(end_by > {now}, false) as is_replaced
   from {runs}
   where cancelling and lease = @lease
 `,

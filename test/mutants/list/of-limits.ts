@@ -90,6 +90,18 @@ export const OF_LIMITS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "gives up the place of a run whose handler goes on",
+    breaks: "I14",
+    edits: [
+      {
+        file: "src/engine/attempt.ts",
+        find: 'return limited && job.overrun !== "free"',
+        replace: 'return limited && job.overrun === "free"',
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "leaks the place of a run that has ended",
     breaks: "I24",
     edits: [

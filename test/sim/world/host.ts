@@ -92,6 +92,7 @@ export function createSimHost(parts: HostParts): Host {
       if (owner.pausedUntilUs() <= kernel.nowUs()) return undefined
       return new Promise((resolve) => kernel.after(0, resolve, owner))
     },
+    exit: () => {},
     print: () => {},
     startThread: () => undefined,
     facts: {

@@ -4,8 +4,12 @@
  * A run is executed from its start until the database writes down how that attempt ended, by its own worker or by whoever
  * took the run away; one that was lost did not live to say when it started, but its line does. The runs of a schedule
  * that does not let them overlap are one at a time, and one that waits for its retry is not finished.
+ *
+ * A row says when an attempt ended, and its handler may go on after that. So handlers are counted as well, from when one
+ * begins until it returns or its process is no more, by the clock that all processes share. A handler whose lease is over
+ * does not count: its run is somebody else's.
  */
-import { entriesOf, type Facts, generationsOf, groupBy, type RunFacts } from "./facts.ts"
+import { entriesOf, type Facts, generationsOf, groupBy, type RunFacts, SETTLED_BY_WORKER } from "./facts.ts"
 import type { ScheduleRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
 import { auditOf } from "./schedule-life.ts"
@@ -31,12 +35,44 @@ export function limitsHold(facts: Facts): Judgement {
     add(spans, schedule.id, scheduleSpans(facts, schedule))
   }
   const all = [...spans]
+  const handlers = handlersOf(facts)
   return judgement(
     "I14",
     all.reduce((sum, [, { length }]) => sum + length, 0),
-    all.flatMap(([key, of]) => complaintsAbout(key, caps.get(key) ?? 1, of)),
+    [
+      ...all.flatMap(([key, of]) => complaintsAbout(key, caps.get(key) ?? 1, of, atInstant)),
+      ...[...handlers].flatMap(([key, of]) => complaintsAbout(key, caps.get(key) ?? 1, of, inHandlers)),
+    ],
   )
 }
+
+/** The handlers of runs under each limit. */
+function handlersOf({ runs, history }: Facts): Map<string, Span[]> {
+  const lastWords = new Map(history.map(({ pid, ns }) => [pid, ns]))
+  const handlers = new Map<string, Span[]>()
+  for (const run of runs) {
+    for (const { key } of run.asked.limits ?? []) add(handlers, key, handlerSpans(run, lastWords))
+  }
+  return handlers
+}
+
+/** Of attempts that their own workers have written down: of all others the lease was over. */
+function handlerSpans({ run, rows, entries }: RunFacts, lastWords: ReadonlyMap<number, bigint>): Span[] {
+  const ends = new Map(entriesOf(entries, "end").map(({ claim, ns }) => [claim, ns]))
+  const own = new Set(
+    rows
+      .filter(({ outcome }) => SETTLED_BY_WORKER.has(outcome) || outcome === "cancelled")
+      .map(({ claim }) => claim),
+  )
+  return entriesOf(entries, "effect").flatMap(({ claim, ns, pid }) => {
+    if (claim === undefined || !own.has(claim)) return []
+    const endNs = ends.get(claim) ?? lastWords.get(pid) ?? ns
+    return [{ run, fromUs: Number(ns) / 1_000, toUs: Number(endNs) / 1_000 }]
+  })
+}
+
+const atInstant = (us: number) => `at ${new Date(us / 1_000).toISOString()} there were`
+const inHandlers = () => "of their handlers there were"
 
 /** The largest that a limit ever was: when another one began to count is not known well enough. */
 function capsOf({ runs, history }: Facts): Map<string, number> {
@@ -92,7 +128,12 @@ function add(spans: Map<string, Span[]>, key: string, more: readonly Span[]): vo
 }
 
 /** Goes through all instants at which something begins or ends; says it once for each key. */
-function complaintsAbout(key: string, cap: number, spans: readonly Span[]): Complaint[] {
+function complaintsAbout(
+  key: string,
+  cap: number,
+  spans: readonly Span[],
+  when: (us: number) => string,
+): Complaint[] {
   const changes = spans
     .filter(({ fromUs, toUs }) => fromUs < toUs)
     .flatMap((span) => [
@@ -106,12 +147,8 @@ function complaintsAbout(key: string, cap: number, spans: readonly Span[]): Comp
     else under.delete(span)
     if (under.size <= cap) continue
     const runs = [...groupBy([...under], ({ run }) => run).keys()].join(", ")
-    const at = new Date(atUs / 1_000).toISOString()
     return [
-      {
-        subject: key,
-        says: `Limit ${key} allows ${cap} at once, and at ${at} there were ${under.size}: ${runs}.`,
-      },
+      { subject: key, says: `Limit ${key} allows ${cap} at once, and ${when(atUs)} ${under.size}: ${runs}.` },
     ]
   }
   return []

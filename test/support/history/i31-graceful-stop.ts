@@ -4,9 +4,10 @@
  *
  * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of one
  * whose database did not answer: where faults were healed, it is judged for those that were told to stop after that. And
- * of none whose grace is not recorded: calls that it has made before may still wait for an answer that will not come.
+ * of none whose grace is not recorded: calls that it has made before may still wait for an answer that will not come. A
+ * handler that goes on holds the place of its run under a limit for as long as the lease lasts: that is not left behind.
  */
-import { entriesOf, type Facts, groupBy } from "./facts.ts"
+import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 import type { Entry, EntryOf } from "./operations.ts"
 
@@ -74,6 +75,13 @@ function complaintsAboutStarts({ invoke, ok, after }: Stop): string[] {
   ]
 }
 
+/** Whether it is under a limit, and one of its handlers never returned. */
+function goesOn({ asked, entries }: RunFacts): boolean {
+  if (!asked.limits?.length) return false
+  const ended = new Set(entriesOf(entries, "end").map(({ claim }) => claim))
+  return entriesOf(entries, "effect").some(({ claim }) => claim !== undefined && !ended.has(claim))
+}
+
 function complaintsAboutTime({ invoke, ok }: Stop): string[] {
   if (!ok || invoke.graceMs === undefined) return []
   const tookMs = Number((ok.ns - invoke.ns) / 1_000_000n)
@@ -86,13 +94,18 @@ function complaintsAboutTime({ invoke, ok }: Stop): string[] {
 
 function complaintsAboutRest({ runs, read, databaseTime }: Facts, { invoke, leases }: Stop): string[] {
   const stoppedAtUs = databaseTime.ofNs(invoke.ns) ?? 0
-  const lost = runs.flatMap(({ rows }) =>
+  const mayHold = new Set(runs.filter(goesOn).map(({ run }) => run))
+  const lost = runs.flatMap(({ run, rows }) =>
     rows.filter(
       ({ outcome, lease, finishedAtUs }) =>
-        outcome === "lost" && lease !== null && leases.has(lease) && finishedAtUs > stoppedAtUs,
+        outcome === "lost" &&
+        lease !== null &&
+        leases.has(lease) &&
+        finishedAtUs > stoppedAtUs &&
+        !mayHold.has(run),
     ),
   )
-  const held = read.runs.filter(({ lease }) => lease !== null && leases.has(lease))
+  const held = read.runs.filter(({ run, lease }) => lease !== null && leases.has(lease) && !mayHold.has(run))
   return [
     ...lost.map(({ run, claim }) => `run ${run} had to be taken back from it (claim ${claim}).`),
     ...held.map(({ run }) => `run ${run} is still held by it.`),
