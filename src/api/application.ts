@@ -54,15 +54,17 @@ export function createApplication(
 ): Application {
   const { logger } = options
   const log = createLog(host, logger ? outputOf(logger) : terminalOutput({ host, nowMs: wallClock.nowMs }))
-  const events = createEvents(log.tellListenerFailure)
+  const events = createEvents(log.tellListenerFailure, host.newContext)
   events.subscribe(log.tell, { routine: log.hearsRoutine() })
+  /** What begins here goes on for long: it keeps nothing of the caller who happens to be the first. */
+  const apart = <T>(work: () => Promise<T>) => once(() => host.newContext()(work))
   if (options.onStuck === "exit") events.subscribe(exitIfStuck, { routine: false })
   const stopping = createStop()
   const calls = new Set<Promise<unknown>>()
   let url: string | undefined
   let stopped: Promise<void> | undefined
 
-  const connect = once(async (): Promise<Runtime> => {
+  const connect = apart(async (): Promise<Runtime> => {
     const opened = await openDatabase({
       onUnreachable: (error) => events.emit({ type: "database.unreachable", error }),
       onRefused: (error, held) => events.emit({ type: "database.crowded", error, held }),
@@ -76,7 +78,7 @@ export function createApplication(
     return { ...host, database: opened.database }
   })
 
-  const open = once(async (): Promise<Opened> => {
+  const open = apart(async (): Promise<Opened> => {
     const runtime = await connect()
     const migrated = await migrate(runtime)
     await assertPrivileges(runtime.database)
@@ -86,7 +88,7 @@ export function createApplication(
     return { runtime, engine: createEngine(runtime, events, options), migrated }
   })
 
-  const start = once(async (): Promise<void> => {
+  const start = apart(async (): Promise<void> => {
     // What is wrong with an input is known only when its schema has been asked.
     await options.schedules?.definitions()
     tellUnserved()

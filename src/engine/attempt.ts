@@ -13,7 +13,7 @@ import { isVerdict, type Verdict } from "../job/verdict.ts"
 import { recordError } from "../queue/error-record.ts"
 import type { Outcome } from "../queue/fate.ts"
 import { askFinal } from "../queue/retry.ts"
-import type { Host, Timer } from "../runtime/host.ts"
+import type { Host, InContext, Timer } from "../runtime/host.ts"
 import { createStop } from "../runtime/stop.ts"
 import { AttemptContext, type ContextSource } from "./attempt-context.ts"
 import { type AttemptLog, createAttemptLog } from "./attempt-log.ts"
@@ -63,7 +63,7 @@ export function startAttempt(
   listener: AttemptListener,
 ): RunningAttempt {
   const attempt = new Attempt(parts, run, listener)
-  void attempt.handle()
+  attempt.begin()
   return attempt
 }
 
@@ -73,7 +73,9 @@ class Attempt implements RunningAttempt, ContextSource {
   readonly startedAtMs: number
   readonly #parts: AttemptParts
   readonly #listener: AttemptListener
-  readonly #timer: Timer | undefined
+  /** Of its own: the handler sees nothing of who enqueues, cancels or was executed before. */
+  readonly #within: InContext
+  #timer: Timer | undefined
   // Most handlers ask for none of these.
   #controller: AbortController | undefined
   #log: AttemptLog | undefined
@@ -90,9 +92,17 @@ class Attempt implements RunningAttempt, ContextSource {
     this.startedAtMs = parts.host.monotonicMs()
     this.#parts = parts
     this.#listener = listener
-    if (run.timeoutMs !== null) {
-      this.#timer = parts.host.after(run.timeoutMs, () => this.abort(timeoutReason(run)))
-    }
+    this.#within = parts.host.newContext()
+  }
+
+  begin(): void {
+    const { run } = this
+    this.#within(() => {
+      if (run.timeoutMs !== null) {
+        this.#timer = this.#parts.host.after(run.timeoutMs, () => this.abort(timeoutReason(run)))
+      }
+      void this.#handle()
+    })
   }
 
   over(): boolean {
@@ -157,7 +167,7 @@ class Attempt implements RunningAttempt, ContextSource {
   }
 
   /** Runs the handler to its end; never rejects. */
-  async handle(): Promise<void> {
+  async #handle(): Promise<void> {
     let outcome: Outcome
     try {
       const { job, input } = this.run
@@ -189,6 +199,11 @@ class Attempt implements RunningAttempt, ContextSource {
 
   /** Once told to end, what a handler says is up to the reason: most throw because of it. */
   abort(reason: AttemptAborted): void {
+    // Listeners of the signal are called in here, and so is what decides about another attempt.
+    this.#within(() => this.#abort(reason))
+  }
+
+  #abort(reason: AttemptAborted): void {
     if (reason.code === "LEASE_LOST") this.#loseKept()
     const isAsked = this.#abortedBy !== undefined
     // One that is to be replaced has been asked to end; whatever else comes does not ask.

@@ -1,6 +1,7 @@
 /** Everything that Carillon has to say about what it does, as typed data. Logs and tests listen; nothing depends on them. */
 import type { JobChange } from "../job/reconcile.ts"
 import type { FinalState } from "../queue/run-state.ts"
+import type { InContext } from "../runtime/host.ts"
 import type { ScheduleChange } from "../schedule/reconcile.ts"
 
 export type CarillonEvent =
@@ -315,14 +316,18 @@ export interface Events {
 
 /**
  * A listener that fails, at once or by a promise, has its error handed to `onListenerError` and disturbs nobody: who
- * tells what has happened must never be stopped by who listens.
+ * tells what has happened must never be stopped by who listens. Each listener is called in a context of its own: what
+ * happens in the context of one caller is nothing to another.
  */
-export function createEvents(onListenerError: (error: unknown) => void): Events {
-  const listeners = new Set<EventListener>()
+export function createEvents(
+  onListenerError: (error: unknown) => void,
+  newContext: () => InContext = () => (run) => run(),
+): Events {
+  const listeners = new Map<EventListener, InContext>()
   const attentive = new Set<EventListener>()
   const report = (error: unknown) => {
     try {
-      const returned: unknown = onListenerError(error)
+      const returned: unknown = newContext()(() => onListenerError(error))
       if (returned instanceof Promise) returned.catch(() => {})
     } catch {
       // The one who is told about failures has failed. There is nobody left to tell.
@@ -330,9 +335,9 @@ export function createEvents(onListenerError: (error: unknown) => void): Events 
   }
   return {
     emit: (event) => {
-      for (const listener of listeners) {
+      for (const [listener, within] of listeners) {
         try {
-          const returned: unknown = listener(event)
+          const returned: unknown = within(() => listener(event))
           if (returned instanceof Promise) returned.catch(report)
         } catch (error) {
           report(error)
@@ -340,7 +345,7 @@ export function createEvents(onListenerError: (error: unknown) => void): Events 
       }
     },
     subscribe: (listener, { routine } = { routine: true }) => {
-      listeners.add(listener)
+      listeners.set(listener, newContext())
       if (routine) attentive.add(listener)
       return () => {
         listeners.delete(listener)

@@ -48,6 +48,7 @@ export function samenessOf(event: CarillonEvent, level: string): string | undefi
     case "attempt.fenced":
     case "attempt.overran":
     case "attempt.slow":
+    case "retry.faulty":
       return [event.type, event.job].join("\n")
     case "loop.failed":
       return [event.type, event.loop, level, fingerprintOf(recordError(event.error))].join("\n")

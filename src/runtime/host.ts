@@ -25,6 +25,11 @@ export interface Host {
   readonly every: (ms: number, run: () => void) => Timer
   /** Calls `run` once what has come in meanwhile has been dealt with: for long work in slices. */
   readonly soon: (run: () => void) => void
+  /**
+   * A new async context (AsyncLocalStorage) to run code in that must not see the one of its caller, nor be seen by it. It
+   * begins with what was there when the host was made.
+   */
+  readonly newContext: () => InContext
   /** A number in [0, 1). */
   readonly random: () => number
   /** 64 random bits as a signed integer, PostgreSQL's bigint. */
@@ -46,6 +51,9 @@ export interface Host {
   readonly processes?: ProcessProof
   readonly facts: HostFacts
 }
+
+/** Runs what it is given in one async context. */
+export type InContext = <T>(run: () => T) => T
 
 export interface Timer {
   readonly cancel: () => void

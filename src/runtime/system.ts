@@ -1,4 +1,5 @@
 /** The `Host` and `Terminal` of a real process: the only file that touches ambient time, chance and `process`. */
+import { AsyncResource } from "node:async_hooks"
 import { randomFillSync } from "node:crypto"
 import { readFileSync, readlinkSync, writeSync } from "node:fs"
 import { hostname, tmpdir } from "node:os"
@@ -13,6 +14,7 @@ import type { Terminal } from "./terminal.ts"
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export function createSystemHost(): Host {
+  const origin = openContext()
   return {
     monotonicMs,
     sleep,
@@ -22,6 +24,11 @@ export function createSystemHost(): Host {
       return { cancel: () => clearInterval(interval) }
     },
     soon: (run) => void setImmediate(run),
+    newContext: () => {
+      // One for each: what a handler enters for good stays in the resource that it was entered in.
+      const own = origin.runInAsyncScope(openContext)
+      return (run) => own.runInAsyncScope(run)
+    },
     random: () => Math.random(),
     randomBits: createBitSource(),
     newId: createIdSource(() => Date.now(), randomFillSync),
@@ -64,6 +71,11 @@ function isUnknown(pid: number): boolean {
   } catch (error) {
     return (error as { code?: unknown }).code === "ESRCH"
   }
+}
+
+/** Keeps the async context of this moment. Nobody listens to its end. */
+function openContext(): AsyncResource {
+  return new AsyncResource("carillon", { requireManualDestroy: true })
 }
 
 /** Sixty-four random bits at a time. Drawn in advance: each draw of its own would take as long as five hundred. */

@@ -82,6 +82,7 @@ export function createSimHost(parts: HostParts): Host {
       soonAtUs = Math.max(soonAtUs + 1, kernel.nowUs() + chance.between(0, LONGEST_SOON_US))
       kernel.after(soonAtUs - kernel.nowUs(), run, owner)
     },
+    newContext: () => (run) => run(),
     random: chance.next,
     randomBits: () => BigInt.asIntN(64, (BigInt(chance.bits()) << 32n) | BigInt(chance.bits())),
     newId,

@@ -75,11 +75,13 @@ function complaintsAboutStarts({ invoke, ok, after }: Stop): string[] {
   ]
 }
 
-/** Whether it is under a limit, and one of its handlers never returned. */
-function goesOn({ asked, entries }: RunFacts): boolean {
-  if (!asked.limits?.length) return false
-  const ended = new Set(entriesOf(entries, "end").map(({ claim }) => claim))
-  return entriesOf(entries, "effect").some(({ claim }) => claim !== undefined && !ended.has(claim))
+/** The claims of runs under limits whose handlers had not returned when the process had stopped. */
+function heldBeyond({ asked, entries }: RunFacts, stoppedNs: bigint): Set<string> {
+  if (!asked.limits?.length) return new Set()
+  const begun = entriesOf(entries, "effect").flatMap(({ claim }) => claim ?? [])
+  const ended = entriesOf(entries, "end").filter(({ ns }) => ns <= stoppedNs)
+  const returned = new Set(ended.map(({ claim }) => claim))
+  return new Set(begun.filter((claim) => !returned.has(claim)))
 }
 
 function complaintsAboutTime({ invoke, ok }: Stop): string[] {
@@ -92,20 +94,20 @@ function complaintsAboutTime({ invoke, ok }: Stop): string[] {
   )
 }
 
-function complaintsAboutRest({ runs, read, databaseTime }: Facts, { invoke, leases }: Stop): string[] {
+function complaintsAboutRest({ runs, read, byRun, databaseTime }: Facts, stop: Stop): string[] {
+  const { invoke, ok, leases } = stop
   const stoppedAtUs = databaseTime.ofNs(invoke.ns) ?? 0
-  const mayHold = new Set(runs.filter(goesOn).map(({ run }) => run))
-  const lost = runs.flatMap(({ run, rows }) =>
-    rows.filter(
-      ({ outcome, lease, finishedAtUs }) =>
-        outcome === "lost" &&
-        lease !== null &&
-        leases.has(lease) &&
-        finishedAtUs > stoppedAtUs &&
-        !mayHold.has(run),
-    ),
-  )
-  const held = read.runs.filter(({ run, lease }) => lease !== null && leases.has(lease) && !mayHold.has(run))
+  const isHeldBeyond = (run: string, claim: string | null) => {
+    const facts = byRun.get(run)
+    return facts !== undefined && claim !== null && heldBeyond(facts, ok?.ns ?? invoke.ns).has(claim)
+  }
+  const lost = runs
+    .flatMap(({ rows }) => rows)
+    .filter(({ outcome, lease }) => outcome === "lost" && lease !== null && leases.has(lease))
+    .filter(({ run, claim, finishedAtUs }) => finishedAtUs > stoppedAtUs && !isHeldBeyond(run, claim))
+  const held = read.runs
+    .filter(({ lease }) => lease !== null && leases.has(lease))
+    .filter(({ run, claim }) => !isHeldBeyond(run, claim))
   return [
     ...lost.map(({ run, claim }) => `run ${run} had to be taken back from it (claim ${claim}).`),
     ...held.map(({ run }) => `run ${run} is still held by it.`),
