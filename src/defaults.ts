@@ -62,6 +62,9 @@ export const DEFAULTS = {
   dialect: "extended",
   removedSchedules: "retire",
 
+  growthAtLeast: 100,
+  growthWithinMs: HOUR_MS,
+
   settleRuns: 500,
   settleDelayMs: 5,
   prefetchAgeMs: 1_000,
@@ -126,6 +129,8 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   timeZone: "The zone of a schedule that names none.",
   dialect: "The grammar of cron expressions.",
   removedSchedules: "What becomes of a declared schedule that is declared no more.",
+  growthAtLeast: "How many new dead letters are told of (`dead-letters.growing`).",
+  growthWithinMs: "Within which time so many runs have to die for that.",
   settleRuns: "How many results are written at once at the most.",
   settleDelayMs: "How long a result waits for others while the process is busy.",
   prefetchAgeMs: "How long a run may wait inside a worker for a free slot before it goes back.",

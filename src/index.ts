@@ -15,7 +15,7 @@ export type {
 } from "./api/enqueue-options.ts"
 export type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./api/fire-options.ts"
 export type { HistoryOptions, HistoryPage } from "./api/history.ts"
-export type { CarillonOptions, ConnectionOptions, StopOptions } from "./api/options.ts"
+export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
 export type { Pause, PauseTarget } from "./api/pauses.ts"
 export { nextOccurrence, previewSchedule } from "./api/preview.ts"
 export type { RunHandle } from "./api/run-handle.ts"

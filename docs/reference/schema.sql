@@ -7,6 +7,14 @@ CREATE OR REPLACE FUNCTION carillon.now()
  PARALLEL SAFE
 RETURN clock_timestamp();
 
+CREATE TABLE carillon.alarms (
+  name text NOT NULL,
+  looked_at timestamp with time zone NOT NULL,
+  raised_at timestamp with time zone,
+  told_at timestamp with time zone,
+  CONSTRAINT alarms_pkey PRIMARY KEY (name)
+) WITH (fillfactor=50);
+
 CREATE TABLE carillon.applications (
   name text NOT NULL,
   version text,

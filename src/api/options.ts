@@ -21,6 +21,7 @@ import {
   satisfies,
 } from "../options/check.ts"
 import { nearest } from "../options/nearest.ts"
+import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import { FEWEST_CONNECTIONS } from "../store/server/share.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 import { jobValueCheck } from "./assert-job.ts"
@@ -120,6 +121,12 @@ export interface CarillonOptions {
   /** How many connections to the database this process may hold. Without effect on PGlite. */
   readonly connections?: ConnectionOptions
   /**
+   * When dead letters count as growing: so many runs died within this time and no one has replayed or discarded them.
+   * That is an event, `dead-letters.growing`, and an error in the log, told by one of all processes. Give the same to all
+   * of them. `false` turns it off.
+   */
+  readonly deadLetterAlarm?: false | DeadLetterAlarm
+  /**
    * Receives everything that is worth telling, one line for each event: any object with `debug`, `info`, `warn` and
    * `error`. One that is shaped like pino receives fields as well.
    *
@@ -139,6 +146,22 @@ export interface ConnectionOptions {
    * @default 22; an idle process holds about five of them
    */
   readonly max?: number
+}
+
+/** When dead letters count as growing. */
+export interface DeadLetterAlarm {
+  /**
+   * How many runs have to die. It is over when less than half as many have.
+   *
+   * @default 100
+   */
+  readonly atLeast?: number
+  /**
+   * Within which time.
+   *
+   * @default "1h"
+   */
+  readonly within?: Duration
 }
 
 /** The options of `stop`. */
@@ -167,6 +190,7 @@ export interface ResolvedOptions {
   readonly wakeups: boolean
   readonly maxConnections: number | undefined
   readonly logger: Logger | undefined
+  readonly growth: GrowthAlarm | undefined
 }
 
 /** PostgreSQL cuts longer names off in silence. */
@@ -193,6 +217,14 @@ const databaseCheck: Check = (value, path) => {
   return [{ path, message }]
 }
 
+/** Further than that it is not counted. */
+const MOST_DEAD = 10_000
+
+const alarmCheck = object({
+  atLeast: optional(integer({ min: 1, max: MOST_DEAD })),
+  within: optional(duration({ min: 1_000, max: 30 * 86_400_000 })),
+})
+
 const carillonCheck = object({
   database: optional(databaseCheck),
   schema: optional(schemaCheck),
@@ -210,6 +242,7 @@ const carillonCheck = object({
   version: optional(satisfies("a text of 1 to 100 characters", isShortText)),
   wakeups: optional(satisfies("true or false", (value) => typeof value === "boolean")),
   connections: optional(object({ max: optional(integer({ min: FEWEST_CONNECTIONS, max: 1_000 })) })),
+  deadLetterAlarm: optional((value, path) => (value === false ? [] : alarmCheck(value, path))),
   logger: optional(
     satisfies("an object with the methods debug, info, warn and error", (value) =>
       ["debug", "info", "warn", "error"].every(
@@ -252,6 +285,14 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
     wakeups: options.wakeups ?? true,
     maxConnections: options.connections?.max,
     logger: options.logger,
+    growth: options.deadLetterAlarm === false ? undefined : growthOf(options.deadLetterAlarm),
+  }
+}
+
+function growthOf(alarm: DeadLetterAlarm | undefined): GrowthAlarm {
+  return {
+    atLeast: alarm?.atLeast ?? DEFAULTS.growthAtLeast,
+    withinMs: parseDuration(alarm?.within) ?? DEFAULTS.growthWithinMs,
   }
 }
 

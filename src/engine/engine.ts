@@ -1,6 +1,7 @@
 /** One process at work: its loops, started together and stopped in order. */
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
+import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
 import { lostReason } from "./abort-reasons.ts"
@@ -13,6 +14,7 @@ import type { DeclaredSchedules } from "./declared-schedules.ts"
 import { DISPLACED_CODE, type Displaced } from "./displace.ts"
 import { createEnqueuer, type Enqueuer } from "./enqueuer.ts"
 import { createExecutor } from "./executor.ts"
+import { createGrowth } from "./growth.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createLease } from "./lease.ts"
 import { type Loop, runLoop } from "./loop.ts"
@@ -45,6 +47,8 @@ export interface EngineConfig {
   readonly wakeups: boolean
   /** Of the code that this process runs. */
   readonly version: string | undefined
+  /** When dead letters count as growing; undefined where no one wants to hear of it. */
+  readonly growth?: GrowthAlarm | undefined
   /** The schedules that its code declares. */
   readonly schedules?: DeclaredSchedules | undefined
 }
@@ -68,6 +72,7 @@ export interface Engine {
   readonly watch: Loop
   readonly reconciler: Loop
   readonly upkeep: Upkeep
+  readonly growth: Loop
   /** Other runs have taken the places of these. */
   readonly displaced: (displaced: readonly Displaced[]) => void
   /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
@@ -230,6 +235,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onParked: admissions.admit,
     onDisplaced: displaced,
   })
+  const growth = createGrowth(runtime, events, config.growth)
   const upkeep = createUpkeep(runtime, failed("upkeep"))
   const isOpen = () => opening !== undefined
   const poolCheck = createPoolCheck({ runtime, events, served: config.pools, isOpen })
@@ -278,7 +284,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     }
     await wakeups.listen()
     if (runtime.database.abilities.inherits) await reaper.inherit()
-    const loops = [scheduler, reaper, reconciler, upkeep, mover, admissions, promoter, ...workers]
+    const loops = [scheduler, reaper, reconciler, upkeep, growth, mover, admissions, promoter, ...workers]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
     await declared()
@@ -339,6 +345,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     watch,
     reconciler,
     upkeep,
+    growth,
     displaced,
     jobs: config.jobs,
     open,

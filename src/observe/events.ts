@@ -197,6 +197,18 @@ export type CarillonEvent =
    * in its place. The record of the attempt says so too.
    */
   | ({ readonly type: "retry.faulty" } & AttemptFacts & { readonly message: string })
+  /**
+   * So many runs died within `withinMs` and are dead letters still: `raised`, told again once an hour while it is
+   * `lasting`, and `cleared` when it is less than half of the threshold. Told by one of all processes. Counted up to
+   * 10,000; `failures` are the most frequent.
+   */
+  | {
+      readonly type: "dead-letters.growing"
+      readonly state: "raised" | "lasting" | "cleared"
+      readonly count: number
+      readonly withinMs: number
+      readonly failures: readonly DeadLetterGroup[]
+    }
   /** Somebody cancelled a run: it has ended, or its handler is told to. */
   | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
   /** A loop failed and will go on after a rest. */
@@ -249,9 +261,20 @@ export const EVENT_TYPES = [
   "pool.exhausted",
   "attempt.slow",
   "retry.faulty",
+  "dead-letters.growing",
   "run.cancelled",
   "loop.failed",
 ] as const satisfies readonly CarillonEvent["type"][]
+
+/** Dead letters of a job whose errors are likely the same. */
+export interface DeadLetterGroup {
+  /** The name of the job. */
+  readonly job: string
+  /** The error, without what differs from run to run. */
+  readonly fingerprint: string
+  /** How many there are. */
+  readonly count: number
+}
 
 /** A job whose runs no process executes. */
 export interface UnhandledJob {

@@ -182,6 +182,8 @@ function lineOf(event: CarillonEvent): Line {
       }
     case "retry.faulty":
       return { level: "warn", text: `${nameOf(event)}: ${event.message}` }
+    case "dead-letters.growing":
+      return growthLine(event)
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}: ${event.reason}` }
     case "schedule.declared":
@@ -294,6 +296,19 @@ function droppedLine(event: Extract<CarillonEvent, { type: "schedule.dropped" }>
   }
 }
 
+function growthLine(event: Extract<CarillonEvent, { type: "dead-letters.growing" }>): Line {
+  const { state, count, withinMs, failures } = event
+  const within = `within the last ${Math.round(withinMs / 60_000) || 1} min`
+  const what = `${counted(count, "run")} died ${within}`
+  if (state === "cleared") return { level: "info", text: `dead letters do not grow any more: ${what}` }
+  const kinds = failures.map(({ job, fingerprint, count }) => `${job} (${count}): ${fingerprint}`)
+  const again = state === "lasting" ? "still growing" : "growing"
+  return {
+    level: "error",
+    text: `dead letters are ${again}: ${what}. ${someOf(kinds, "; ")}. Replay or discard them when the cause is mended`,
+  }
+}
+
 function changeText({ field, before, after }: JobChange): string {
   return `${field} from ${JSON.stringify(before)} to ${JSON.stringify(after)}`
 }
@@ -328,9 +343,9 @@ function nameOf(event: { readonly job: string; readonly run: string; readonly at
   return `${event.job} ${event.run} attempt ${event.attempt}`
 }
 
-function someOf(names: readonly string[]): string {
-  const shown = names.slice(0, MOST_NAMES).join(", ")
-  return names.length > MOST_NAMES ? `${shown}, ...` : shown
+function someOf(names: readonly string[], between = ", "): string {
+  const shown = names.slice(0, MOST_NAMES).join(between)
+  return names.length > MOST_NAMES ? `${shown}${between}...` : shown
 }
 
 const MOST_NAMES = 5

@@ -173,10 +173,16 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     await Promise.race([work(), life.host.crashed])
   }
 
+  async function lookForGrowth(): Promise<void> {
+    const { engine } = await life.application.open()
+    await engine.growth.tick(new AbortController().signal)
+  }
+
   const drain: TestApp["drain"] = ({ rounds } = {}) =>
     unlessCrashed(async () => {
       await keepHouse()
       await drainAll(rounds)
+      await lookForGrowth()
     })
 
   const passing = createPassing({
@@ -251,6 +257,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
       unlessCrashed(async () => {
         await keepHouse()
         await tick()
+        await lookForGrowth()
       }),
     start: () => unlessCrashed(() => life.application.start()),
     stop: (stopOptions) => unlessCrashed(() => life.carillon.stop(stopOptions)),

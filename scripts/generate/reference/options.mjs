@@ -32,6 +32,13 @@ const GROUPS = [
     governs: {},
   },
   {
+    name: "DeadLetterAlarm",
+    file: "src/api/options.ts",
+    title: "createCarillon({ deadLetterAlarm })",
+    prefix: "deadLetterAlarm.",
+    governs: { atLeast: "growthAtLeast", within: "growthWithinMs" },
+  },
+  {
     name: "JobSettings",
     file: "src/job/options.ts",
     title: "defineJob(settings)",

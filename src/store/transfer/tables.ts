@@ -23,4 +23,5 @@ export const TABLES = [
   "fires",
   "schedule_ends",
   "zone_data",
+  "alarms",
 ] as const

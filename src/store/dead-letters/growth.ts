@@ -1,0 +1,43 @@
+import { double, int, text } from "../codec.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * How many runs died within the last `withinMs` and are dead letters still, by job and fingerprint, the most first.
+ *
+ * Bounded: it counts up to `most` in all, so that the answer costs the same however many there are.
+ * Index: dead_letters_job (job, died_at), one step for each job that has dead letters, and then the rows that it counts.
+ */
+export const countGrowth = statement({
+  name: "dead-letters/growth",
+  params: { withinMs: double, most: int },
+  returns: { job: text, fingerprint: text, count: int },
+  plan: "index",
+  sql: `
+  with recursive failing as (
+    (select job from {dead_letters} order by job limit 1)
+    union all
+    select (select job from {dead_letters} where job > failing.job order by job limit 1)
+    from failing
+    where job is not null
+  ),
+  moment as materialized (
+    select {now} - @withinMs * interval '1 millisecond' as since
+  ),
+  recent as (
+    select failing.job, letter.fingerprint
+    from failing
+    cross join lateral (
+      select fingerprint
+      from {dead_letters}
+      where job = failing.job and died_at > (select since from moment)
+      order by died_at desc
+      limit @most
+    ) as letter
+    limit @most
+  )
+  select job, coalesce(fingerprint, '') as fingerprint, count(*)::int as count
+  from recent
+  group by 1, 2
+  order by count desc, job, fingerprint
+`,
+})
