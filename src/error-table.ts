@@ -157,6 +157,12 @@ export const ERROR_TABLE = {
     todo: "Give a client that is connected to the database that Carillon uses.",
     retryable: false,
   },
+  DATABASE_ENCODING: {
+    means:
+      "The database keeps its texts in an encoding other than UTF8, which lacks characters that any input may hold.",
+    todo: "Use a database with encoding UTF8 on the same server: `create database NAME encoding 'UTF8' template template0`.",
+    retryable: false,
+  },
   SCHEMA_MISMATCH: {
     means: "A table, column or function that this version needs is missing, or was changed at run time.",
     todo: "Run the migrations of this version, then restart the process.",

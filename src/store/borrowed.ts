@@ -3,6 +3,7 @@ import { CarillonError, DatabaseError } from "../errors.ts"
 import type { Runner } from "./database.ts"
 import { sqlStateOf, translateError } from "./database-error.ts"
 import { transactionBehind } from "./handler-transaction.ts"
+import { borrowing, givingBack, OURS } from "./session.ts"
 
 interface Config {
   readonly text: string
@@ -27,6 +28,16 @@ export interface BorrowedClient {
 
 /** Every value stays the text that the server sent. */
 const AS_TEXT = { getTypeParser: () => (value: unknown) => value }
+
+/** An array that holds a null; now and then a text that only looks like one. */
+const NULL_ELEMENT = /^\{(?:.*,)?NULL[,}]/s
+
+/**
+ * The settings of the session are the user's, and asking for ours would take two more round trips for each statement.
+ * Those that are run here return no instants and no fractions, and find few rows by keys. Only `array_nulls = off` would
+ * make a text of the nulls among the options of several runs: it is put right for these.
+ */
+const NULLS = { array_nulls: OURS.array_nulls }
 
 /** Set until the transaction ends, and so gone with its own statement where there is none. */
 const MARK = "select pg_catalog.set_config('carillon.transaction', 'open', true)"
@@ -57,10 +68,13 @@ export function runnerOn(
 ): Runner {
   return {
     run: async (statement, params) => {
-      const result = await send(client, statement.name, translate, {
-        text: statement.text(schema),
-        values: statement.bind(params),
-      })
+      const values = statement.bind(params)
+      const ask = (text: string, values: (string | null)[] = []) =>
+        send(client, statement.name, translate, { text, values })
+      const needsNulls = values.some((value) => value !== null && NULL_ELEMENT.test(value))
+      if (needsNulls) await ask(borrowing(NULLS))
+      const result = await ask(statement.text(schema), values)
+      if (needsNulls) await ask(givingBack(NULLS))
       return statement.read(
         result.fields.map(({ name }) => name),
         result.rows,

@@ -35,8 +35,16 @@ const asIs = (text: string): string => text
 export const text: Codec<string> = codec("text", asIs, asIs)
 export const uuid: Codec<string> = plain(codec("uuid", asIs, asIs))
 export const int: Codec<number> = plain(codec("int4", String, Number))
-/** For milliseconds: whole numbers beyond the 24 days that an int4 can hold. */
+/** Whole numbers beyond an int4 that a JavaScript number holds all the same: milliseconds, bytes. */
+export const whole: Codec<number> = plain(codec("int8", String, Number))
+/** For milliseconds as parameters. No statement returns one: how many of its digits are written is up to the session. */
 export const double: Codec<number> = plain(codec("float8", String, Number))
+/** The same or null, which is written as NaN: no null in a list of them. To be read as `nullif(value, 'NaN')`. */
+export const doubleOrNan: Codec<number | null> = {
+  ...double,
+  plain: false,
+  encode: (value) => (value === null ? "NaN" : double.encode(value)),
+}
 export const bigint: Codec<bigint> = plain(codec("int8", String, BigInt))
 export const boolean: Codec<boolean> = plain(
   codec("bool", String, (value) => value === "t" || value === "true"),

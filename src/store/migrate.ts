@@ -11,6 +11,7 @@ import type { Database, Transaction } from "./database.ts"
 import { listApplied, recordApplied, tryMigrationLock } from "./migrations/ledger.ts"
 import { MIGRATIONS } from "./migrations.generated.ts"
 import { assertMayMigrate, assertPrivileges, isForbidden } from "./roles/standing.ts"
+import { OURS, settingLocally } from "./session.ts"
 import { resolveNames } from "./statement.ts"
 
 export interface Migration {
@@ -85,7 +86,8 @@ export async function planMigrations(
     [
       `-- ${version}: ${name}`,
       "begin;",
-      `set local lock_timeout = ${LOCK_TIMEOUT_MS};`,
+      `set local statement_timeout = 0; set local lock_timeout = ${LOCK_TIMEOUT_MS};`,
+      `${settingLocally(OURS)};`,
       sql.trim(),
       `insert into {migrations} (version, name, checksum) values (${version}, '${name}', '${checksum}');`,
       "commit;",

@@ -117,7 +117,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
       if (call.unless?.aborted) throw closedError()
       const { plan } = statement
       const work =
-        plan === "free"
+        plan === "free" || plan === "alone"
           ? query(pglite, statement, params)
           : pglite.transaction(async (tx) => {
               if (call.unless?.aborted) throw closedError()

@@ -6,6 +6,16 @@
  * the server returns, so a typing error is found by the first test and not on a bad night.
  */
 import type { Codec } from "./codec.ts"
+import {
+  borrowing,
+  givingBack,
+  LIMITS,
+  limitsOf,
+  OURS,
+  openingSettings,
+  type Settings,
+  settingLocally,
+} from "./session.ts"
 
 export interface Statement<Params, Row> {
   /** The path of its file below src/store, as in `runs/claim`. */
@@ -34,8 +44,24 @@ export function wordOf<P, R>({ name, text, bind }: Statement<P, R>, params: P): 
  * `"index"`: planned without sequential scans, bitmaps and sorts. For tables that are empty one moment
  * and hold a million rows the next: a plan made for the former is ruin in the latter.
  * `"hashed"`: the same without nested loops, for lists as parameters that are joined: nobody knows how long they are.
+ * `"alone"`: a command that PostgreSQL refuses in a transaction, and that is sent as it is.
  */
-export type Plan = "free" | "index" | "hashed"
+export type Plan = FixedPlan | "free" | "alone"
+
+/** A plan that all statements of a connection can have. */
+export type FixedPlan = "index" | "hashed"
+
+/** Kinds of scans and joins are chosen among as PostgreSQL does by itself, but for those that a plan rules out. */
+const CHOICE = {
+  enable_indexscan: "on",
+  enable_indexonlyscan: "on",
+  enable_tidscan: "on",
+  enable_hashjoin: "on",
+  enable_mergejoin: "on",
+  enable_hashagg: "on",
+  enable_material: "on",
+  enable_memoize: "on",
+} as const satisfies Settings
 
 /**
  * The settings that make a plan.
@@ -43,8 +69,9 @@ export type Plan = "free" | "index" | "hashed"
  * Planned once and for any values: left to itself, PostgreSQL plans a look-up in a hundred partitions anew each time,
  * which takes 5 ms where the look-up takes half of one.
  */
-const SETTINGS = {
+const PLANS = {
   index: {
+    ...CHOICE,
     enable_seqscan: "off",
     enable_bitmapscan: "off",
     enable_sort: "off",
@@ -52,30 +79,52 @@ const SETTINGS = {
     plan_cache_mode: "force_generic_plan",
   },
   hashed: {
+    ...CHOICE,
     enable_seqscan: "off",
     enable_bitmapscan: "off",
     enable_sort: "off",
     enable_nestloop: "off",
     plan_cache_mode: "force_generic_plan",
   },
-} as const satisfies Record<Exclude<Plan, "free">, Readonly<Record<string, string>>>
+} as const satisfies Record<FixedPlan, Settings>
 
-/** How a plan is asked for by a transaction of the statement's own, which a pooler cannot lose. */
-export const PLANNED = { index: setAll("index", "set local"), hashed: setAll("hashed", "set local") } as const
+/** How a plan is asked for by a transaction on a connection that has another one, or among no statements but ours. */
+export const PLANNED = { index: settingLocally(PLANS.index), hashed: settingLocally(PLANS.hashed) } as const
 
 /** How it is asked for once and for all, on a connection of our own: asking costs as much as a short statement does. */
-export const ALWAYS_PLANNED = { index: setAll("index", "set"), hashed: setAll("hashed", "set") } as const
-
-/** How it is taken back inside a transaction, for the statements of its owner. */
-export const UNPLANNED = Object.keys(SETTINGS.index)
-  .map((setting) => `reset ${setting}`)
-  .join("; ")
-
-function setAll(plan: Exclude<Plan, "free">, how: string): string {
-  return Object.entries(SETTINGS[plan])
-    .map(([setting, value]) => `${how} ${setting} = ${value}`)
-    .join("; ")
+export function openingFor(plan: FixedPlan | undefined, versionNumber: number): string {
+  return openingSettings(versionNumber, plan && PLANS[plan])
 }
+
+/** All that a statement depends on, in a transaction where nothing is known of the session: behind a pooler. */
+export function unsetOn(versionNumber: number): Readonly<Record<FixedPlan | "free", string>> {
+  return versionNumber < NEWER ? UNSET.older : UNSET.newer
+}
+
+const NEWER = 170_000
+const UNSET = { older: unsetWith(limitsOf(0)), newer: unsetWith(limitsOf(NEWER)) } as const
+
+function unsetWith(limits: Settings): Record<FixedPlan | "free", string> {
+  const all = { ...limits, ...OURS }
+  return {
+    free: settingLocally(all),
+    index: settingLocally({ ...all, ...PLANS.index }),
+    hashed: settingLocally({ ...all, ...PLANS.hashed }),
+  }
+}
+
+/** What statements among those of handlers borrow. How long the transaction may take is up to the handler. */
+const BORROWED = { statement_timeout: LIMITS.statement_timeout, ...OURS } as const
+
+/** The same among statements of handlers, which are given everything back. */
+export const AMONG_OTHERS = {
+  index: borrowing({ ...BORROWED, ...PLANS.index }),
+  hashed: borrowing({ ...BORROWED, ...PLANS.hashed }),
+  giveBack: givingBack({ ...BORROWED, ...PLANS.index }),
+  asDefault: Object.keys({ ...BORROWED, ...PLANS.index })
+    .map((name) => `set local ${name} to default`)
+    .join("; "),
+} as const
 
 /** Any codec, seen from outside: what it takes is known only to its owner. */
 interface SomeCodec {
@@ -99,6 +148,9 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
   checkParameters(name, sql, parameters)
   const columns = Object.keys(returns)
   const columnCodecs = Object.values(returns)
+  if (columnCodecs.some(({ sqlType }) => sqlType === "float8")) {
+    throw new TypeError(`${name} returns a float8, of which a session may leave digits out: return an int8`)
+  }
   return {
     name,
     plan,

@@ -59,7 +59,7 @@ describeEngines(
       let rests = 0
       const database = openDatabase(engine.url(), {
         schema: other.schema,
-        settings: ["lock_timeout=10"],
+        imposed: ["lock_timeout = 10"],
         host: {
           ...host,
           sleep: async (ms, signal) => {
@@ -79,7 +79,7 @@ describeEngines(
       const held = await hold(other, (tx) => tx.run(count, { name: "a" }))
       // Chance says to rest for longer than the deadline allows.
       const patient = { ...host, random: () => 1_000_000 }
-      const options = { schema: other.schema, settings: ["lock_timeout=10"], host: patient }
+      const options = { schema: other.schema, imposed: ["lock_timeout = 10"], host: patient }
       await expect(openDatabase(engine.url(), options).run(count, { name: "a" })).rejects.toMatchObject({
         code: "DATABASE_BUSY",
         sqlState: "55P03",
@@ -93,7 +93,7 @@ describeEngines(
       const other = openDatabase(engine.url())
       await makeCounters(other)
       const held = await hold(other, (tx) => tx.run(count, { name: "a" }))
-      const database = openDatabase(engine.url(), { schema: other.schema, settings: ["lock_timeout=10"] })
+      const database = openDatabase(engine.url(), { schema: other.schema, imposed: ["lock_timeout = 10"] })
       let calls = 0
       const attempt = database.transaction((tx) => {
         calls += 1

@@ -3,6 +3,7 @@ import { expect, it } from "vitest"
 import { text } from "../../src/store/codec.ts"
 import { statement } from "../../src/store/statement.ts"
 import { describeEngines, type Engine } from "../support/engines.ts"
+import { openDatabase } from "../support/faulty.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 
 const addNote = statement({
@@ -66,4 +67,25 @@ describeEngines("a statement that asks for a plan", (engine) => {
     )
     expect(seen).toEqual([{ is: "on" }])
   })
+
+  it.skipIf(engine.lacks.includes("connections"))(
+    "leaves none behind on a connection that it shares with handlers, and has its own there",
+    async () => {
+      const { schema } = await notes(engine)
+      const database = openDatabase(engine.url(), { schema, workConnections: 1, handlerConnections: 0 })
+      const asked = "select current_setting('enable_seqscan') as seqscan, current_setting('jit') as jit"
+      const theirs = { seqscan: "on", jit: "on" }
+      const seen = await database.transaction(
+        async (tx) => {
+          const [before] = (await tx.query(asked, [])).rows
+          await tx.run({ ...addNote, plan: "index" }, { note: "a" })
+          const [after] = (await tx.query(asked, [])).rows
+          return [before, after]
+        },
+        { lane: "handler" },
+      )
+      expect(seen).toEqual([theirs, theirs])
+      expect(await rowsOf(database, asked)).toEqual([{ seqscan: "off", jit: "off" }])
+    },
+  )
 })

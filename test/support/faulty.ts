@@ -4,6 +4,7 @@ import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { int, text } from "../../src/store/codec.ts"
 import type { Database } from "../../src/store/database.ts"
+import { connect } from "../../src/store/server/connection.ts"
 import { openServer, type ServerOptions } from "../../src/store/server/server.ts"
 import { statement } from "../../src/store/statement.ts"
 import { newSchema } from "./engines.ts"
@@ -14,17 +15,30 @@ export const host = createSystemHost()
 
 export type FaultyOptions = Partial<ServerOptions> & {
   readonly host?: Host
-  /** Settings of every session, as in `lock_timeout=50`. */
+  /** Settings of every session before Carillon has its say, as those of a role. */
   readonly settings?: readonly string[]
+  /** Settings that Carillon does not know of. */
+  readonly imposed?: readonly string[]
 }
 
 /** A database on a schema of its own. */
 export function openDatabase(url: string, options: FaultyOptions = {}): Database {
-  const { host: on = host, settings = [], ...rest } = options
+  const { host: on = host, settings = [], imposed = [], ...rest } = options
   const address = new URL(url)
   if (settings.length > 0)
     address.searchParams.set("options", settings.map((setting) => `-c ${setting}`).join(" "))
-  const database = openServer(on, { schema: newSchema(host), ...rest, url: address.href })
+  const impose: typeof connect = async (at, dial) => {
+    const connection = await connect(at, dial)
+    const commands = imposed.map((setting) => ({ label: "test", text: `set ${setting}` }))
+    await connection.send(commands, dial.deadlineAtMs)
+    return connection
+  }
+  const database = openServer(on, {
+    schema: newSchema(host),
+    ...(imposed.length > 0 && { connect: impose }),
+    ...rest,
+    url: address.href,
+  })
   onTestFinished(() => database.close())
   return database
 }

@@ -16,6 +16,7 @@ export function detachPartition({ table, name }: PartitionNames): Statement<obje
     name: `attempts/detach-partition${which}`,
     params: {},
     returns: {},
+    plan: "alone",
     sql: `alter table {${table}} detach partition {${name}} concurrently`,
   })
 }

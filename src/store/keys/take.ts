@@ -1,4 +1,4 @@
-import { double, list, nullable, text, uuid } from "../codec.ts"
+import { doubleOrNan, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -19,8 +19,8 @@ export const takeKeys = statement({
     tenants: list(text),
     keys: list(text),
     runs: list(uuid),
-    forMs: list(nullable(double)),
-    keepMs: list(nullable(double)),
+    forMs: list(doubleOrNan),
+    keepMs: list(doubleOrNan),
   },
   returns: { run: uuid },
   plan: "index",
@@ -28,7 +28,10 @@ export const takeKeys = statement({
   with wanted as materialized (
     select tenant, key, run, keep_ms::bigint as keep_ms,
       case when for_ms = 'infinity' then 'infinity' else {now} + for_ms * interval '1 millisecond' end as expires_at
-    from unnest(@tenants, @keys, @runs, @forMs, @keepMs) as given (tenant, key, run, for_ms, keep_ms)
+    from (
+      select tenant, key, run, nullif(for_ms, 'NaN') as for_ms, nullif(keep_ms, 'NaN') as keep_ms
+      from unnest(@tenants, @keys, @runs, @forMs, @keepMs) as given (tenant, key, run, for_ms, keep_ms)
+    ) as given
     order by tenant, key
   ),
   renewed as (

@@ -1,4 +1,4 @@
-import { bigint, boolean, double, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, int, json, list, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -38,7 +38,7 @@ export const claimRuns = statement({
     solo: boolean,
     priority: int,
     rank: bigint,
-    due_ms: double,
+    due_ms: whole,
     input: json,
     /** What most runs do not have; null for those. */
     extra: nullable(json),
@@ -67,7 +67,7 @@ export const claimRuns = statement({
         limit @limit
       ))
     returning run.id, run.job, run.solo, run.priority, run.rank,
-      date_part('epoch', run.due_at) * 1000 as due_ms, run.input,
+      (date_part('epoch', run.due_at) * 1000000)::bigint / 1000 as due_ms, run.input,
       case
         when run.attempt = 0 and run.claims = 1 and run.generation = 1 and run.tenant = ''
           and not run.solo and not run.bury_when_lost and run.start_by is null

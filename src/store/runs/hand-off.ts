@@ -1,4 +1,4 @@
-import { bigint, boolean, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, instant, int, json, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -26,7 +26,7 @@ export const handOffRun = statement({
     lease: uuid,
     claim: bigint,
   },
-  returns: { is_claimed: boolean, rank: bigint, now_ms: double },
+  returns: { is_claimed: boolean, rank: bigint, now_ms: whole },
   sql: `
   with verdict as materialized (
     select at, exists (select from {workers} where lease = @lease and not dead and expires_at > at)
@@ -49,6 +49,6 @@ export const handOffRun = statement({
     case when is_claimed then @lease end, case when is_claimed then @claim end, case when is_claimed then 1 else 0 end,
     at, at, @input, @history, @buryWhenLost
   from verdict
-  returning lease is not null as is_claimed, rank, date_part('epoch', enqueued_at) * 1000 as now_ms
+  returning lease is not null as is_claimed, rank, (date_part('epoch', enqueued_at) * 1000000)::bigint / 1000 as now_ms
 `,
 })

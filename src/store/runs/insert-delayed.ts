@@ -1,4 +1,16 @@
-import { bigint, boolean, double, instant, int, jsonList, list, nullable, text, uuid } from "../codec.ts"
+import {
+  bigint,
+  boolean,
+  double,
+  instant,
+  int,
+  jsonList,
+  list,
+  nullable,
+  text,
+  uuid,
+  whole,
+} from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -23,7 +35,7 @@ export const insertDelayedRuns = statement({
     inputs: jsonList,
     delaysMs: list(double),
   },
-  returns: { runs: int, rank: bigint, now_ms: double },
+  returns: { runs: int, rank: bigint, now_ms: whole },
   sql: `
   with moment as materialized (
     select at, (date_part('epoch', at) * 1000000)::bigint as rank
@@ -40,7 +52,7 @@ export const insertDelayedRuns = statement({
       with ordinality as given (id, delay_ms, input, place)
   )
   -- All of them, or an error: nobody has to be counted.
-  select cardinality(@ids) as runs, rank, date_part('epoch', at) * 1000 as now_ms
+  select cardinality(@ids) as runs, rank, (date_part('epoch', at) * 1000000)::bigint / 1000 as now_ms
   from moment
 `,
 })

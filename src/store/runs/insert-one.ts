@@ -1,4 +1,4 @@
-import { bigint, boolean, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, instant, int, json, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -22,7 +22,7 @@ export const insertOneRun = statement({
     notAfter: nullable(instant),
     input: json,
   },
-  returns: { rank: bigint, now_ms: double },
+  returns: { rank: bigint, now_ms: whole },
   sql: `
   insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, history, bury_when_lost)
   select @id, @job, @pool, @priority, (date_part('epoch', at) * 1000000)::bigint, 'queued', at, at, @input,
@@ -30,6 +30,6 @@ export const insertOneRun = statement({
   -- Asked once, and not wherever it is mentioned.
   from (select {now} as at offset 0) as moment
   where @notAfter is null or at <= @notAfter
-  returning rank, date_part('epoch', enqueued_at) * 1000 as now_ms
+  returning rank, (date_part('epoch', enqueued_at) * 1000000)::bigint / 1000 as now_ms
 `,
 })

@@ -1,4 +1,4 @@
-import { bigint, boolean, double, instant, int, jsonList, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, instant, int, jsonList, list, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -25,7 +25,7 @@ export const insertPlainRuns = statement({
     ids: list(uuid),
     inputs: jsonList,
   },
-  returns: { state: text, runs: int, rank: bigint, now_ms: double },
+  returns: { state: text, runs: int, rank: bigint, now_ms: whole },
   sql: `
   with verdict as materialized (
     select at, (date_part('epoch', at) * 1000000)::bigint as rank, @lease is not null
@@ -55,7 +55,7 @@ export const insertPlainRuns = statement({
   )
   -- All of them, or an error: nobody has to be counted.
   select case when is_claimed then 'running' else 'ready' end as state, cardinality(@ids) as runs, rank,
-    date_part('epoch', at) * 1000 as now_ms
+    (date_part('epoch', at) * 1000000)::bigint / 1000 as now_ms
   from verdict
 `,
 })

@@ -1,4 +1,4 @@
-import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -40,7 +40,7 @@ export const insertRuns = statement({
     limitKeys: list(text),
     limitNames: list(text),
   },
-  returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint, now_ms: double },
+  returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint, now_ms: whole },
   sql: `
   with moment as materialized (
     -- The clock is read aside: in the list of an insert it would be another step for every row.
@@ -107,7 +107,7 @@ export const insertRuns = statement({
     join inserted on inserted.id = wanted.run
   )
   select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank,
-    (select date_part('epoch', at) * 1000 from moment) as now_ms
+    (select rank / 1000 from moment) as now_ms
   from inserted
   group by state, pool, solo, priority
 `,

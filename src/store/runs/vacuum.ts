@@ -11,5 +11,6 @@ export const vacuumRuns = statement({
   name: "runs/vacuum",
   params: {},
   returns: {},
+  plan: "alone",
   sql: "vacuum (skip_locked, truncate off, parallel 0) {runs}",
 })

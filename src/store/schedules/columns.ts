@@ -1,5 +1,5 @@
 /** What is read of a schedule, in the words of every statement that reads one. */
-import { bigint, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
+import { bigint, instant, int, json, nullable, text, uuid, whole } from "../codec.ts"
 
 export const SCHEDULE_COLUMNS = {
   id: uuid,
@@ -31,7 +31,7 @@ export const SCHEDULE_COLUMNS = {
   failures: int,
   failed_at: nullable(instant),
   ended_at: nullable(instant),
-  now_ms: double,
+  now_ms: whole,
 } as const
 
 /**
@@ -70,4 +70,4 @@ export const SELECT_SCHEDULE = `
   coalesce((select ends.failures from {schedule_ends} as ends where ends.schedule = schedule.id::text), 0) as failures,
   (select ends.failed_at from {schedule_ends} as ends where ends.schedule = schedule.id::text) as failed_at,
   (select ends.ended_at from {schedule_ends} as ends where ends.schedule = schedule.id::text) as ended_at,
-  date_part('epoch', {now}) * 1000 as now_ms`
+  (date_part('epoch', {now}) * 1000000)::bigint / 1000 as now_ms`

@@ -1,4 +1,4 @@
-import { bigint, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
+import { bigint, instant, int, json, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { selectLeftOut } from "./columns.ts"
 
@@ -33,7 +33,7 @@ export const dueSchedules = statement({
     failures: int,
     ended_at: nullable(instant),
     left_out: nullable(json),
-    now_ms: double,
+    now_ms: whole,
   },
   plan: "index",
   sql: `
@@ -42,7 +42,7 @@ export const dueSchedules = statement({
     ends.ended_at,
     -- The first version of a schedule has never gone back behind what was left out.
     case when due.version > 1 then ${selectLeftOut("due", "due.cursor")} end as left_out,
-    date_part('epoch', {now}) * 1000 as now_ms
+    (date_part('epoch', {now}) * 1000000)::bigint / 1000 as now_ms
   from (
     select *
     from (

@@ -1,4 +1,4 @@
-import { boolean, double, instant, nullable, text } from "../codec.ts"
+import { boolean, instant, nullable, text, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -17,7 +17,7 @@ export const nextDueSchedule = statement({
   name: "schedules/next-due",
   params: { zoneData: text, from: instant },
   returns: {
-    in_ms: nullable(double),
+    in_ms: nullable(whole),
     first_at: instant,
     has_pause: boolean,
     has_replaced: boolean,
@@ -26,8 +26,9 @@ export const nextDueSchedule = statement({
   },
   plan: "index",
   sql: `
-  select date_part('epoch', least(due, due_by_zone, over, ending, case when is_to_replan then {now} end) - {now}) * 1000
-      as in_ms,
+  select ceil(
+      date_part('epoch', least(due, due_by_zone, over, ending, case when is_to_replan then {now} end) - {now}) * 1000
+    )::bigint as in_ms,
     least(due, due_by_zone, {now}) as first_at,
     coalesce(over <= {now}, false) as has_pause, coalesce(ending <= {now}, false) as has_replaced,
     (select tzdb from {zone_data}) as newest_tzdb, is_to_replan

@@ -1,4 +1,4 @@
-import { bigint, double, instant, int, json, nullable, text, uuid } from "../codec.ts"
+import { bigint, instant, int, json, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { selectLeftOut } from "./columns.ts"
 
@@ -25,14 +25,14 @@ export const outdatedSchedules = statement({
     next_occurrence: nullable(instant),
     last_civil: nullable(text),
     left_out: nullable(json),
-    now_ms: double,
+    now_ms: whole,
   },
   plan: "index",
   sql: `
   select id, tenant, schedule.name, job, spec, schedule.settings, jobs.settings as job_settings, schedule.version, cursor,
     fired, next_occurrence, last_civil,
     case when schedule.version > 1 then ${selectLeftOut("schedule", "schedule.cursor")} end as left_out,
-    date_part('epoch', {now}) * 1000 as now_ms
+    (date_part('epoch', {now}) * 1000000)::bigint / 1000 as now_ms
   from (
     (
       select id, tenant, name, job, spec, settings, version, cursor, fired, next_occurrence, last_civil

@@ -1,11 +1,11 @@
 /** One connection to a PostgreSQL server: sends commands in one go, keeps deadlines, dies loudly. */
 import { Socket } from "node:net"
 import pg from "pg"
-import { DatabaseError } from "../../errors.ts"
+import { CarillonError, DatabaseError } from "../../errors.ts"
 import type { QueryResult } from "../../job/context.ts"
 import type { Host } from "../../runtime/host.ts"
 import { deadlineError, translateError } from "../database-error.ts"
-import { ALWAYS_PLANNED, type Plan } from "../statement.ts"
+import { type FixedPlan, openingFor } from "../statement.ts"
 import type { Answer, Command } from "./command.ts"
 import { type KnownColumns, sendPrepared } from "./prepared-query.ts"
 
@@ -15,8 +15,10 @@ export interface Connection {
    * settings would end up on whatever server connection comes next.
    */
   readonly direct: boolean
-  /** What every statement here is planned for without being asked. */
-  readonly plan: Plan
+  /** What every statement here is planned for without being asked. Without it, nothing is known of the session. */
+  readonly plan: FixedPlan | undefined
+  /** As the server counts it: 180004 is 18.4. */
+  readonly version: number
   readonly usable: () => boolean
   /**
    * Writes all commands at once and waits for all answers: one round trip. Throws the first error; those
@@ -45,7 +47,7 @@ const KEEP_ALIVE_MS = 10_000
 /** The server has ended the session, or has lost what we prepared in it. */
 const SPENT = /^(08|57P|25P0[34]|26000|42P05)/
 
-/** Session settings that we read by. Poolers track both, so they hold behind one too. */
+/** How instants are written, said before anything is known. Poolers track both, so they hold behind one too. */
 const SESSION = "set datestyle = 'ISO, YMD'; set timezone = 'UTC'"
 
 /**
@@ -54,21 +56,22 @@ const SESSION = "set datestyle = 'ISO, YMD'; set timezone = 'UTC'"
  */
 const NOTICE_ABSENCE = "set client_connection_check_interval = 1000"
 
-/** Read committed, whatever the default of the database or the user is: every statement is written for it. */
-const READ_COMMITTED = "set default_transaction_isolation = 'read committed'"
+/** Who answers, what it is, and in which encoding the database keeps its texts. */
+const WHO =
+  "select pg_catalog.pg_backend_pid(), pg_catalog.current_setting('server_version_num'), pg_catalog.getdatabaseencoding()"
 
 export interface Dial {
   readonly url: string
   readonly deadlineAtMs: number
-  /** What to plan for, if nothing stands between us and the server. @default "free" */
-  readonly plan?: Plan
+  /** All statements will be ours: what to plan for, if nothing stands between us and the server. */
+  readonly plan?: FixedPlan
   /** Gives up when it aborts. */
   readonly signal: AbortSignal
 }
 
 /** Opens a connection before the deadline, or throws: nothing has been sent that could have an effect. */
 export async function connect(host: Host, dial: Dial): Promise<Connection> {
-  const { url, deadlineAtMs, plan = "free", signal } = dial
+  const { url, deadlineAtMs, plan, signal } = dial
   signal.throwIfAborted()
   const socket = new Socket()
   const client = new pg.Client({
@@ -91,16 +94,20 @@ export async function connect(host: Host, dial: Dial): Promise<Connection> {
   signal.addEventListener("abort", giveUp, { once: true })
   try {
     await client.connect()
-    const [, pid] = await Promise.all([
+    const [, who] = await Promise.all([
       client.query(SESSION),
-      client.query({ text: "select pg_catalog.pg_backend_pid()", rowMode: "array" }),
+      client.query<string[]>({ text: WHO, rowMode: "array" }),
     ])
+    const [pid, versionNumber, encoding = ""] = who.rows[0] ?? []
+    const version = Number(versionNumber)
+    assertEncoding(encoding)
     // A pooler makes up the process id of the session; only the server itself tells the true one.
-    const direct = pid.rows[0]?.[0] === String(processId(client))
-    if (!direct) return wrap(host, { client, socket, direct, plan: "free" })
-    const settings = plan === "free" ? READ_COMMITTED : `${READ_COMMITTED}; ${ALWAYS_PLANNED[plan]}`
-    await Promise.all([client.query(NOTICE_ABSENCE).catch(() => {}), client.query(settings)])
-    return wrap(host, { client, socket, direct, plan })
+    const direct = pid === String(processId(client))
+    if (!direct) return wrap(host, { client, socket, direct, plan: undefined, version })
+    // The former first: with `exit_on_error` the refusal of the latter would end the session.
+    const opening = [openingFor(plan, version), NOTICE_ABSENCE].map((text) => client.query(text))
+    await Promise.all([opening[0], opening[1]?.catch(() => {})])
+    return wrap(host, { client, socket, direct, plan, version })
   } catch (error) {
     socket.destroy()
     // The driver would only say that the connection ended, which it did because we ended it.
@@ -109,6 +116,16 @@ export async function connect(host: Host, dial: Dial): Promise<Connection> {
     timer.cancel()
     signal.removeEventListener("abort", giveUp)
   }
+}
+
+/** Other encodings lack characters that may be in any input and in every message of an error. */
+export function assertEncoding(encoding: string): void {
+  if (encoding === "UTF8") return
+  throw new CarillonError(
+    "DATABASE_ENCODING",
+    `The encoding of the database is ${encoding}, in which Carillon could not keep every text. Use another database on ` +
+      "the same server: `create database NAME encoding 'UTF8' template template0`.",
+  )
 }
 
 function processId(client: pg.Client): number | null {
@@ -124,10 +141,11 @@ interface Wrapped {
   readonly client: pg.Client
   readonly socket: Socket
   readonly direct: boolean
-  readonly plan: Plan
+  readonly plan: FixedPlan | undefined
+  readonly version: number
 }
 
-function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection {
+function wrap(host: Host, { client, socket, direct, plan, version }: Wrapped): Connection {
   let usable = true
   const columns: KnownColumns = new Map()
   socket.once("close", () => {
@@ -195,6 +213,7 @@ function wrap(host: Host, { client, socket, direct, plan }: Wrapped): Connection
   return {
     direct,
     plan,
+    version,
     usable: () => usable,
     send,
     inOneWrite,

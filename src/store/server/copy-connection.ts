@@ -16,6 +16,7 @@ import {
   columnList,
   inSchema,
 } from "../transfer/copy-transaction.ts"
+import { assertEncoding } from "./connection.ts"
 import { copyIn, copyOut } from "./copy.ts"
 
 export interface CopyConnectionOptions extends CopyOptions {
@@ -47,6 +48,8 @@ export async function inCopyTransaction<T>(
     signal?.throwIfAborted()
     await dial(client)
     const tx = transactionOn(client, schema)
+    const { rows } = await client.query("select pg_catalog.getdatabaseencoding() as encoding")
+    assertEncoding(rows[0]["encoding"])
     await tx.script(`begin ${mode};${COPY_SETTINGS}`)
     const result = await body(tx)
     signal?.throwIfAborted()

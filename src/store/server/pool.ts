@@ -9,11 +9,11 @@
  * A server that refuses another connection is left alone for some seconds. Callers wait for one that is there: of this
  * pool, or of another pool of the process if this one has none.
  */
-import { DatabaseError } from "../../errors.ts"
+import { CarillonError, DatabaseError } from "../../errors.ts"
 import type { Host, Timer } from "../../runtime/host.ts"
 import { createStop } from "../../runtime/stop.ts"
 import { closedError, isHopeless, sqlStateOf } from "../database-error.ts"
-import type { Plan } from "../statement.ts"
+import type { FixedPlan } from "../statement.ts"
 import type { Connection, connect } from "./connection.ts"
 
 export interface Pool {
@@ -50,8 +50,8 @@ export interface PoolOptions {
   readonly url: string
   readonly max: number
   readonly connect: typeof connect
-  /** What statements are planned for where that can be said once for a connection. @default "free" */
-  readonly plan?: Plan
+  /** What all statements are planned for where that can be said once for a connection. */
+  readonly plan?: FixedPlan
   /** How many are kept when nobody needs them. @default 1 */
   readonly keep?: number
   /** Called with the first failure to open a connection, and again only after one could be opened. */
@@ -165,6 +165,8 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         if (open < options.max) waiting.shift()?.give(undefined)
         return connection
       } catch (error) {
+        // The server has answered, and what we have to say about it is an error of ours.
+        if (error instanceof CarillonError && !(error instanceof DatabaseError)) throw error
         const hopeless = signal.aborted || isHopeless(sqlStateOf(error))
         tell(error, hopeless)
         if (isRefused(error)) {

@@ -5,7 +5,7 @@ import type { Host } from "../../runtime/host.ts"
 import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
 import { closedError, deadlineError, isPassing } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
-import { PLANNED, resolveNames, type Statement, type Word, wordOf } from "../statement.ts"
+import { PLANNED, type Plan, resolveNames, type Statement, unsetOn, type Word, wordOf } from "../statement.ts"
 import type { Answer, Command } from "./command.ts"
 import { type Connection, connect } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
@@ -101,10 +101,11 @@ export function openServer(host: Host, options: ServerOptions): Database {
     for (let failures = 0; ; failures += 1) {
       try {
         const answer = await lendTo(call, deadlineAtMs, (connection) => {
+          const settings = settingsFor(connection, statement.plan)
           if (call.unless?.aborted) throw closedError()
-          return statement.plan === "free" || statement.plan === connection.plan
+          return settings === undefined
             ? sendAlone(connection, command, deadlineAtMs)
-            : sendPlanned(connection, command, PLANNED[statement.plan], deadlineAtMs)
+            : sendPlanned(connection, command, settings, deadlineAtMs)
         })
         return statement.read(answer.columns, answer.rows)
       } catch (error) {
@@ -126,6 +127,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
         deadlineMs,
         deadlineAtMs,
         locksWithinMs: call.locksWithinMs,
+        isForHandlers: call.lane === "handler",
       })
       const onLate = () => {
         connection.destroy()
@@ -140,8 +142,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
       const result = await body({
         run: (statement, params) =>
           session.attempt(async () => {
-            if (statement.plan !== "free") await session.plan(PLANNED[statement.plan])
-            const answer = await session.send(commandOf(wordOf(statement, params)))
+            const answer = await session.send(commandOf(wordOf(statement, params)), statement.plan)
             return statement.read(answer.columns, answer.rows)
           }),
         query: (text, values) => session.attempt(() => session.query(text, values)),
@@ -209,6 +210,13 @@ export function openServer(host: Host, options: ServerOptions): Database {
       await Promise.all([notifications.close(), ...Object.values(pools).map((pool) => pool.close())])
     },
   }
+}
+
+/** What has to be said for a statement in a transaction of its own, or nothing where it holds already. */
+function settingsFor({ plan: has, version }: Connection, plan: Plan): string | undefined {
+  if (plan === "alone") return undefined
+  if (has === undefined) return unsetOn(version)[plan]
+  return plan === "free" || plan === has ? undefined : PLANNED[plan]
 }
 
 function isLost(error: unknown): boolean {

@@ -3,16 +3,15 @@
 import { CarillonError } from "../../errors.ts"
 import type { QueryResult } from "../../job/context.ts"
 import { rolledBack } from "../database-error.ts"
-import { PLANNED, UNPLANNED } from "../statement.ts"
+import { AMONG_OTHERS, type FixedPlan, PLANNED, type Plan, unsetOn } from "../statement.ts"
 import type { Answer, Command } from "./command.ts"
 import type { Connection } from "./connection.ts"
 
 export interface Session {
-  readonly send: (command: Command) => Promise<Answer>
+  /** One statement of ours, planned as it asks for. */
+  readonly send: (command: Command, plan?: Plan) => Promise<Answer>
   /** One statement of the users' own. */
   readonly query: (text: string, values: readonly unknown[]) => Promise<QueryResult>
-  /** What follows is planned under these settings. */
-  readonly plan: (settings: string) => Promise<void>
   /** Does a part of the work; after one that failed there is no commit, even if the error was swallowed. */
   readonly attempt: <T>(part: () => Promise<T>) => Promise<T>
   readonly commit: () => Promise<void>
@@ -26,6 +25,8 @@ export interface SessionParts {
   readonly deadlineMs: number
   readonly deadlineAtMs: number
   readonly locksWithinMs?: number | undefined
+  /** Statements of handlers come between ours, and find the session as they left it. */
+  readonly isForHandlers: boolean
 }
 
 export const COMMIT: Command = { label: "commit", text: "commit" }
@@ -45,35 +46,63 @@ function endedByStatement(): CarillonError {
 }
 
 export function openTransaction(parts: SessionParts): Session {
-  const { connection, deadlineMs, deadlineAtMs, locksWithinMs } = parts
+  const { connection, deadlineMs, deadlineAtMs, locksWithinMs, isForHandlers } = parts
   const idle = `set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`
   const locks = locksWithinMs === undefined ? "" : `; set local lock_timeout = ${Math.ceil(locksWithinMs)}`
-  // Sent together with the first command: opening a transaction costs no round trip.
-  let prefix = [begin(`${idle}${locks}`)]
+  // Where nothing is known of the session and all statements are ours, everything is said at once.
+  const unset = connection.plan === undefined && !isForHandlers ? `${unsetOn(connection.version).free}; ` : ""
+  const first = begin(`${unset}${idle}${locks}`)
+  let isBegun = false
   let failed = false
   let hasEnded = false
-  const unplanned = connection.plan === "free" ? "" : PLANNED[connection.plan]
-  let planned: string = unplanned
+  let inForce: "theirs" | "ours" | FixedPlan = connection.plan ?? (isForHandlers ? "theirs" : "ours")
+  let isBorrowing = false
   let doing = "transaction"
 
-  async function send(command: Command): Promise<Answer> {
+  /** What has to be said before a statement with this plan, if anything. */
+  function settingsFor(plan: Plan): string | undefined {
+    const wanted = plan === "index" || plan === "hashed" ? plan : undefined
+    if (inForce === "theirs") {
+      inForce = wanted ?? "index"
+      isBorrowing = true
+      return AMONG_OTHERS[inForce]
+    }
+    if (wanted === undefined || wanted === inForce) return undefined
+    inForce = wanted
+    return PLANNED[wanted]
+  }
+
+  /** Sent together with what has to come before it: opening a transaction and planning cost no round trip. */
+  async function send(command: Command, plan?: Plan): Promise<Answer> {
     // It would be a transaction of its own now.
     if (hasEnded) throw endedByStatement()
-    const commands = [...prefix.map((first) => ({ ...first, label: command.label })), command]
-    prefix = []
-    doing = command.label
+    const { label } = command
+    const settings = plan && settingsFor(plan)
+    const before = [
+      ...(isBegun ? [] : [first]),
+      ...(settings === undefined ? [] : [{ label, text: settings }]),
+    ]
+    isBegun = true
+    doing = label
+    const commands = [...before.map((each) => ({ ...each, label })), command]
     const answers = await connection.send(commands, deadlineAtMs)
     doing = "transaction"
     return answers[commands.length - 1] as Answer
   }
 
+  /** Gives handlers the session back that they know. */
+  async function giveBack(): Promise<void> {
+    if (!isBegun) await send({ label: "begin", text: "select" })
+    if (!isForHandlers || inForce === "theirs") return
+    // One that another pool has lent bears our settings from the start, and those of the role beneath them.
+    await send({ label: "plan", text: isBorrowing ? AMONG_OTHERS.giveBack : AMONG_OTHERS.asDefault })
+    inForce = "theirs"
+  }
+
   return {
     send,
     query: async (text, values) => {
-      if (prefix.length > 0) await send({ label: "begin", text: "select" })
-      // What ours were planned by is nothing to theirs.
-      if (planned !== unplanned) await send({ label: "plan", text: UNPLANNED })
-      planned = unplanned
+      await giveBack()
       doing = "a statement of the handler"
       const result = await connection.query(text, values, deadlineAtMs)
       doing = "transaction"
@@ -81,25 +110,20 @@ export function openTransaction(parts: SessionParts): Session {
       if (hasEnded) throw endedByStatement()
       return result
     },
-    plan: async (settings) => {
-      if (planned === settings) return
-      planned = settings
-      await send({ label: "plan", text: settings })
-    },
     attempt: (part) =>
       part().catch((error) => {
         failed = true
         throw error
       }),
     commit: async () => {
-      if (prefix.length > 0) return
+      if (!isBegun) return
       if (failed) throw rolledBack()
       // PostgreSQL answers a commit of a failed transaction with a polite ROLLBACK; that is no commit.
       const { command } = await send(COMMIT)
       if (command !== "COMMIT") throw rolledBack()
     },
     rollBack: async () => {
-      if (prefix.length > 0 || !connection.usable()) return
+      if (!isBegun || !connection.usable()) return
       await connection.send([ROLLBACK], deadlineAtMs).catch(() => connection.destroy())
     },
     doing: () => doing,

@@ -1,5 +1,6 @@
 /** What a transfer needs of a transaction: statements, and whole tables in the text format of COPY, piece by piece. */
 import type { Runner } from "../database.ts"
+import { LIMITS, OURS, settingLocally } from "../session.ts"
 import { quoteIdentifier } from "../statement.ts"
 
 export interface CopyTransaction extends Runner {
@@ -27,12 +28,10 @@ export interface CopyOptions {
  * statements that somebody waits for. A lock that cannot be had is worth an error.
  */
 export const COPY_SETTINGS = `
+  ${settingLocally({ ...OURS, ...LIMITS, lock_timeout: "10000" })};
   set local client_encoding = 'UTF8';
   set local datestyle = 'ISO, YMD';
   set local timezone = 'UTC';
-  set local statement_timeout = 0;
-  set local idle_in_transaction_session_timeout = 0;
-  set local lock_timeout = 10000;
 `
 
 /** A name that comes from a file may hold anything. */

@@ -71,7 +71,7 @@ export function createDialer(parts: NetworkParts): Dialer {
   const { kernel, owner, link } = parts
   const open = new Set<Connection>()
 
-  const connect: Dialer["connect"] = (host, { deadlineAtMs, signal, plan = "free" }) =>
+  const connect: Dialer["connect"] = (host, { deadlineAtMs, signal, plan }) =>
     new Promise((resolve, reject) => {
       const fail = (message: string) => {
         timer.cancel()
@@ -336,6 +336,7 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
   return {
     direct: true,
     plan,
+    version: 170_000,
     usable: () => usable,
     send: async (commands, deadlineAtMs) => {
       const label = commands.at(-1)?.label ?? "?"
