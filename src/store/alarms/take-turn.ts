@@ -1,4 +1,4 @@
-import { boolean, double, nullable, text } from "../codec.ts"
+import { boolean, double, nullable, text, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -10,7 +10,7 @@ import { statement } from "../statement.ts"
 export const takeAlarmTurn = statement({
   name: "alarms/take-turn",
   params: { name: text, everyMs: double },
-  returns: { is_raised: boolean, told_ago_ms: nullable(double) },
+  returns: { is_raised: boolean, told_ago_ms: nullable(whole) },
   sql: `
   insert into {alarms} as alarm (name, looked_at)
   values (@name, {now})
@@ -18,6 +18,6 @@ export const takeAlarmTurn = statement({
   set looked_at = excluded.looked_at
   where alarm.looked_at not between excluded.looked_at - @everyMs * interval '1 millisecond' and excluded.looked_at
   returning raised_at is not null as is_raised,
-    (extract(epoch from looked_at - told_at) * 1000)::double precision as told_ago_ms
+    floor(extract(epoch from looked_at - told_at) * 1000)::bigint as told_ago_ms
 `,
 })
