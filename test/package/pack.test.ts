@@ -72,7 +72,7 @@ it("keeps its data folder out of git by itself, and touches no folder that was t
   expect(await node("user", script)).toEqual({ code: 0, output: "" })
   expect(await readFile(join(folder, "user/new/data/.gitignore"), "utf8")).toBe("*\n")
   expect(await readdir(join(folder, "user/there"))).not.toContain(".gitignore")
-}, 60_000)
+}, 180_000)
 
 it("brings the command along", async () => {
   const help = await runCommand(join(folder, "user/node_modules/.bin/carillon"), []).ended
