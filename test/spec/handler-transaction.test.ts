@@ -187,11 +187,11 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     const { app, job } = await openBooking(kit, (ctx) => ctx.transaction(async () => ctx.runId), {
       concurrency: 1,
     })
-    const first = await app.enqueue(job, undefined, { key: "k" })
+    const first = await app.enqueue(job, undefined, { key: "k", keyFor: "live" })
     const second = await app.enqueue(job)
     await app.drain()
     expect(await Promise.all([first.result(), second.result()])).toEqual([first.id, second.id])
-    expect(await app.enqueue(job, undefined, { key: "k" })).toMatchObject({ created: true })
+    expect(await app.enqueue(job, undefined, { key: "k", keyFor: "live" })).toMatchObject({ created: true })
   })
 
   it("keeps what was logged before it, in history", async () => {

@@ -21,11 +21,11 @@ const fails = async (): Promise<never> => {
 const brokenAfter = (after: () => unknown) => ({ after: after as () => null })
 const brokenFinal = (final: () => unknown) => ({ final: final as () => boolean })
 
-/** What became of one run, a year later. */
+/** What became of one run, six days later: history is kept for seven. */
 async function history(job: Job<undefined>) {
   await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
   const run = await app.enqueue(job)
-  await app.clock.advance("365d")
+  await app.clock.advance("6d")
   const attempts = await app.attempts(run.id)
   const waitsMs = attempts.slice(1).map(({ dueAt }, index) => +dueAt - +(attempts[index]?.finishedAt ?? 0))
   return { attempts, waitsMs, end: attempts.at(-1)?.runState }
