@@ -121,8 +121,13 @@ export const ERROR_TABLE = {
   },
   DATABASE_BUSY: {
     means:
-      "The database refused the call for now: a deadlock, a serialisation failure, a lock timeout, a restart or a standby.",
+      "The database refused the call for now: a deadlock, a serialisation failure, a lock timeout, or a restart.",
     todo: "Nothing was changed; the call can be repeated.",
+    retryable: true,
+  },
+  DATABASE_READ_ONLY: {
+    means: "The database takes no writes: it is a standby, or `default_transaction_read_only` is on.",
+    todo: "Promote it, point the URL at the primary, or turn the setting off. Nothing was changed; Carillon goes on by itself.",
     retryable: true,
   },
   DATABASE_FULL: {

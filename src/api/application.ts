@@ -15,6 +15,7 @@ import { withoutPassword } from "../store/embedded/endpoint.ts"
 import { migrate } from "../store/migrate.ts"
 import { assertPrivileges } from "../store/roles/standing.ts"
 import type { ServerReports } from "../store/server/server.ts"
+import { assertWritable } from "../store/writable.ts"
 import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
 import type { ResolvedOptions } from "./options.ts"
@@ -40,8 +41,11 @@ export interface Opened {
   readonly migrated: readonly number[]
 }
 
-/** How long a stop waits for calls that were made before it. */
+/** How long a stop waits for calls that were made before it; the grace of handlers runs meanwhile. */
 const LAST_CALLS_MS = 5_000
+/** How long it waits for the last writes after that; where the calls have taken longer than the grace, not as long. */
+const LAST_WRITES_MS = 5_000
+const HURRIED_WRITES_MS = 2_000
 /** Of a process that ends because it can execute nothing any more. */
 const EXIT_CODE = 1
 const RETRY_BASE_MS = 500
@@ -60,7 +64,7 @@ export function createApplication(
   const apart = <T>(work: () => Promise<T>) => once(() => host.newContext()(work))
   if (options.onStuck === "exit") events.subscribe(exitIfStuck, { routine: false })
   const stopping = createStop()
-  const calls = new Set<Promise<unknown>>()
+  const calls = new Set<PendingCall>()
   let url: string | undefined
   let stopped: Promise<void> | undefined
 
@@ -70,7 +74,10 @@ export function createApplication(
       onRefused: (error, held) => events.emit({ type: "database.crowded", error, held }),
     })
     url = opened.url
-    if (url !== undefined) events.emit({ type: "embedded.started", url: withoutPassword(url) })
+    if (url !== undefined) {
+      const type = opened.isJoined ? "embedded.joined" : "embedded.started"
+      events.emit({ type, url: withoutPassword(url) })
+    }
     if (opened.pglite) {
       const platform = `${host.facts.platform}-${host.facts.arch}`
       events.emit({ type: "pglite.opened", platform, ...opened.pglite })
@@ -92,14 +99,21 @@ export function createApplication(
     // What is wrong with an input is known only when its schema has been asked.
     await options.schedules?.definitions()
     tellUnserved()
+    let isReadOnly = false
     for (let failures = 1; ; failures += 1) {
       try {
+        await assertWritable((await connect()).database)
         const { engine } = await open()
-        return await engine.start()
+        await engine.start()
+        if (isReadOnly) events.emit({ type: "database.writable" })
+        return
       } catch (error) {
         if (stopping.signal.aborted) throw closedError(error)
         if (!canWait(error)) throw error
-        events.emit({ type: "loop.failed", loop: "start", error, failures })
+        const wasReadOnly = isReadOnly
+        isReadOnly = error instanceof DatabaseError && error.code === "DATABASE_READ_ONLY"
+        if (!isReadOnly) events.emit({ type: "loop.failed", loop: "start", error, failures })
+        else if (!wasReadOnly) events.emit({ type: "database.read-only", error })
         const longestMs = Math.min(RETRY_CAP_MS, RETRY_BASE_MS * 2 ** failures)
         await host.sleep(host.random() * longestMs, stopping.signal)
       }
@@ -123,9 +137,14 @@ export function createApplication(
   async function call<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
     if (stopping.signal.aborted) throw closedError()
     const made = open().then(work)
-    const over = made.catch(() => {}).finally(() => calls.delete(over))
-    calls.add(over)
-    return made
+    return new Promise((resolve, reject) => {
+      const pending: PendingCall = {
+        over: made.then(resolve, reject),
+        giveUp: () => reject(overtakenError()),
+      }
+      calls.add(pending)
+      void pending.over.finally(() => calls.delete(pending))
+    })
   }
 
   /** Gives back what can be given back, and ends the process with an exit code that has it started anew. */
@@ -144,15 +163,20 @@ export function createApplication(
     stopping.abort()
     // Calls may take a while; nothing that comes in meanwhile is ours to begin.
     void open.settled().then((opened) => opened?.value.engine.close())
+    const beganMs = host.monotonicMs()
     const patience = new AbortController()
-    await Promise.race([Promise.all(calls), host.sleep(LAST_CALLS_MS, patience.signal)])
+    const last = Promise.all([...calls].map(({ over }) => over))
+    await Promise.race([last, host.sleep(LAST_CALLS_MS, patience.signal)])
     patience.abort()
+    for (const { giveUp } of calls) giveUp()
+    const spentMs = host.monotonicMs() - beganMs
     const connected = await connect.settled()
     // What is only half open will never be needed: without a database it ends at once.
     if (start.isRunning() || open.isRunning()) await connected?.value.database.close()
     await start.settled()
     const opened = await open.settled()
-    await opened?.value.engine.stop(graceMs)
+    const lastWritesMs = spentMs > graceMs ? HURRIED_WRITES_MS : LAST_WRITES_MS
+    await opened?.value.engine.stop(Math.max(0, graceMs - spentMs), lastWritesMs)
     await connected?.value.database.close()
     log.close()
   }
@@ -175,6 +199,20 @@ export function createApplication(
 /** The database is away, and may come back. A wrong password or a missing database will not mend themselves. */
 function canWait(error: unknown): boolean {
   return error instanceof DatabaseError && error.retryable && !isHopeless(error.sqlState)
+}
+
+/** A call that a stop waits for, and does not wait for any longer. */
+interface PendingCall {
+  readonly over: Promise<void>
+  readonly giveUp: () => void
+}
+
+function overtakenError(): DatabaseError {
+  return new DatabaseError(
+    "OUTCOME_UNKNOWN",
+    "The process stopped before the database had answered this call. Whether it took effect is unknown; a repetition with " +
+      "the same `key` finds the run if it did.",
+  )
 }
 
 function closedError(cause?: unknown): CarillonError {

@@ -14,6 +14,8 @@ export interface OpenedDatabase {
   readonly database: Database
   /** The address of the embedded server. Those of other servers may hold passwords and are passed on to nobody. */
   readonly url: string | undefined
+  /** The embedded server was there already. */
+  readonly isJoined?: boolean
   /** Where PGlite keeps the data, if it does so on disk, and why it is PGlite. */
   readonly pglite?: { readonly folder: string; readonly because: "chosen" | "no-binaries" }
 }
@@ -61,7 +63,7 @@ async function openEmbedded(
     await database.close()
     await server.stop()
   }
-  return { database: { ...database, close }, url: server.url }
+  return { database: { ...database, close }, url: server.url, isJoined: !server.isOwn }
 }
 
 interface OnDisk {

@@ -28,6 +28,7 @@ import { createResults, type Results } from "./results.ts"
 import { createScheduler } from "./scheduler.ts"
 import { createSettler } from "./settler.ts"
 import { shutDown } from "./shutdown.ts"
+import { createTroubles } from "./troubles.ts"
 import { createUpkeep, type Upkeep } from "./upkeep.ts"
 import { createVacuum } from "./vacuum.ts"
 import { createVisibility, type Visibility } from "./visibility.ts"
@@ -81,11 +82,13 @@ export interface Engine {
   /** Claims and starts nothing more from now on. A stop is to follow. */
   readonly close: () => void
   /** No new claims, then time to finish, then an abort, then everything that is left goes back. */
-  readonly stop: (graceMs: number) => Promise<void>
+  readonly stop: (graceMs: number, lastWritesMs?: number) => Promise<void>
 }
 
 /** A start does not wait longer for what the code declares: a schedule that somebody has locked is declared later. */
 const DECLARING_MS = 30_000
+/** How long a stop waits, after the grace, for the last writes. */
+const LAST_WRITES_MS = 5_000
 /** How long a stop waits for the lines under limits that it has moved. */
 const LAST_ADMISSIONS_MS = 1_000
 
@@ -96,8 +99,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const lifeLoops: Promise<void>[] = []
   const version = config.version ?? null
   const identity = { worker: `${runtime.facts.hostname}:${runtime.facts.pid}`, version }
-  const failed = (loop: string) => (error: unknown, failures: number) =>
-    events.emit({ type: "loop.failed", loop, error, failures })
+  const troubles = createTroubles(events, runtime.database.schema)
+  const { failed } = troubles
 
   const results = createResults({ runtime, onFailure: failed("results") })
   const wakeups = createWakeups({
@@ -277,7 +280,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   /** After a failure the next call goes on where this one ended. */
   async function start(): Promise<void> {
     await open()
-    const run = (loop: Loop, until: AbortSignal) => runLoop(runtime, loop, failed(loop.name), until)
+    const run = (loop: Loop, until: AbortSignal) =>
+      runLoop(runtime, troubles.watched(loop), troubles.loopFailed(loop.name), until)
     // The lease is renewed while everything else is still being set up.
     if (lifeLoops.length === 0) {
       lifeLoops.push(run(lease, living.signal), lease.beat(living.signal), run(watch, living.signal))
@@ -306,16 +310,16 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   let stopping: Promise<void> | undefined
   const graceOver = createStop()
 
-  function stop(graceMs: number): Promise<void> {
+  function stop(graceMs: number, lastWritesMs: number = LAST_WRITES_MS): Promise<void> {
     // A second stop with less patience makes the first one hurry.
     void runtime.sleep(graceMs, graceOver.signal).then(() => graceOver.abort())
-    stopping ??= stopOnce()
+    stopping ??= stopOnce(lastWritesMs)
     return stopping
   }
 
-  async function stopOnce(): Promise<void> {
+  async function stopOnce(lastWritesMs: number): Promise<void> {
     vacuum.close()
-    const parts = { runtime, workers, lease, doubts, close, claimLoops, living, lifeLoops }
+    const parts = { runtime, workers, lease, doubts, close, claimLoops, living, lifeLoops, lastWritesMs }
     const unfinished = await shutDown(parts, graceOver)
     // Those who stand in line need not wait for somebody's sweep. A database that does not answer holds up nothing.
     const enough = new AbortController()

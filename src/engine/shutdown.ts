@@ -20,10 +20,9 @@ export interface ShutdownParts {
   /** Ends the loop that renews the lease. */
   readonly living: AbortController
   readonly lifeLoops: readonly Promise<void>[]
+  /** How long it waits, after the grace, for the last writes; then the lease is left to expire. */
+  readonly lastWritesMs: number
 }
-
-/** How long it waits, after the grace, for the last writes; then the lease is left to expire. */
-const LAST_WRITES_MS = 5_000
 
 /** Stops, and returns how many handlers had to be aborted. Aborting `graceOver` makes it hurry. */
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
@@ -35,7 +34,7 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
   const unfinished = workers.flatMap((worker) => worker.running())
   for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))
   const lastCall = createStop()
-  void runtime.sleep(LAST_WRITES_MS, lastCall.signal).then(() => lastCall.abort())
+  void runtime.sleep(parts.lastWritesMs, lastCall.signal).then(() => lastCall.abort())
   const writes = Promise.all([...claimLoops, ...workers.map((worker) => worker.settled())])
   const isWritten = await untilAborted(lastCall.signal, writes)
   living.abort()

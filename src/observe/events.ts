@@ -24,8 +24,20 @@ export type CarillonEvent =
       readonly job: string
       readonly meant?: string
     }
-  /** The embedded server runs, and can be reached here. */
+  /**
+   * The database takes no writes: it is a standby, or read-only by a setting. Told once; what has to be written waits.
+   */
+  | { readonly type: "database.read-only"; readonly error: unknown }
+  /** The database takes writes again. */
+  | { readonly type: "database.writable" }
+  /** The schema, or a table of it, is gone. Told once; everything is tried again until it is back. */
+  | { readonly type: "schema.missing"; readonly schema: string; readonly error: unknown }
+  /** What was missing of the schema is there again. */
+  | { readonly type: "schema.restored"; readonly schema: string }
+  /** This process has started the embedded server, which can be reached here. */
   | { readonly type: "embedded.started"; readonly url: string }
+  /** This process uses the embedded server that another one has started. */
+  | { readonly type: "embedded.joined"; readonly url: string }
   /** PGlite on disk is the database: `chosen`, or because no PostgreSQL runs on this platform (`no-binaries`). */
   | {
       readonly type: "pglite.opened"
@@ -225,7 +237,12 @@ export const EVENT_TYPES = [
   "database.crowded",
   "pools.unserved",
   "pool.unserved",
+  "database.read-only",
+  "database.writable",
+  "schema.missing",
+  "schema.restored",
   "embedded.started",
+  "embedded.joined",
   "pglite.opened",
   "schema.migrated",
   "worker.started",

@@ -99,6 +99,22 @@ function lineOf(event: CarillonEvent): Line {
       }
     case "embedded.started":
       return { level: "info", text: `embedded PostgreSQL started: ${event.url}` }
+    case "embedded.joined":
+      return { level: "info", text: `embedded PostgreSQL of another process in use: ${event.url}` }
+    case "database.read-only":
+      return {
+        level: "warn",
+        text: `the database takes no writes, so work waits until it does: ${messageOf(event.error)}`,
+      }
+    case "database.writable":
+      return { level: "info", text: "the database takes writes again" }
+    case "schema.missing":
+      return {
+        level: "error",
+        text: `schema "${event.schema}" or a part of it is gone; trying again until it is back: ${messageOf(event.error)}`,
+      }
+    case "schema.restored":
+      return { level: "info", text: `schema "${event.schema}" is back` }
     case "pglite.opened":
       return pgliteLine(event)
     case "schema.migrated":

@@ -4,7 +4,7 @@ import { judgeSqlState, type Verdict } from "./sql-state.ts"
 
 const CODE_OF = {
   retry: "DATABASE_BUSY",
-  evict: "DATABASE_BUSY",
+  evict: "DATABASE_READ_ONLY",
   unknown: "OUTCOME_UNKNOWN",
   wait: "DATABASE_FULL",
   poison: "DATABASE_REFUSED_VALUE",
@@ -82,7 +82,7 @@ export function isPassing(error: unknown): boolean {
   // Also when no connection could be had in the time of one try: there may be one in that of the next.
   if (error.code === "DATABASE_UNAVAILABLE")
     return !(error instanceof ClosedError || isHopeless(error.sqlState))
-  return error.code === "DATABASE_BUSY"
+  return error.code === "DATABASE_BUSY" || error.code === "DATABASE_READ_ONLY"
 }
 
 /** The server's last words of a session: whatever ran in it is either committed or never will be. */

@@ -136,7 +136,7 @@ describeEngines(
         const refused = expect(
           database.transaction((tx) => tx.run(count, { name: "a" })),
         ).rejects.toMatchObject({
-          code: "DATABASE_BUSY",
+          code: "DATABASE_READ_ONLY",
           sqlState: "25006",
         })
         expect(await database.run(pid, {})).toEqual([before])

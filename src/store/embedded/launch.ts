@@ -41,6 +41,8 @@ export interface EmbeddedServer {
   readonly url: string
   readonly dataDir: string
   readonly socketDir: string
+  /** This process has started it, and not one before. */
+  readonly isOwn: boolean
   /** Gives this process's share back. The last one waits for the end of the server. Idempotent. */
   readonly stop: () => Promise<void>
 }
@@ -67,6 +69,7 @@ async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<
   const { settings, wantsTcp } = wishes
   // After the first start others have the address.
   let isKnown = false
+  let isOwn = false
   const prepare = () => prepareBinaries(host, wishes.located, folder.account)
   const start = async (signal: AbortSignal) => {
     const binaries = await prepare()
@@ -74,7 +77,9 @@ async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<
     await endLeftover(host, { binaries, folder })
     const setPassword = (password: string) => changePassword(host, { folder, binaries, password })
     const endpoint = await openEndpoint(host, folder, { wantsTcp, isKnown, setPassword })
-    return startPostmaster(host, { binaries, folder, endpoint, settings }, signal)
+    const running = await startPostmaster(host, { binaries, folder, endpoint, settings }, signal)
+    isOwn = !isKnown
+    return running
   }
   const server = await supervise(host, folder.log, (signal) =>
     joinServer(
@@ -95,6 +100,7 @@ async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<
   let ending: Promise<void> | undefined
   return {
     url: urlOf(endpoint),
+    isOwn,
     dataDir: folder.path,
     socketDir: endpoint.socketDir,
     stop: () => {

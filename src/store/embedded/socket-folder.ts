@@ -47,9 +47,9 @@ export async function emptySocketFolder(path: string): Promise<void> {
 /** A folder in which a socket can be made, beside the data or among temporary files; `undefined` if there is none. */
 export async function chooseSocketFolder(host: Host, folder: DataFolder): Promise<string | undefined> {
   const name = `carillon-${createHash("sha256").update(folder.path).digest("hex").slice(0, 12)}`
-  const { tempDir, platform } = host.facts
-  // The temporary folder of a user of macOS has a long path.
-  const temporary = platform === "darwin" ? [tempDir, "/tmp"] : [tempDir]
+  const { tempDir } = host.facts
+  // The temporary folder of a user of macOS has a long path, and TMPDIR may name one that is not there.
+  const temporary = [...new Set([tempDir, "/tmp"])]
   const places = [join(folder.path, "socket"), ...temporary.map((place) => join(place, name))]
   for (const place of places) if (await takesSocket(host, folder, place)) return place
   return undefined

@@ -12,7 +12,8 @@ import { runTool } from "../embedded/tool.ts"
 export async function whyNotEmbedded(host: Host): Promise<CarillonError | undefined> {
   try {
     const folder = await locateBinaries(host, undefined)
-    const here = { cwd: host.facts.tempDir, account: undefined }
+    // Where it is: a temporary folder may be missing, and the system's answer would sound like a missing program.
+    const here = { cwd: join(folder, "bin"), account: undefined }
     await runTool(host, join(folder, "bin/postgres"), ["--version"], here)
     return undefined
   } catch (error) {
