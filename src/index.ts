@@ -47,7 +47,13 @@ export {
   PayloadError,
   RunError,
 } from "./errors.ts"
-export type { HandlerTransaction, JobContext, MissedOccurrences, QueryResult } from "./job/context.ts"
+export type {
+  HandlerTransaction,
+  JobContext,
+  MissedOccurrences,
+  QueryResult,
+  ScheduleRef,
+} from "./job/context.ts"
 export { type AnyJob, defineJob, type Job } from "./job/define.ts"
 export type { Jsonified, NotJson } from "./job/json-types.ts"
 export type {

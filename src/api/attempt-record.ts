@@ -1,7 +1,10 @@
 /** One attempt as history tells it, in public words. */
 import { attemptIdOf, claimNameOf } from "../engine/claimed-run.ts"
+import type { ScheduleRef } from "../job/context.ts"
 import { occurrenceKey } from "../schedule/occurrence-id.ts"
 import type { AttemptRow } from "../store/attempts/by-run.ts"
+import type { Database } from "../store/database.ts"
+import { schedulesCalled } from "../store/schedules/called.ts"
 import { toDate } from "../time/instant.ts"
 
 /** A finished attempt, as history keeps it. */
@@ -24,8 +27,8 @@ export interface AttemptRecord {
   readonly pool: string
   /** On whose behalf. */
   readonly tenant?: string
-  /** The schedule that the run comes from, and the planned instant that it stands for. */
-  readonly schedule?: string
+  /** The schedule that the run comes from. */
+  readonly schedule?: ScheduleRef
   /** The planned instant that the run stands for, if it comes from a schedule. */
   readonly occurrence?: Date
   /** The same for every attempt and every replay of the run, as outside systems were given it. */
@@ -69,7 +72,22 @@ export type AttemptLogLine =
   | { readonly afterMs: number; readonly message: string; readonly data?: unknown }
   | { readonly dropped: number }
 
-export function attemptRecord(row: AttemptRow): AttemptRecord {
+/** Rows of history in public words. Asks what their schedules are called, where there are any. */
+export async function attemptRecords(
+  database: Database,
+  rows: readonly AttemptRow[],
+): Promise<AttemptRecord[]> {
+  const given = [...new Set(rows.flatMap(({ schedule }) => schedule ?? []))]
+  const ids = given.filter((id) => UUID.test(id))
+  if (ids.length === 0) return rows.map((row) => attemptRecord(row, new Map()))
+  const called = await database.run(schedulesCalled, { ids, subjects: ids.map((id) => `schedule:${id}`) })
+  const names = new Map(called.map(({ id, name }) => [id, name]))
+  return rows.map((row) => attemptRecord(row, names))
+}
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/
+
+function attemptRecord(row: AttemptRow, names: ReadonlyMap<string, string>): AttemptRecord {
   const { error_code: code, error_message: message, error_stack: stack } = row
   const known = <T, R>(value: T | null, tell: (value: T) => R): R | undefined =>
     value === null ? undefined : tell(value)
@@ -86,7 +104,7 @@ export function attemptRecord(row: AttemptRow): AttemptRecord {
     job: row.job,
     pool: row.pool,
     tenant: row.tenant === "" ? undefined : row.tenant,
-    schedule: row.schedule ?? undefined,
+    schedule: known(row.schedule, (id) => ({ id, name: names.get(id) ?? id })),
     occurrence: known(row.occurrence, toDate),
     idempotencyKey: idempotencyKeyOf(row),
     lease: row.lease ?? undefined,

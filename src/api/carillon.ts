@@ -12,7 +12,7 @@ import { planMigrations } from "../store/migrate.ts"
 import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { assertJob } from "./assert-job.ts"
-import { type AttemptRecord, attemptRecord } from "./attempt-record.ts"
+import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
 import { enqueueRuns, enqueueRunsIn } from "./enqueue.ts"
 import {
   type CallerTransaction,
@@ -237,7 +237,7 @@ export function publish(host: Host, application: Application): Carillon {
     },
     run: call(getRun),
     attempts: call(async ({ runtime }, runId: string) =>
-      (await listAttempts(runtime.database, runIdOf(runId))).map(attemptRecord),
+      attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId))),
     ),
     history: call(({ runtime }, options?: HistoryOptions) => listHistory(runtime, options ?? {})),
     cancel: async (runId, by) => {

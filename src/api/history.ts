@@ -14,7 +14,7 @@ import type { FinalState } from "../queue/run-state.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { type PageRow, type Place, readPage } from "../store/attempts/read-page.ts"
 import { parseInstant } from "../time/instant.ts"
-import { type AttemptRecord, attemptRecord } from "./attempt-record.ts"
+import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
 
 /** Which finished attempts are asked for. */
 export interface HistoryOptions {
@@ -75,7 +75,7 @@ export async function listHistory(runtime: Runtime, options: HistoryOptions = {}
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
   return {
-    attempts: shown.map(attemptRecord),
+    attempts: await attemptRecords(runtime.database, shown),
     ...(last && rows.length > limit && { cursor: writeCursor(last) }),
   }
 }

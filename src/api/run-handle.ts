@@ -61,14 +61,23 @@ const CODE_OF: Readonly<Record<string, "RUN_CANCELLED" | "RUN_EXPIRED">> = {
   expired: "RUN_EXPIRED",
 }
 
+/** What became of it and why, each once: some reasons say both. */
+function saidOf(id: string, { state, error }: FinishedRun): string {
+  if (!error) return `Run ${id} is ${state}.`
+  if (error.message.startsWith(`Run ${id} `)) return error.message
+  if (state === "cancelled" && error.message.startsWith("Cancelled by ")) {
+    return `Run ${id} was c${error.message.slice(1)}`
+  }
+  return `Run ${id} is ${state}: ${error.message}`
+}
+
 function outputOf(id: string, finished: FinishedRun | undefined): unknown {
   if (!finished) {
     throw new RunError("RUN_NOT_FOUND", id, `Run ${id} is neither waiting, running nor in history.`)
   }
   if (finished.state === "succeeded") return decodePayload(finished.result ?? "null")
-  const why = finished.error ? `: ${finished.error.message}` : "."
   const code = CODE_OF[finished.state] ?? "RUN_DEAD"
-  throw new RunError(code, id, `Run ${id} is ${finished.state}${why}`, {
+  throw new RunError(code, id, saidOf(id, finished), {
     ...(finished.error && { cause: reviveError(finished.error) }),
   })
 }

@@ -1,4 +1,5 @@
 /** What can be done with one run: look at it, cancel it, let it go first, replay it or give it up after its death. */
+import { cancelText } from "../engine/abort-reasons.ts"
 import { RunError } from "../errors.ts"
 import { priorityCheck } from "../job/options.ts"
 import { decodePayload } from "../job/payload.ts"
@@ -92,7 +93,7 @@ export async function cancel(opened: Opened, runId: string, by: ByWhom): Promise
   const id = runIdOf(runId)
   assertByWhom("cancel", by)
   const { database } = opened.runtime
-  const message = `Cancelled by ${by.actor}: ${by.reason}`
+  const message = cancelText(by)
   const found = await withPartitions(database, () =>
     database.transaction(async (tx) => {
       const [row] = await tx.run(cancelRun, { id, code: "RUN_CANCELLED", message })
@@ -103,7 +104,7 @@ export async function cancel(opened: Opened, runId: string, by: ByWhom): Promise
   if (!found) return { changed: false, state: await endOf(opened, id) }
   const { engine, runtime } = opened
   if (found.limit_keys !== null) engine.admissions.admit(JSON.parse(found.limit_keys) as string[])
-  if (found.state === "running") engine.wakeups.cancelled(id)
+  if (found.state === "running") engine.wakeups.cancelled(id, { actor: by.actor, reason: by.reason })
   else {
     engine.results.tell({
       id,

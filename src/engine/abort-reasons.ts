@@ -1,8 +1,21 @@
 /** Why attempts are aborted, in words for their handlers. */
 import { AttemptAborted } from "../errors.ts"
 
-export function cancelReason(run: string): AttemptAborted {
-  const message = `Run ${run} was cancelled. Whatever its handler returns, the run ends as cancelled.`
+/** Who cancels a run, and why. */
+export interface CancelledBy {
+  readonly actor: string
+  readonly reason: string
+}
+
+/** In history, in the error of the run, and for its handler. */
+export function cancelText({ actor, reason }: CancelledBy): string {
+  return `Cancelled by ${actor}: ${reason}`
+}
+
+export function cancelledReason(run: string, by: CancelledBy | undefined): AttemptAborted {
+  const message = by
+    ? cancelText(by)
+    : `Run ${run} was cancelled. Whatever its handler returns, the run ends as cancelled.`
   return new AttemptAborted("RUN_CANCELLED", run, message)
 }
 

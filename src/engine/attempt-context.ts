@@ -59,8 +59,9 @@ export class AttemptContext implements JobContext {
     return toDate(this.#source.run.due)
   }
 
-  get schedule(): string | undefined {
-    return this.#source.run.extra.schedule ?? undefined
+  get schedule(): JobContext["schedule"] {
+    const { schedule: id, scheduleName } = this.#source.run.extra
+    return id ? { id, name: scheduleName ?? id } : undefined
   }
 
   get occurrence(): Date | undefined {

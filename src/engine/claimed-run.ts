@@ -41,6 +41,7 @@ export interface ClaimedRun {
 /** What most runs do not have. */
 export interface RunExtra {
   readonly schedule?: string | null
+  readonly scheduleName?: string | null
   readonly occurrence?: string | null
   readonly missed?: { readonly count: number; readonly first: string; readonly last: string } | null
   readonly tags?: readonly string[] | null

@@ -110,8 +110,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       onReady: wakeWorkers,
       onWaiting: () => promoter.bell.ring(),
       onRescheduled: () => scheduler.bell.ring(),
-      onCancelled: (run) => {
-        for (const worker of workers) worker.cancel(run)
+      onCancelled: (run, by) => {
+        for (const worker of workers) worker.cancel(run, { by })
       },
       // The row says whether it is true.
       onToldOfCancel: (run) => {

@@ -5,11 +5,13 @@
  * Here at once; elsewhere by a notification after the commit, many in one: what comes while one is being sent
  * goes out with the next. A notification that is lost delays a run until somebody looks by itself.
  */
+
 import { createHash } from "node:crypto"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { Listener } from "../store/database.ts"
 import { type Word, wordOf } from "../store/statement.ts"
 import { notify } from "../store/wakeups/notify.ts"
+import type { CancelledBy } from "./abort-reasons.ts"
 import { laneKey, type ReadyLane } from "./lane.ts"
 import { formatMessage, parseMessage, type WakeupMessage } from "./wakeup-message.ts"
 
@@ -30,7 +32,7 @@ export interface Wakeups {
   /** Another run takes the place of this one, which is running somewhere. */
   readonly replaced: (run: string) => void
   /** A running run was cancelled. */
-  readonly cancelled: (run: string) => void
+  readonly cancelled: (run: string, by: CancelledBy) => void
   /** Hears what others say. */
   readonly listen: () => Promise<void>
   readonly close: () => void
@@ -42,7 +44,7 @@ export interface WakeupHandlers {
   readonly onWaiting: () => void
   readonly onRescheduled: () => void
   /** This process has cancelled a run. */
-  readonly onCancelled: (run: string) => void
+  readonly onCancelled: (run: string, by: CancelledBy) => void
   /** Somebody says that they have: anybody can. */
   readonly onToldOfCancel: (run: string) => void
   /** Notifications may have been missed: whatever they would have said. */
@@ -121,8 +123,8 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
       handlers.onToldOfCancel(run)
       tellOthers(run, { about: "cancelled", run })
     },
-    cancelled: (run) => {
-      handlers.onCancelled(run)
+    cancelled: (run, by) => {
+      handlers.onCancelled(run, by)
       tellOthers(run, { about: "cancelled", run })
     },
     listen: async () => {

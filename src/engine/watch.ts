@@ -2,10 +2,12 @@
  * Looks after the attempts under way, once per renewal: ends those that someone cancelled and nobody told us of, and
  * says so when one takes much longer than its job usually does.
  */
+
 import { DEFAULTS } from "../defaults.ts"
 import type { Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { findCancelled } from "../store/runs/find-cancelled.ts"
+import type { CancelledBy } from "./abort-reasons.ts"
 import { factsOf } from "./claimed-run.ts"
 import type { Lease } from "./lease.ts"
 import { createBell, type Loop } from "./loop.ts"
@@ -67,8 +69,9 @@ export function createWatch({ runtime, events, lease, workers, everyMs }: WatchP
       tellSlow()
       if (workers.some((worker) => worker.running().length + worker.inStore() > 0)) {
         const cancelled = await runtime.database.run(findCancelled, { lease: lease.id() }, { lane: "vital" })
-        for (const { id, is_replaced: isReplaced } of cancelled) {
-          for (const worker of workers) worker.cancel(id, { isReplaced })
+        for (const { id, is_replaced: isReplaced, cancelled_by: text } of cancelled) {
+          const by = text === null ? undefined : (JSON.parse(text) as CancelledBy)
+          for (const worker of workers) worker.cancel(id, { isReplaced, by })
         }
       }
       return everyMs

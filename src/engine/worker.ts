@@ -7,7 +7,7 @@
 import { DEFAULTS } from "../defaults.ts"
 import type { AnyJob } from "../job/define.ts"
 import type { Runtime } from "../runtime/runtime.ts"
-import { cancelReason, replaceReason } from "./abort-reasons.ts"
+import { type CancelledBy, cancelledReason, replaceReason } from "./abort-reasons.ts"
 import type { RunningAttempt } from "./attempt.ts"
 import { createBeside } from "./beside.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
@@ -42,7 +42,10 @@ export interface Worker extends Loop {
   /** Whether a run is here, started or not. */
   readonly has: (run: string) => boolean
   /** Ends a run that someone cancelled, if it is here. One that is replaced has time to end by itself. */
-  readonly cancel: (run: string, how?: { readonly isReplaced: boolean }) => void
+  readonly cancel: (
+    run: string,
+    how?: { readonly isReplaced?: boolean; readonly by?: CancelledBy | undefined },
+  ) => void
   /** Gives back what is claimed and not started, and starts nothing more. */
   readonly close: () => void
   /** Resolves when no handler runs. */
@@ -379,7 +382,8 @@ export function createWorker(parts: WorkerParts): Worker {
       while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
     },
     has: (id) => executor.isRunning(id) || store.some((run) => run.id === id),
-    cancel: (id, { isReplaced } = { isReplaced: false }) => {
+    cancel: (id, { isReplaced = false, by } = {}) => {
+      const cancelReason = (run: string) => cancelledReason(run, by)
       executor.abort(id, isReplaced ? replaceReason(id) : cancelReason(id))
       // Its end will be written as cancelled, whatever is said of it here.
       giveBackWhere((run) => run.id === id)

@@ -20,7 +20,7 @@ export interface JobContext {
   /** When the run was due. */
   readonly due: Date
   /** The schedule that the run comes from. */
-  readonly schedule: string | undefined
+  readonly schedule: ScheduleRef | undefined
   /** The planned instant that the run stands for. */
   readonly occurrence: Date | undefined
   /** The occurrences that came due while no scheduler was running, and that this run makes up for. */
@@ -62,6 +62,14 @@ export interface JobContext {
   readonly transaction: <Result>(
     body: (tx: HandlerTransaction) => Promise<Result>,
   ) => Promise<Exclude<Result, Verdict>>
+}
+
+/** The schedule that a run comes from. */
+export interface ScheduleRef {
+  /** Its own, also when another schedule gets its name. */
+  readonly id: string
+  /** What calls take. Of one that was deleted too long ago for the audit record to know it, the id. */
+  readonly name: string
 }
 
 /** The occurrences that a run makes up for. */

@@ -42,7 +42,7 @@ describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (stat
     const waiting = expect(run.result()).rejects.toMatchObject({
       code: "RUN_CANCELLED",
       runId: run.id,
-      message: expect.stringContaining("Cancelled by ada: ordered twice"),
+      message: `Run ${run.id} was cancelled by ada: ordered twice`,
     })
     expect(await app.cancel(run.id, by)).toEqual({ changed: true, state: "cancelled" })
     await waiting
@@ -102,14 +102,37 @@ describe("a run that is running", () => {
     await alone.tick()
     expect(await alone.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
     await told.opened
-    expect(reasons).toMatchObject([{ code: "RUN_CANCELLED", runId: run.id }])
+    expect(reasons).toMatchObject([
+      { code: "RUN_CANCELLED", runId: run.id, message: "Cancelled by ada: ordered twice" },
+    ])
     await alone.until("attempt.finished", ({ runState }) => runState === "cancelled")
-    await expect(run.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    await expect(run.result()).rejects.toMatchObject({
+      code: "RUN_CANCELLED",
+      message: `Run ${run.id} was cancelled by ada: ordered twice`,
+    })
     end.open()
     await alone.drain()
     expect(await alone.cancel(run.id, by)).toEqual({ changed: false, state: "cancelled" })
     expect(await alone.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
     expect(await audit(alone, run.id)).toEqual([{ ...AUDITED, before: { state: "running" }, after: null }])
+  })
+
+  it("is told by whom and why also when another process cancels it, and when it says nothing of it", async () => {
+    const { job, told, end, reasons } = patient()
+    await using alone = await kit.app({ jobs: [job] })
+    const other = await kit.beside(alone, { jobs: [] })
+    const run = await alone.enqueue(job)
+    await alone.tick()
+    await other.cancel(run.id, by)
+    await alone.tick()
+    await told.opened
+    expect(reasons).toMatchObject([{ message: "Cancelled by ada: ordered twice" }])
+    end.open()
+    await alone.drain()
+    expect(await alone.attempts(run.id)).toMatchObject([
+      { error: { message: "Cancelled by ada: ordered twice" } },
+    ])
+    await other.close()
   })
 
   it("is cancelled once: while it is being told, a second call changes nothing", async () => {

@@ -311,6 +311,8 @@ describeEngines("the scheduler", (engine) => {
     await tick()
     await settled()
     const key = `schedule:${id}:occurrence:2026-03-02T09:30:00.000Z`
-    expect(heard).toEqual([[{ from: "nightly" }, id, "2026-03-02T09:30:00.000Z", 2, key]])
+    expect(heard).toEqual([
+      [{ from: "nightly" }, { id, name: "nightly" }, "2026-03-02T09:30:00.000Z", 2, key],
+    ])
   })
 })

@@ -1,6 +1,24 @@
 import { bigint, boolean, int, json, list, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
+/** Read for runs of schedules alone. What is no id of a schedule is not looked for. */
+const SCHEDULE_NAME = `case when run.schedule is not null then coalesce(
+            (
+              select name
+              from {schedules}
+              where id = (
+                case when length(run.schedule) = 36 and run.schedule !~ '[^0-9a-f-]' then run.schedule end
+              )::uuid
+            ),
+            (
+              select before ->> 'name'
+              from {audit}
+              where subject = 'schedule:' || run.schedule and action = 'schedule.delete'
+              order by at desc
+              limit 1
+            )
+          ) end`
+
 /**
  * Leases up to `limit` ready runs of one pool to this worker, lane by lane, each from its rank `froms` up to `tos`.
  *
@@ -15,7 +33,8 @@ import { statement } from "../statement.ts"
  * By ctid: a join on id falls into a hash join over the whole table.
  * Order: `returning` gives the order of the table; sort by (priority desc, rank) before starting anything.
  * Locks: the rows it takes; rows that others hold are skipped.
- * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; for runs of schedules the primary keys of
+ * schedules and schedule_ends, and audit_subject where the schedule was deleted.
  */
 export const claimRuns = statement({
   name: "runs/claim",
@@ -76,7 +95,7 @@ export const claimRuns = statement({
           'attempt', run.attempt, 'fence', run.claims, 'generation', run.generation, 'tenant', run.tenant,
           'limited', run.limited, 'recordedStart', run.suspect or run.bury_when_lost, 'late', coalesce(run.start_by < {now}, false),
           'timeoutMs', run.timeout_ms, 'retry', run.retry, 'lastError', run.last_error, 'cause', run.cause,
-          'schedule', run.schedule, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags,
+          'schedule', run.schedule, 'scheduleName', ${SCHEDULE_NAME}, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags,
           'last', case when run.schedule is not null then (
             select json_build_object('result', ends.result,
               'failure', case when ends.failures > 0 then ends.error end)
