@@ -183,7 +183,8 @@ describeEngines("history in pages", (engine) => {
       },
       {
         ...{ id: `${run}.-`, runId: run, generation: 1, attempt: 1, charged: false },
-        ...{ job: "nightly", pool: "default", schedule: "backup", occurrence: new Date("2026-03-02T02:30Z") },
+        ...{ job: "nightly", pool: "default", schedule: { id: "backup", name: "backup" } },
+        occurrence: new Date("2026-03-02T02:30Z"),
         ...{ idempotencyKey: `run:${run}`, outcome: "cancelled" },
         ...{ enqueuedAt: new Date("2026-03-02T00:00Z"), dueAt: new Date("2026-03-02T00:00Z") },
         finishedAt: new Date("2026-03-02T00:00:01Z"),
