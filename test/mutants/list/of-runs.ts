@@ -300,9 +300,8 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/api/enqueue.ts",
-        find: "const written = await engine.enqueuer.writeIn(borrow(client, runtime.database.schema), job, runs)",
-        replace:
-          "borrow(client, runtime.database.schema)\n  const written = await engine.enqueuer.write(job, runs)",
+        find: "const written = await engine.enqueuer.writeIn(runner, job, runs)",
+        replace: "void runner\n  const written = await engine.enqueuer.write(job, runs)",
       },
     ],
     shownBy: chaos("F18"),
