@@ -11,14 +11,20 @@ const BOOT = "c0ffee"
 const statOf = (pid: number, born: number, { state = "S", threads = 9 } = {}) =>
   `${pid} (a) S (b)) ${state} 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 ${threads} 0 ${born} 9 9`
 
-function proofOf(stats: Readonly<Record<number, string>>, over: Partial<ProofParts> = {}) {
+/** `own` is what /proc takes this process for. */
+function proofOf(
+  stats: Readonly<Record<number, string>>,
+  over: Partial<ProofParts> = {},
+  own = over.pid ?? 7,
+) {
   return createProcessProof({
     platform: "linux",
     hostname: "here",
     pid: 7,
     readText: (path) => {
       if (path.endsWith("boot_id")) return `${BOOT}\n`
-      const stat = stats[Number(path.split("/")[2])]
+      const [, , of] = path.split("/")
+      const stat = stats[of === "self" ? own : Number(of)]
       if (stat === undefined) throw new Error("ENOENT")
       return stat
     },
@@ -46,7 +52,6 @@ describe("the mark of a process", () => {
   it.each<[string, Partial<ProofParts>]>([
     ["elsewhere than on Linux", { platform: "darwin" }],
     ["without /proc", { pid: 8 }],
-    ["where /proc is that of another namespace", { readText: () => statOf(4_711, 100) }],
     [
       "where the namespace is not to be read",
       {
@@ -57,6 +62,10 @@ describe("the mark of a process", () => {
     ],
   ])("is missing %s, so that nothing is proven", (_, over) => {
     expect(proofOf(OWN, over).self).toBeUndefined()
+  })
+
+  it("is missing where /proc is that of another namespace, whose numbers are other processes", () => {
+    expect(proofOf({ ...OWN, 4711: statOf(4_711, 100) }, {}, 4_711).self).toBeUndefined()
   })
 })
 

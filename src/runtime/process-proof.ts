@@ -34,9 +34,9 @@ export interface ProofParts {
 export function createProcessProof(parts: ProofParts): ProcessProof {
   const { platform, hostname, pid, readText, readLink, isUnknown } = parts
 
-  function statusOf(of: number): ProcessStatus | undefined {
+  function statusOf(of: number, at = String(of)): ProcessStatus | undefined {
     try {
-      return parseStatus(readText(`/proc/${of}/stat`), of)
+      return parseStatus(readText(`/proc/${at}/stat`), of)
     } catch {
       return undefined
     }
@@ -44,7 +44,8 @@ export function createProcessProof(parts: ProofParts): ProcessProof {
 
   function markOfThis(): ProcessMark | undefined {
     if (platform !== "linux") return undefined
-    const status = statusOf(pid)
+    // Where /proc is that of another namespace, which `unshare --pid` alone leaves, numbers there are other processes.
+    const status = statusOf(pid, "self")
     try {
       const boot = readText("/proc/sys/kernel/random/boot_id").trim()
       const namespace = readLink("/proc/self/ns/pid")
@@ -76,7 +77,6 @@ interface ProcessStatus {
 function parseStatus(stat: string, pid: number): ProcessStatus | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   const [state, threads, born] = [fields[0], fields[17], fields[19]]
-  // Another namespace's /proc may be mounted here, where the number is another process.
   if (born === undefined || !/^\d+$/.test(born) || Number.parseInt(stat, 10) !== pid) return undefined
   return { born, isOver: (state === "Z" || state === "X") && Number(threads) <= 1 }
 }
