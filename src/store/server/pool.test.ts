@@ -6,8 +6,12 @@ import { createPool, type Pool, type PoolOptions } from "./pool.ts"
 /** A server that gives so many connections and no more, and a clock that is moved. */
 function crowdedServer(most: number) {
   let nowMs = 0
+  let allowed = most
   let connected = 0
   let refusals = 0
+  const ends: (() => void)[] = []
+  /** What a server takes to end a connection that has said goodbye. */
+  let goodbye: Promise<void> | undefined
   let timers: { readonly atMs: number; readonly run: () => void }[] = []
   const after = (ms: number, run: () => void) => {
     const timer = { atMs: nowMs + ms, run }
@@ -24,7 +28,7 @@ function crowdedServer(most: number) {
     sleep: (ms: number) => new Promise<void>((resolve) => after(ms, resolve)),
   } as unknown as Host
   const connect = async () => {
-    if (connected >= most) {
+    if (connected >= allowed) {
       refusals += 1
       throw Object.assign(new Error("sorry, too many clients already"), { code: "53300", severity: "FATAL" })
     }
@@ -41,13 +45,32 @@ function crowdedServer(most: number) {
       usable: () => usable,
       onEnd: (run: () => void) => enders.push(run),
       destroy: end,
-      close: async () => end(),
+      close: async () => {
+        if (goodbye === undefined) return end()
+        usable = false
+        await goodbye
+        usable = true
+        end()
+      },
     }
+    ends.push(end)
     return connection as unknown as Connection
   }
   return {
     connected: () => connected,
     refusals: () => refusals,
+    allow: (most: number) => {
+      allowed = most
+    },
+    /** Ends one, counted in the order in which they were made, and has no room for another. */
+    endForGood: (nth: number) => {
+      allowed = connected - 1
+      ends[nth]?.()
+    },
+    /** From now on no connection is gone before the promise is. */
+    endSlowly: (until: Promise<void>) => {
+      goodbye = until
+    },
     pool: (options: Partial<PoolOptions>) => createPool(host, { url: "", max: 8, connect, ...options }),
     pass: async (ms: number) => {
       nowMs += ms
@@ -142,6 +165,53 @@ describe("a pool", () => {
     holding.letGo()
     await Promise.all([...others, settled])
     expect([order[0], order.length]).toEqual(["vital", 3])
+    expect(server.connected()).toBe(1)
+  })
+
+  it("sends all who wait to the other pool when its last connection ends and it can have no other", async () => {
+    const server = crowdedServer(2)
+    const other = server.pool({})
+    await other.lend(1_000_000, async () => {})
+    const pool = server.pool({ others: { pools: () => [other], isUrgent: false } })
+    void holdOne(pool)
+    await quiet()
+    const waiting = Array.from({ length: 5 }, (_, index) => pool.lend(1_000_000, async () => index))
+    await quiet()
+    server.endForGood(1)
+    expect(await Promise.race([Promise.all(waiting), quiet()])).toEqual([0, 1, 2, 3, 4])
+  })
+
+  it("has those who wait ask again once the server may have room", async () => {
+    const server = crowdedServer(1)
+    const pool = server.pool({})
+    const holding = holdOne(pool)
+    await quiet()
+    const waiting = [1, 2].map((index) => pool.lend(1_000_000, async () => index))
+    await quiet()
+    expect(server.refusals()).toBe(1)
+    server.allow(8)
+    await server.pass(5_000)
+    expect(await Promise.race([Promise.all(waiting), quiet()])).toEqual([1, 2])
+    holding.letGo()
+  })
+
+  it("keeps one also while those that it closes are slow to go", async () => {
+    const server = crowdedServer(100)
+    const pool = server.pool({})
+    const held = [1, 2, 3].map(() => holdOne(pool))
+    await quiet()
+    let allGone = () => {}
+    server.endSlowly(new Promise((resolve) => (allGone = resolve)))
+    for (const { letGo } of held) {
+      letGo()
+      await server.pass(5)
+    }
+    await server.pass(9_985)
+    await server.pass(5)
+    await server.pass(5)
+    await server.pass(5)
+    allGone()
+    await quiet()
     expect(server.connected()).toBe(1)
   })
 })

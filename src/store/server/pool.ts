@@ -78,6 +78,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
   let open = 0
   let dialing = 0
   let crowdedUntilMs = Number.NEGATIVE_INFINITY
+  let asking: Timer | undefined
   let sweeping: Timer | undefined
 
   async function lend<T>(
@@ -104,7 +105,11 @@ export function createPool(host: Host, options: PoolOptions): Pool {
       const connection = idle.pop()
       if (connection?.usable()) return connection
       if (connection) continue
-      if (isCrowded() && live.size === 0 && hasOthers()) return "elsewhere"
+      if (isCrowded() && live.size === 0 && hasOthers()) {
+        // Nothing comes back here, so those who wait go there, too: each calls the next.
+        callNext()
+        return "elsewhere"
+      }
       if (mayDial()) {
         const made = await dial(deadlineAtMs)
         if (made) return made
@@ -162,7 +167,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         connection.onEnd(() => forget(connection))
         dialing -= 1
         // One who has been waiting meanwhile may make another.
-        if (open < options.max) waiting.shift()?.give(undefined)
+        if (open < options.max) callNext()
         return connection
       } catch (error) {
         // The server has answered, and what we have to say about it is an error of ours.
@@ -170,7 +175,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         const hopeless = signal.aborted || isHopeless(sqlStateOf(error))
         tell(error, hopeless)
         if (isRefused(error)) {
-          crowdedUntilMs = host.monotonicMs() + CROWDED_MS * (0.5 + host.random() / 2)
+          leaveAlone()
           if (live.size > 0 || hasOthers()) {
             dialing -= 1
             slotFreed()
@@ -184,6 +189,14 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         await host.sleep(restMs, signal)
       }
     }
+  }
+
+  /** Asks for no more connections for some seconds, and then again, if callers still wait: ours may be held for long. */
+  function leaveAlone(): void {
+    const forMs = CROWDED_MS * (0.5 + host.random() / 2)
+    crowdedUntilMs = host.monotonicMs() + forMs
+    asking?.cancel()
+    if (!closing.signal.aborted) asking = host.after(forMs, callNext)
   }
 
   /** What will not heal is an error of the call, and nothing that is tried again. */
@@ -229,7 +242,8 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     sweeping = undefined
     const nowMs = host.monotonicMs()
     const overAtMs = (connection: Connection) => (backAtMs.get(connection) ?? nowMs) + IDLE_MS
-    let tooMany = live.size - keep
+    // Those that are on their way out do not count.
+    let tooMany = [...live.keys()].filter((connection) => connection.usable()).length - keep
     for (const connection of [...idle]) {
       if (tooMany <= 0 || overAtMs(connection) > nowMs) break
       idle.shift()
@@ -252,6 +266,11 @@ export function createPool(host: Host, options: PoolOptions): Pool {
   /** Somebody who waits may now open a connection of their own. */
   function slotFreed(): void {
     open -= 1
+    callNext()
+  }
+
+  /** One who waits looks again at what there is. */
+  function callNext(): void {
     waiting.shift()?.give(undefined)
   }
 
@@ -264,6 +283,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     },
     close: async () => {
       closing.abort()
+      asking?.cancel()
       sweeping?.cancel()
       for (const waiter of waiting.splice(0)) waiter.give(undefined)
       await Promise.all([...live.keys()].map((connection) => connection.close()))
