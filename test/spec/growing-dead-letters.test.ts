@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
+import { takeAlarmTurn } from "../../src/store/alarms/take-turn.ts"
 import { countGrowth } from "../../src/store/dead-letters/growth.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { openServer } from "../../src/store/server/server.ts"
@@ -103,6 +104,18 @@ describeEngines("dead letters that grow", (engine) => {
     await app.clock.set("2026-03-01T09:06Z")
     await Promise.all([app.tick(), other.tick()])
     expect(told(app, other)).toMatchObject([{ state: "raised" }])
+  })
+
+  it("are looked after by one of two who read the clock at once, whoever of them comes first", async () => {
+    await using app = await open("3h")
+    const ask = () => app.database.run(takeAlarmTurn, { name: "a test", everyMs: 60_000 })
+    expect(await ask()).toHaveLength(1)
+    // The other one read its clock a moment before, and had to wait for the row.
+    await app.clock.set("2026-03-01T08:59:59.990Z")
+    expect(await ask()).toEqual([])
+    // One that was set back for good does not keep all from looking.
+    await app.clock.set("2026-03-01T08:00Z")
+    expect(await ask()).toHaveLength(1)
   })
 
   it("are not told where no one wants to hear of them", async () => {

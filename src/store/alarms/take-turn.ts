@@ -4,7 +4,8 @@ import { statement } from "../statement.ts"
 /**
  * Takes the turn to look after an alarm, if no process has looked within `everyMs`; no row says that one has.
  *
- * Guarantee: of all who ask at once one has the turn. After the clock was set back the next one has it.
+ * Guarantee: of all who ask at once one has the turn, also when the one that came second had read the clock first. After
+ * the clock was set back, by more than `everyMs`, the next one has it.
  * Locks: the row of the alarm.
  */
 export const takeAlarmTurn = statement({
@@ -16,7 +17,7 @@ export const takeAlarmTurn = statement({
   values (@name, {now})
   on conflict (name) do update
   set looked_at = excluded.looked_at
-  where alarm.looked_at not between excluded.looked_at - @everyMs * interval '1 millisecond' and excluded.looked_at
+  where abs(extract(epoch from excluded.looked_at - alarm.looked_at)) * 1000 > @everyMs
   returning raised_at is not null as is_raised,
     floor(extract(epoch from looked_at - told_at) * 1000)::bigint as told_ago_ms
 `,
