@@ -81,6 +81,8 @@ export function createLease(parts: LeaseParts): Lease {
   })
   let id = runtime.newId()
   let held: Held | undefined
+  /** Whether others may judge by looking at this host whether this process is dead. */
+  let isProvable = true
   let isThreadFailing = false
   /** What the thread was last told. */
   let maxBlockMs = 0
@@ -90,7 +92,7 @@ export function createLease(parts: LeaseParts): Lease {
     const lease = runtime.newId()
     id = lease
     const renewedAtMs = runtime.monotonicMs()
-    const mark = runtime.processes?.self ?? { home: null, born: null }
+    const mark = (isProvable && runtime.processes?.self) || { home: null, born: null }
     await database.run(
       registerWorker,
       { lease, hostname: facts.hostname, pid: facts.pid, ...mark, pools, jobs, version, leaseMs },
@@ -148,6 +150,8 @@ export function createLease(parts: LeaseParts): Lease {
     if (held === undefined) return
     const { lease } = held
     held = undefined
+    // Taken for dead, perhaps by one who looks at a copy of this machine, and would do so again and again.
+    if (because === "dead") isProvable = false
     // Unknown to the database, so that nothing can be claimed until there is a new one.
     id = runtime.newId()
     heartbeat.drop()

@@ -84,7 +84,7 @@ describeEngines(
       })
       const isHeld = async () =>
         (await rowsOf(database, `select from {runs} where id = '${id}' and lease = '${lease}'`)).length === 1
-      return { reaper, events, lease, isHeld, own: own.lease.id() }
+      return { reaper, events, lease, isHeld, proven: successor }
     }
 
     it("takes over from a process of its host that is proven dead, and from nothing else", async () => {
@@ -102,6 +102,20 @@ describeEngines(
       await reaper.tick(signal)
       expect(await isHeld()).toBe(true)
       expect(events).toEqual([])
+    })
+
+    it("judges no process twice that was taken for dead and lives, as in a copy of a running machine", async () => {
+      const asked: unknown[] = []
+      const { reaper, proven } = await stage({ home: null, born: null }, (pid) => asked.push(pid) > 0)
+      const copy = leaseOn(proven)
+      await copy.lease.open()
+      await reaper.tick(signal)
+      expect(asked).toHaveLength(1)
+      await copy.lease.tick(signal)
+      expect(copy.lost).toMatchObject([{ because: "dead" }])
+      await reaper.tick(signal)
+      await copy.lease.tick(signal)
+      expect([asked.length, copy.lost.length]).toEqual([1, 1])
     })
 
     it.each<[string, { home: string | null; born: string | null }]>([
