@@ -124,6 +124,19 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(said).toEqual(["09:10 began", "09:10 was told", "09:20 began"])
   })
 
+  it("is not looked for again and again by schedulers while it holds its place beyond its time", async () => {
+    const { app, create, now, end } = await stage({ obeys: false })
+    await create({ overlap: "replace", replaceGrace: "1m" })
+    await now("09:10")
+    await now("09:20")
+    await now("09:22")
+    const looks = () => ["runs/end-overdue", "schedules/due"].map((name) => app.database.count(name))
+    const before = looks()
+    await now("09:23")
+    expect(looks()).toEqual(before)
+    await end()
+  })
+
   it("replaces one that does not end in its time, where its place is free then: what it still says is refused", async () => {
     const { app, said, create, now, fires, end } = await stage({ obeys: false, overrun: "free" })
     await create({ overlap: "replace", replaceGrace: "1m" })

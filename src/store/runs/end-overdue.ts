@@ -3,6 +3,11 @@ import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
 import { CANCELLED } from "./schedule-ends.ts"
 
+/** Whether a replaced run is ended when its time is over: its job does not hold the place until the handler has returned. */
+export const ENDS_IN_TIME = `exists (
+        select from {jobs} as job where job.name = run.job and job.settings ->> 'overrun' = 'free'
+      )`
+
 /**
  * Ends runs that were to make room for others and have not ended in the time that they had, of jobs whose handlers do not
  * hold their places (`overrun: "free"`). They are taken from their workers: what those still have to say about them is
@@ -23,8 +28,7 @@ export const endOverdueRuns = statement({
     where id = any (array(
       select id
       from {runs} as run
-      where end_by is not null and end_by <= {now}
-        and exists (select from {jobs} as job where job.name = run.job and job.settings ->> 'overrun' = 'free')
+      where end_by is not null and end_by <= {now} and ${ENDS_IN_TIME}
       order by end_by
       limit @limit
     ))

@@ -1,17 +1,19 @@
 import { boolean, instant, nullable, text, whole } from "../codec.ts"
+import { ENDS_IN_TIME } from "../runs/end-overdue.ts"
 import { statement } from "../statement.ts"
 
 /**
  * How long it is until there is something to do for a process with this zone data: until the next schedule is due, the
- * next pause ends, or a run that was replaced has to have ended; negative when that has been for a while, null when
+ * next pause ends, or a run that was replaced is to be ended; negative when that has been for a while, null when
  * nothing will be. Says too what the newest zone data is, and whether schedules wait to be planned anew by it, which is
  * to be done now; and whether a pause is over, or the time of a replaced run. `first_at` is when the first schedule is
- * due that it has seen, but no later than now.
+ * due that it has seen, but no later than now. A replaced run that holds its place until its handler has returned is no
+ * reason to look: nobody ends it.
  *
  * `from` is where to begin among those that are due: before it lie, as far as is known, only dead index entries.
  * Guarantee: a process whose zone data is not the newest is told of nothing that it may not touch.
  * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), schedules_resuming (resume_at), runs_ending
- * (end_by).
+ * (end_by); the primary key of jobs.
  */
 export const nextDueSchedule = statement({
   name: "schedules/next-due",
@@ -51,7 +53,13 @@ export const nextDueSchedule = statement({
         order by resume_at
         limit 1
       ) as over,
-      (select end_by from {runs} where end_by is not null order by end_by limit 1) as ending
+      (
+        select end_by
+        from {runs} as run
+        where end_by is not null and ${ENDS_IN_TIME}
+        order by end_by
+        limit 1
+      ) as ending
     -- Asked once each, and not wherever they are mentioned.
     offset 0
   ) as next
