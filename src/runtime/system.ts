@@ -73,9 +73,9 @@ function isUnknown(pid: number): boolean {
   }
 }
 
-/** Keeps the async context of this moment. Nobody listens to its end. */
+/** Keeps the async context of this moment. Whoever watches async resources hears of its end when it is collected. */
 function openContext(): AsyncResource {
-  return new AsyncResource("carillon", { requireManualDestroy: true })
+  return new AsyncResource("carillon")
 }
 
 /** Sixty-four random bits at a time. Drawn in advance: each draw of its own would take as long as five hundred. */
