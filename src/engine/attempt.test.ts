@@ -25,6 +25,7 @@ function start(parts: AttemptParts, run: ClaimedRun) {
     decide = resolve
   })
   const listener = {
+    onBegin: () => {},
     onOutcome: (_: unknown, decided: AttemptOutcome) => decide(decided),
     onOverrun: () => {},
     onEnded: () => {},
@@ -112,6 +113,22 @@ describe("an attempt that was told to end", () => {
       expect(await attempt.outcome).toBe(done)
     },
   )
+
+  it("has no place to hold under a limit when its end was committed", async () => {
+    const done = {
+      kind: "completed",
+      result: "1",
+      became: { state: "succeeded", rank: 0n, limitKeys: [] },
+    } as const
+    const run = { ...claim(completing), limited: true }
+    const attempt = start(
+      partsOf(hasty, () => done),
+      run,
+    )
+    attempt.abort(told("ATTEMPT_TIMEOUT", run))
+    expect(attempt.holdsPlace()).toBe(false)
+    expect(await attempt.outcome).toBe(done)
+  })
 
   it.each(["ATTEMPT_TIMEOUT", "LEASE_LOST", "RUN_CANCELLED", "STOPPING"] as const)(
     "because of %s while its end is being committed has ended as committed",

@@ -46,6 +46,8 @@ export interface AttemptParts {
 }
 
 export interface AttemptListener {
+  /** Its handler is about to be called. Called once, before anything else is told. */
+  readonly onBegin: (attempt: RunningAttempt) => void
   /** It is known how the attempt ended. Called once. */
   readonly onOutcome: (attempt: RunningAttempt, outcome: AttemptOutcome) => void
   /** It is decided how the attempt ends, and its handler goes on. Called at most once, before its outcome is told. */
@@ -97,6 +99,7 @@ class Attempt implements RunningAttempt, ContextSource {
 
   begin(): void {
     const { run } = this
+    this.#listener.onBegin(this)
     this.#within(() => {
       if (run.timeoutMs !== null) {
         this.#timer = this.#parts.host.after(run.timeoutMs, () => this.abort(timeoutReason(run)))
@@ -226,9 +229,14 @@ class Attempt implements RunningAttempt, ContextSource {
     this.#isDecided = true
     this.#timer?.cancel()
     this.#lastWords?.cancel()
-    if (!this.#isOver && outcome.kind !== "lost" && mustHold(this.run)) this.#kept = outcome
+    if (outcome.kind !== "lost" && this.#holdsOn()) this.#kept = outcome
     if (!this.#isOver) this.#listener.onOverrun(this, outcome.kind)
     if (this.#kept === undefined) this.#tellWhenKnown(outcome)
+  }
+
+  /** Whether its place is kept for the handler that goes on. One that has completed its run has none any more. */
+  #holdsOn(): boolean {
+    return !this.#isOver && mustHold(this.run) && this.#completion?.completed() === undefined
   }
 
   #tellKept(): void {

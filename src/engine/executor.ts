@@ -70,7 +70,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
 
   const graceMs = parts.overrunGraceMs
   const overruns = createOverruns({ host: runtime, events, pool, slots, graceMs, onStuck })
-  const listener = { onOutcome, onOverrun, onEnded }
+  const listener = { onBegin, onOutcome, onOverrun, onEnded }
 
   function begin(run: ClaimedRun): void {
     // Lost since it was claimed: it is reaped with the rest of the old lease.
@@ -107,9 +107,12 @@ export function createExecutor(parts: ExecutorParts): Executor {
     handled.add(1)
     // It may block the event loop for that long, beginning now.
     if (run.timeoutMs !== null) lease.mayTake(run.timeoutMs)
-    const attempt = startAttempt(attempts, run, listener)
-    // A handler that throws before it first waits has ended by now.
-    if (!attempt.over()) running.set(run.id, attempt)
+    startAttempt(attempts, run, listener)
+  }
+
+  /** Before its handler is called: its end may be decided before that first waits. */
+  function onBegin(attempt: RunningAttempt): void {
+    running.set(attempt.run.id, attempt)
   }
 
   function onOverrun(attempt: RunningAttempt, because: string): void {

@@ -137,6 +137,27 @@ describe("a handler that never returns", () => {
     expect(app.events.filter(({ type }) => type === "pool.exhausted")).toEqual([])
   })
 
+  it("is not started beside itself, also if it was too late before it first waited", async () => {
+    const gate = createGate()
+    onTestFinished(gate.open)
+    const job = defineJob({
+      name: "late",
+      timeout: "10ms",
+      retry: { attempts: 2, base: 0 },
+      run: async (_: undefined, ctx) => {
+        const untilMs = performance.now() + 30
+        while (performance.now() < untilMs);
+        await Promise.race([gate.opened, ctx.transaction(async () => {}).catch(() => gate.opened)])
+      },
+    })
+    await using app = await kit.app({ jobs: [job], pools: { default: 3 } })
+    const run = await app.enqueue(job)
+    await ticks(app, 8)
+    expect(await outcomeOf(app, run.id)).toEqual([["timed_out", undefined]])
+    gate.open()
+    await app.drain()
+  })
+
   it("has its slot until it returns: with all of them lost, the process says so once, and goes on when one is back", async () => {
     const { gate, job, order } = hangs({ retry: { attempts: 1 } })
     const quick = defineJob({ name: "quick", run: async () => "done" })
