@@ -36,7 +36,9 @@ export const ERROR_TABLE = {
   },
   RUN_NOT_FOUND: {
     means: "No run with this id is waiting, running or in history.",
-    todo: "Check the id, and that this process looks at the right database and schema.",
+    todo:
+      "Check the id, and that this process looks at the right database and schema. A run that is enqueued in a " +
+      "transaction is there once that has committed.",
     retryable: false,
   },
   RUN_DEAD: {
@@ -217,7 +219,7 @@ export const ERROR_TABLE = {
   TRANSACTION_NESTED: {
     means:
       "A call was made inside an open transaction on an engine that has only one connection. It would wait for ever.",
-    todo: "Make the call after the transaction has ended.",
+    todo: "Give the call the transaction, as `{ tx }`, or make it after the transaction has ended.",
     retryable: false,
   },
   EMBEDDED_UNSUPPORTED: {

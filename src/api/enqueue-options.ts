@@ -144,6 +144,9 @@ const txCheck = satisfies("a node-postgres client (not a pool) or the transactio
 
 const enqueueCheck = object({ ...runShape, tx: optional(txCheck) })
 
+/** What an input holds is for its job to judge. */
+const itemCheck = object({ input: () => [], ...runShape })
+
 export function resolveEnqueue(options: EnqueueOptions, limited: boolean): ResolvedRun {
   // As most say nothing.
   if (isPlainObject(options) && Object.keys(options).length === 0) return BARE
@@ -161,9 +164,8 @@ export type EnqueueItem<Input> = RunOptions &
 export function resolveItems(items: readonly EnqueueItem<unknown>[], limited: boolean): ResolvedRun[] {
   const item: Check = (value, path) => {
     if (isBare(value)) return []
-    const { input: _, ...options } = isPlainObject(value) ? value : { input: undefined }
     return isPlainObject(value)
-      ? [...object(runShape)(options, path), ...crossed(options, path, limited)]
+      ? [...itemCheck(value, path), ...crossed(value, path, limited)]
       : [expected("an object with an input", value, path)]
   }
   assertOptions("enqueueMany", items, (value, path) => {
@@ -230,7 +232,7 @@ function crossed(value: unknown, path: string, limited: boolean) {
   const at = (name: string) => (path === "" ? name : `${path}.${name}`)
   return [
     ...(delay !== undefined && runAt !== undefined
-      ? [expected("either `delay` or `runAt`, not both", value, at("delay"))]
+      ? [{ path: at("delay"), message: "expected either `delay` or `runAt`, got both" }]
       : []),
     ...(keyFor !== undefined && key === undefined ? [expected("a `key` to hold", undefined, at("key"))] : []),
     ...(concurrencyKey !== undefined && !limited

@@ -35,11 +35,14 @@ const SYNONYMS: Readonly<Record<string, readonly (readonly [known: string, say: 
   repeat: [["every", "every"]],
   jobId: [["key", "key"]],
   singletonKey: [["key", "key"]],
+  idempotencyKey: [["key", "key"]],
+  at: [["runAt", "runAt"]],
   startAfter: [
     ["runAt", "runAt"],
     ["delay", "delay"],
   ],
   connectionString: [["database", "database"]],
+  connection: [["database", "database"]],
   url: [["database", "database"]],
   expiresIn: [["timeout", "timeout"]],
 }

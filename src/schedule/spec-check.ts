@@ -1,4 +1,5 @@
 /** What is wrong with a schedule as it was written: every option by itself, then what they say to each other. */
+import type { Fault } from "../errors.ts"
 import {
   array,
   type Check,
@@ -17,6 +18,7 @@ import { isDate, parseInstant } from "../time/instant.ts"
 import { parseCivilDate, parseCivilDateTime, parseCivilTime } from "./civil-text.ts"
 
 const KINDS = ["cron", "every", "at", "afterCompletion"] as const
+const UNITS = ["days", "weeks", "months"] as const
 
 const text = satisfies("a text", (value) => typeof value === "string")
 const civilDate = satisfies('a date, as in "2026-12-25"', (value) => parseCivilDate(value) !== undefined)
@@ -151,7 +153,7 @@ export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
     if (kind === undefined || given.length > 1) {
       const misspelt = anyKnown(value, path)
       if (misspelt.length > 0) return misspelt
-      return [expected("exactly one of `cron`, `every`, `at` and `afterCompletion`", value, path)]
+      return [notOne(KINDS, given, path)]
     }
     return [...checks[kind](value, path), ...findContradictions(value)]
   }
@@ -162,9 +164,8 @@ function findContradictions(spec: Readonly<Record<string, unknown>>) {
   const faults = []
   const { every } = spec
   if (isPlainObject(every)) {
-    const units = ["days", "weeks", "months"].filter((unit) => every[unit] !== undefined)
-    if (units.length !== 1)
-      faults.push(expected("exactly one of `days`, `weeks` and `months`", every, "every"))
+    const units = UNITS.filter((unit) => every[unit] !== undefined)
+    if (units.length !== 1) faults.push(notOne(UNITS, units, "every"))
     if (units[0] !== "days" && every["from"] === undefined) {
       faults.push(expected("a date to count from: it also says on which day", undefined, "every.from"))
     }
@@ -189,6 +190,18 @@ function findContradictions(spec: Readonly<Record<string, unknown>>) {
     )
   }
   return faults
+}
+
+/** Of several that exclude each other, none or too many are given. */
+function notOne(of: readonly string[], given: readonly string[], path: string): Fault {
+  const got = given.length === 0 ? "none of them" : listed(given)
+  return { path: path || "(options)", message: `expected exactly one of ${listed(of)}, got ${got}` }
+}
+
+/** As in: `cron`, `every` and `at`. */
+function listed(words: readonly string[]): string {
+  const quoted = words.map((word) => `\`${word}\``)
+  return [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter((part) => part !== "").join(" and ")
 }
 
 function isBackwards(value: unknown): boolean {

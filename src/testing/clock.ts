@@ -1,5 +1,6 @@
 /** The database's clock in the hands of a test: it stands still until it is moved. */
 import { OptionsError } from "../errors.ts"
+import { expected } from "../options/check.ts"
 import { readClock } from "../store/clock/read.ts"
 import { installTestClock, setTestClock } from "../store/clock/test-clock.ts"
 import type { Database } from "../store/database.ts"
@@ -30,13 +31,13 @@ export async function readNow(database: Database): Promise<InstantMs> {
 export function instantOf(value: Date | string): InstantMs {
   const ms = isDate(value) ? value.getTime() : parseInstant(value)
   if (ms !== undefined) return ms
-  const message = `expected a Date or an ISO 8601 text with a zone, as in "2026-03-01T00:00Z", got ${String(value)}`
-  throw new OptionsError("the test clock", [{ path: "at", message }])
+  const what = 'a Date or an ISO 8601 text with a zone, as in "2026-03-01T00:00Z"'
+  throw new OptionsError("the test clock", [expected(what, value, "at")])
 }
 
 export function durationOf(value: Duration): number {
   const ms = parseDuration(value)
   if (ms !== undefined) return ms
-  const message = `expected milliseconds or a text like "30s" or "1h", got ${String(value)}`
-  throw new OptionsError("the test clock", [{ path: "duration", message }])
+  const what = 'milliseconds or a text like "30s" or "1h"'
+  throw new OptionsError("the test clock", [expected(what, value, "duration")])
 }

@@ -172,6 +172,12 @@ describe("many runs", () => {
     expect(await refused([{ input: 1, dealy: 3 }])).toEqual([
       { path: "items[0].dealy", message: 'unknown option; did you mean "delay"?' },
     ])
+    // Inputs in the place of items: the message names `input`.
+    const [bare] = await refused([{ to: "ada" }])
+    expect(bare).toMatchObject({ path: "items[0].to", message: expect.stringContaining('known are "input"') })
+    expect(await refused([{ data: { to: "ada" } }])).toEqual([
+      { path: "items[0].data", message: 'unknown option; did you mean "input"?' },
+    ])
     // Of a thousand faults the first ones say enough.
     expect(await refused(items(1_000).map((item) => ({ ...item, priority: "x" })))).toHaveLength(20)
   })

@@ -173,7 +173,7 @@ describe("an enqueue that is refused", () => {
     ["delay", { delay: "soon" }, "soon"],
     ["delay", { delay: -1 }, "-1"],
     ["delay", { delay: Number.NaN }, "NaN"],
-    ["delay", { delay: "1m", runAt: new Date() }, "either `delay` or `runAt`"],
+    ["delay", { delay: "1m", runAt: new Date() }, "expected either `delay` or `runAt`, got both"],
     ["runAt", { runAt: "tomorrow" }, "a Date"],
     ["runAt", { runAt: new Date(-1) }, "1970"],
     ["runAt", { runAt: new Date(Number.NaN) }, "a Date"],
@@ -207,6 +207,8 @@ describe("an enqueue that is refused", () => {
     ["prioritty", "priority"],
     ["concurencyKey", "concurrencyKey"],
     ["startwithin", "startWithin"],
+    ["at", "runAt"],
+    ["idempotencyKey", "key"],
   ])("because of an unknown option %s says which was meant", async (wrong, meant) => {
     expect((await refused({ [wrong]: 1 })).faults).toEqual([
       { path: wrong, message: `unknown option; did you mean "${meant}"?` },

@@ -49,6 +49,15 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
   }
   const greet = defineJob({ name: "greet", history: "short", run: async () => "hello" })
 
+  it.runIf(isThere)("is named when it does not exist and is to be granted anything", async () => {
+    const database = databaseOf(owner, newSchema(host))
+    await migrate({ ...host, database })
+    await expect(grantTo(database, "nobody_here")).rejects.toMatchObject({
+      code: "OPTIONS_INVALID",
+      faults: [{ path: "role", message: expect.stringContaining('there is no role "nobody_here"') }],
+    })
+  })
+
   it.runIf(isThere)("enqueues, executes, schedules and stops, without owning a table", async () => {
     const schema = newSchema(host)
     const at = ["--database", owner.url, "--schema", schema]

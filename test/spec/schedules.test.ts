@@ -269,6 +269,13 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
 
   it.each<[string, object, RegExp]>([
     ["no times", { cron: undefined }, /exactly one of `cron`, `every`, `at`/],
+    ["no times, said in words", { cron: undefined }, /`afterCompletion`, got none of them/],
+    ["two kinds of times", { every: "1h" }, /exactly one of .*, got `cron` and `every`/],
+    [
+      "a calendar without a unit",
+      { cron: undefined, every: {} },
+      /exactly one of `days`.*, got none of them/,
+    ],
     ["a wrong cron expression", { cron: "61 * * * *" }, /61/],
     ["a day that never comes", { cron: "0 0 30 2 *" }, /never fire/],
     ["an unknown option", { misfir: "all" }, /misfir.*misfire/s],

@@ -129,7 +129,10 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
     if (where !== "memory") return
     await using app = await kit.app({ jobs: [noop] })
     const nested = app.transaction(() => app.enqueue(noop))
-    await expect(nested).rejects.toMatchObject({ code: "TRANSACTION_NESTED" })
+    await expect(nested).rejects.toMatchObject({
+      code: "TRANSACTION_NESTED",
+      message: expect.stringContaining("Give it the transaction, as `{ tx }`"),
+    })
   })
 
   it("does nothing until it is told to, then one step at a time", async () => {

@@ -4,7 +4,9 @@
  * It may read and write rows, and call the functions that make and drop partitions. It may neither migrate nor change a
  * table. What the owner makes later in the schema, as the next migration does, is granted with it.
  */
+import { OptionsError } from "../../errors.ts"
 import type { Database } from "../database.ts"
+import { sqlStateOf } from "../database-error.ts"
 import { quoteIdentifier, resolveNames } from "../statement.ts"
 import { TABLES } from "../transfer/tables.ts"
 import { describeRole } from "./describe.ts"
@@ -12,6 +14,8 @@ import { FUNCTIONS, LEDGER, ROWS } from "./privileges.ts"
 
 /** Of that version on, a table may be vacuumed by who does not own it. */
 const KNOWS_MAINTAIN = 170_000
+/** Of all that the statements name, only the role may be missing. */
+const UNDEFINED_OBJECT = "42704"
 
 /** The statements that grant it, one per line, to be run in one transaction by the owner of the schema. */
 export async function planGrant(database: Database, role: string): Promise<string> {
@@ -38,5 +42,11 @@ export async function planGrant(database: Database, role: string): Promise<strin
 /** Grants it, all or nothing. The role of this connection has to be the owner, or be a member of it. */
 export async function grantTo(database: Database, role: string): Promise<void> {
   const sql = await planGrant(database, role)
-  await database.transaction((tx) => tx.script(sql))
+  try {
+    await database.transaction((tx) => tx.script(sql))
+  } catch (error) {
+    if (sqlStateOf(error) !== UNDEFINED_OBJECT) throw error
+    const message = `there is no role "${role}" on this server; make it first, with \`create role\``
+    throw new OptionsError("db grant", [{ path: "role", message }])
+  }
 }
