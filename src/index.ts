@@ -1,25 +1,21 @@
 /** The public names of Carillon. Nothing that is not exported here may be relied upon. */
 
 export type { ByWhom } from "./api/actor.ts"
-export type { AttemptLogLine, AttemptRecord } from "./api/attempt-record.ts"
-export type { BackfillOptions, BackfillResult } from "./api/backfill-options.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
-export { type ClassicOptions, classic } from "./api/classic.ts"
-export { type DeclaredSchedule, defineSchedule } from "./api/declared-schedules.ts"
+export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
+export type { Pause, PauseTarget } from "./api/pauses.ts"
+export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts"
 export type {
   CallerTransaction,
   EnqueueItem,
   EnqueueOptions,
   PostgresClient,
   RunOptions,
-} from "./api/enqueue-options.ts"
-export type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./api/fire-options.ts"
-export type { HistoryOptions, HistoryPage } from "./api/history.ts"
-export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
-export type { Pause, PauseTarget } from "./api/pauses.ts"
-export { nextOccurrence, previewSchedule } from "./api/preview.ts"
-export type { RunHandle } from "./api/run-handle.ts"
-export type { Cancelled, RunRecord } from "./api/runs.ts"
+} from "./api/runs/enqueue-options.ts"
+export type { HistoryOptions, HistoryPage } from "./api/runs/history.ts"
+export type { RunHandle } from "./api/runs/run-handle.ts"
+export type { Cancelled, RunRecord } from "./api/runs/runs.ts"
+export type { BackfillOptions, BackfillResult } from "./api/schedules/backfill-options.ts"
 export type {
   OfTenant,
   PatchBy,
@@ -32,9 +28,13 @@ export type {
   Schedules,
   ToQueued,
   WithQueued,
-} from "./api/schedule-calls.ts"
-export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedule-options.ts"
-export type { FireRecord, ScheduleRecord } from "./api/schedule-record.ts"
+} from "./api/schedules/calls.ts"
+export { type ClassicOptions, classic } from "./api/schedules/classic.ts"
+export { type DeclaredSchedule, defineSchedule } from "./api/schedules/declared.ts"
+export type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./api/schedules/fire-options.ts"
+export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedules/options.ts"
+export { nextOccurrence, previewSchedule } from "./api/schedules/preview.ts"
+export type { FireRecord, ScheduleRecord } from "./api/schedules/record.ts"
 export {
   AttemptAborted,
   CarillonError,

@@ -1,6 +1,6 @@
 /** What users hold: enqueue, wait, steer, start, stop. Creating one does no I/O. */
 import { DEFAULTS } from "../defaults.ts"
-import { type NewRun, newRun } from "../engine/new-run.ts"
+import { type NewRun, newRun } from "../engine/enqueue/new-run.ts"
 import { InputError, PayloadError } from "../errors.ts"
 import type { Job } from "../job/define.ts"
 import { encodePayload } from "../job/payload.ts"
@@ -12,8 +12,11 @@ import { planMigrations } from "../store/migrate.ts"
 import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { assertJob } from "./assert-job.ts"
-import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
-import { enqueueRuns, enqueueRunsIn } from "./enqueue.ts"
+import { openDatabase } from "./open-database.ts"
+import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
+import { assertJobKnown, listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
+import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
+import { enqueueRuns, enqueueRunsIn } from "./runs/enqueue.ts"
 import {
   type CallerTransaction,
   type EnqueueItem,
@@ -22,16 +25,20 @@ import {
   resolveEnqueue,
   resolveItems,
   resolveManyOptions,
-} from "./enqueue-options.ts"
-import { type HistoryOptions, type HistoryPage, listHistory } from "./history.ts"
-import { openDatabase } from "./open-database.ts"
-import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
-import { assertJobKnown, listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
-import { createRunHandle, type RunHandle, waitForOutput } from "./run-handle.ts"
-import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs.ts"
-import { backfillSchedule } from "./schedule-backfill.ts"
-import type { Schedules } from "./schedule-calls.ts"
-import { plannedFires, scheduleFires } from "./schedule-fires.ts"
+} from "./runs/enqueue-options.ts"
+import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
+import { createRunHandle, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
+import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs/runs.ts"
+import { backfillSchedule } from "./schedules/backfill.ts"
+import type { Schedules } from "./schedules/calls.ts"
+import { plannedFires, scheduleFires } from "./schedules/fires.ts"
+import {
+  createSchedule,
+  getSchedule,
+  listAllSchedules,
+  patchSchedule,
+  putSchedule,
+} from "./schedules/schedules.ts"
 import {
   cancelSchedule,
   deleteSchedule,
@@ -39,8 +46,7 @@ import {
   resumeSchedule,
   runNow,
   skipNext,
-} from "./schedule-steering.ts"
-import { createSchedule, getSchedule, listAllSchedules, patchSchedule, putSchedule } from "./schedules.ts"
+} from "./schedules/steering.ts"
 
 /** The arguments after the job: an input that may be left out where the job takes none, then options. */
 export type EnqueueArgs<Input> = undefined extends Input

@@ -1,6 +1,6 @@
 /** The options of `createCarillon` and its calls: what users write, how it is checked, and what it becomes. */
 import { DEFAULTS } from "../defaults.ts"
-import type { DeclaredSchedules } from "../engine/declared-schedules.ts"
+import type { DeclaredSchedules } from "../engine/schedules/declared.ts"
 import { OptionsError } from "../errors.ts"
 import { type AnyJob, isJob } from "../job/define.ts"
 import { poolNameCheck } from "../job/options.ts"
@@ -25,7 +25,7 @@ import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import { FEWEST_CONNECTIONS } from "../store/server/share.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 import { jobValueCheck } from "./assert-job.ts"
-import { type DeclaredSchedule, readSchedules } from "./declared-schedules.ts"
+import { type DeclaredSchedule, readSchedules } from "./schedules/declared.ts"
 
 /** The options of `createCarillon`. */
 export interface CarillonOptions {

@@ -1,5 +1,5 @@
 /** `carillon cron explain`: a cron expression in words, with its next and previous times and its traps. Offline. */
-import { previewSchedule } from "../api/preview.ts"
+import { previewSchedule } from "../api/schedules/preview.ts"
 import { DEFAULTS } from "../defaults.ts"
 import type { SchedulePreview } from "../schedule/preview.ts"
 import type { CronSpec } from "../schedule/spec.ts"

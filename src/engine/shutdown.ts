@@ -4,10 +4,10 @@
  */
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
-import { stopReason } from "./abort-reasons.ts"
-import type { ClaimDoubts } from "./claim-doubts.ts"
-import type { Lease } from "./lease.ts"
-import type { Worker } from "./worker.ts"
+import { stopReason } from "./attempts/abort-reasons.ts"
+import type { Lease } from "./process/lease.ts"
+import type { ClaimDoubts } from "./queue/claim-doubts.ts"
+import type { Worker } from "./queue/pool-loop.ts"
 
 export interface ShutdownParts {
   readonly runtime: Runtime

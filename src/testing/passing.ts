@@ -1,5 +1,5 @@
 /** Lets the clock of a test go forward from one thing that is due to the next. */
-import { FIRST_MS } from "../engine/due-floor.ts"
+import { FIRST_MS } from "../engine/schedules/due-floor.ts"
 import type { Database } from "../store/database.ts"
 import { nextDue } from "../store/runs/next-due.ts"
 import { nextDueSchedule } from "../store/schedules/next-due.ts"

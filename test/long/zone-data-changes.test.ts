@@ -1,14 +1,14 @@
 /** Changes of schedules in zones by processes whose zone data is of different editions. */
 import { expect, it } from "vitest"
 import type { Opened } from "../../src/api/application.ts"
+import { createSchedule, patchSchedule, putSchedule } from "../../src/api/schedules/schedules.ts"
 import {
   cancelSchedule,
   pauseSchedule,
   resumeSchedule,
   runNow,
   skipNext,
-} from "../../src/api/schedule-steering.ts"
-import { createSchedule, patchSchedule, putSchedule } from "../../src/api/schedules.ts"
+} from "../../src/api/schedules/steering.ts"
 import { defineJob } from "../../src/index.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines, type Engine } from "../support/engines.ts"

@@ -1,6 +1,6 @@
 /** What a process does about the jobs it declares, when it starts. */
 import { describe, expect, it } from "vitest"
-import { createReconciler } from "../../src/engine/reconciler.ts"
+import { createReconciler } from "../../src/engine/schedules/reconciler.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import { type AnyJob, defineJob, type JobSettings } from "../../src/index.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"

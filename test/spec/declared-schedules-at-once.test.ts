@@ -1,7 +1,7 @@
 /** Processes that declare schedules at the same moment, and what is in the way of one that starts. */
 import { expect, it } from "vitest"
-import { readSchedules } from "../../src/api/declared-schedules.ts"
-import { createReconciler } from "../../src/engine/reconciler.ts"
+import { readSchedules } from "../../src/api/schedules/declared.ts"
+import { createReconciler } from "../../src/engine/schedules/reconciler.ts"
 import { defineJob, defineSchedule, type ScheduleOptions } from "../../src/index.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"

@@ -1,9 +1,9 @@
 /** The thread that renews a process's lease, seen from both sides. */
 import { expect, it, onTestFinished, vi } from "vitest"
-import { createBeat } from "../../src/engine/heartbeat/beat.ts"
-import { type Board, createBoard, openBoard } from "../../src/engine/heartbeat/board.ts"
-import type { FromThread, ToThread } from "../../src/engine/heartbeat/messages.ts"
-import type { LeaseParts } from "../../src/engine/lease.ts"
+import { createBeat } from "../../src/engine/process/heartbeat/beat.ts"
+import { type Board, createBoard, openBoard } from "../../src/engine/process/heartbeat/board.ts"
+import type { FromThread, ToThread } from "../../src/engine/process/heartbeat/messages.ts"
+import type { LeaseParts } from "../../src/engine/process/lease.ts"
 import type { ThreadOptions } from "../../src/runtime/host.ts"
 import { describeEngines, type Engine, SERVERS } from "../support/engines.ts"
 import { LEASE_MS, leaseOn, meddle, RENEW_EVERY_MS, takeAllLeases, virtualTime } from "../support/lease.ts"

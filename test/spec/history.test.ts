@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { beforeAll, expect, it } from "vitest"
-import { type HistoryOptions, listHistory } from "../../src/api/history.ts"
+import { type HistoryOptions, listHistory } from "../../src/api/runs/history.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"

@@ -3,7 +3,7 @@
  */
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import type { Mover } from "../../src/engine/mover.ts"
+import type { Mover } from "../../src/engine/queue/mover.ts"
 import type { Database } from "../../src/store/database.ts"
 import { describeEngines } from "../support/engines.ts"
 import {

@@ -1,7 +1,7 @@
 /** Where a claimer begins: behind what others are running, and never above what it could have had for long. */
 import { describe, expect, it } from "vitest"
-import { createClaimLedger } from "../../src/engine/claim-ledger.ts"
-import { createClaimer, type Wanted } from "../../src/engine/claimer.ts"
+import { createClaimLedger } from "../../src/engine/queue/claim-ledger.ts"
+import { createClaimer, type Wanted } from "../../src/engine/queue/claimer.ts"
 import { defineJob } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { describeEngines, type Engine } from "../support/engines.ts"

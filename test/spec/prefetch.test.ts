@@ -1,6 +1,6 @@
 /** Claiming ahead of free slots: only what a pool is fast enough for, only for a second, and never what must not wait. */
 import { expect, it, vi } from "vitest"
-import { cancel } from "../../src/api/runs.ts"
+import { cancel } from "../../src/api/runs/runs.ts"
 import { defineJob, type JobSettings } from "../../src/index.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"

@@ -1,6 +1,6 @@
 /** Waiting runs become ready in time, also while what was due before takes long to be found. */
 import { expect, it } from "vitest"
-import { createPromoter } from "../../src/engine/promoter.ts"
+import { createPromoter } from "../../src/engine/queue/promoter.ts"
 import type { Database } from "../../src/store/database.ts"
 import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { describeEngines } from "../support/engines.ts"

@@ -1,7 +1,7 @@
 /** Two roles: one owns the schema and migrates it, the other runs the program and owns nothing. */
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
-import { createUpkeep } from "../../src/engine/upkeep.ts"
+import { createUpkeep } from "../../src/engine/process/upkeep.ts"
 import { createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { migrate } from "../../src/store/migrate.ts"

@@ -1,6 +1,6 @@
 /** When a schedule begins: at one moment, for its first occurrence and for what it says of itself. */
 import { expect, it } from "vitest"
-import { insertDefinition } from "../../src/engine/schedule-define.ts"
+import { insertDefinition } from "../../src/engine/schedules/define.ts"
 import { describeEngines } from "../support/engines.ts"
 import { rowsOf } from "../support/sql.ts"
 

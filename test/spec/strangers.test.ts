@@ -1,7 +1,7 @@
 /** What strangers say and write: a notification that is a lie, and a row that no version of Carillon has written. */
 import { createHash } from "node:crypto"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
-import { parseMessage } from "../../src/engine/wakeup-message.ts"
+import { parseMessage } from "../../src/engine/process/wakeup-message.ts"
 import { defineJob } from "../../src/index.ts"
 import { createGate } from "../support/gate.ts"
 import { PLACES } from "../support/places.ts"

@@ -1,9 +1,9 @@
 /** Whoever could go on is woken, and does not have to look by itself. The bells are rested on for an hour: unrung, they hang. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { resolveEnqueue } from "../../src/api/enqueue-options.ts"
+import { resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine } from "../../src/engine/engine.ts"
+import { insertParams } from "../../src/engine/enqueue/new-run.ts"
 import type { Loop } from "../../src/engine/loop.ts"
-import { insertParams } from "../../src/engine/new-run.ts"
 import { type AnyJob, defineJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"

@@ -1,6 +1,6 @@
 /** How a process lets runs go on under limits: as far as there is room, and past whatever is in the way. */
 import { expect, it } from "vitest"
-import { createAdmissions } from "../../src/engine/admissions.ts"
+import { createAdmissions } from "../../src/engine/queue/admissions.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { describeEngines } from "../support/engines.ts"
 import { admitted, declare, ONE, withSlowLooks } from "../support/limits.ts"

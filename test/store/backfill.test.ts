@@ -1,6 +1,6 @@
 /** Backfills beside each other and beside others who write the same: each occurrence gets one run. */
 import { expect, it } from "vitest"
-import { type BackfillRequest, backfill } from "../../src/engine/backfill.ts"
+import { type BackfillRequest, backfill } from "../../src/engine/schedules/backfill.ts"
 import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { lockSchedule } from "../../src/store/schedules/lock.ts"
 import { takeClock } from "../../src/testing/clock.ts"

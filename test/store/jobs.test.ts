@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { reconcileJobs } from "../../src/engine/reconciler.ts"
+import { reconcileJobs } from "../../src/engine/schedules/reconciler.ts"
 import { type DeclaredJob, settingsOf } from "../../src/job/reconcile.ts"
 import type { Database } from "../../src/store/database.ts"
 import { describeEngines } from "../support/engines.ts"

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { takeFreeKeys } from "../../src/engine/run-keys.ts"
+import { takeFreeKeys } from "../../src/engine/enqueue/run-keys.ts"
 import { takeKeys } from "../../src/store/keys/take.ts"
 import { describeEngines } from "../support/engines.ts"
 import { enqueue, enqueuerOf, greet, runUnder } from "../support/keys.ts"

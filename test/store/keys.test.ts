@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { takeFreeKeys } from "../../src/engine/run-keys.ts"
+import { takeFreeKeys } from "../../src/engine/enqueue/run-keys.ts"
 import { findKeys } from "../../src/store/keys/find.ts"
 import { forgetKeys } from "../../src/store/keys/forget.ts"
 import { takeKeys } from "../../src/store/keys/take.ts"

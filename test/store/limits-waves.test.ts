@@ -1,7 +1,7 @@
 /** What counting and looking at a line costs while old versions of rows pile up, and that it counts right all the same. */
 import fc from "fast-check"
 import { expect, it } from "vitest"
-import { createAdmitter } from "../../src/engine/admitter.ts"
+import { createAdmitter } from "../../src/engine/queue/admitter.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
 import { forgetWaves } from "../../src/store/limits/forget-waves.ts"
 import { openWaves } from "../../src/store/limits/open-waves.ts"

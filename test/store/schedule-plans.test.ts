@@ -1,6 +1,6 @@
 /** How the statements of the scheduler find their rows among very many, whoever may touch which. */
 import { afterAll, beforeAll, expect, it } from "vitest"
-import { FIRST_MS } from "../../src/engine/due-floor.ts"
+import { FIRST_MS } from "../../src/engine/schedules/due-floor.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest"
-import { createUpkeep } from "../../src/engine/upkeep.ts"
+import { createUpkeep } from "../../src/engine/process/upkeep.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { findEnds, findSettledRuns, listAttempts } from "../../src/store/attempts/by-run.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"

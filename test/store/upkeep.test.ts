@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from "vitest"
-import { createUpkeep } from "../../src/engine/upkeep.ts"
+import { createUpkeep } from "../../src/engine/process/upkeep.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"

@@ -1,10 +1,10 @@
 /** The engine of one process in the hands of a test: its loops tick when they are told to, its clock only moves by hand. */
 
-import { enqueueRuns } from "../../src/api/enqueue.ts"
-import { type EnqueueOptions, resolveEnqueue } from "../../src/api/enqueue-options.ts"
+import { enqueueRuns } from "../../src/api/runs/enqueue.ts"
+import { type EnqueueOptions, resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine, type Engine } from "../../src/engine/engine.ts"
-import type { Written } from "../../src/engine/new-run.ts"
-import type { Worker } from "../../src/engine/worker.ts"
+import type { Written } from "../../src/engine/enqueue/new-run.ts"
+import type { Worker } from "../../src/engine/queue/pool-loop.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"

@@ -1,6 +1,6 @@
 /** Runs under idempotency keys, for tests, enqueued as processes do. */
-import { createEnqueuer, type Enqueuer } from "../../src/engine/enqueuer.ts"
-import type { NewRun } from "../../src/engine/new-run.ts"
+import { createEnqueuer, type Enqueuer } from "../../src/engine/enqueue/enqueuer.ts"
+import type { NewRun } from "../../src/engine/enqueue/new-run.ts"
 import { defineJob } from "../../src/job/define.ts"
 import type { Database } from "../../src/store/database.ts"
 import { host, type Runner } from "./runs.ts"

@@ -1,5 +1,5 @@
 /** A lease on a real database in a process of the test's making: its clock, its threads and its luck are the test's. */
-import { createLease, type Lease, type LeaseParts } from "../../src/engine/lease.ts"
+import { createLease, type Lease, type LeaseParts } from "../../src/engine/process/lease.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import type { LossReason } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"

@@ -1,6 +1,6 @@
 /** Limits for tests: caps, what is left of them, and admitting as processes do. */
-import { createAdmissions } from "../../src/engine/admissions.ts"
-import type { ReadyLane } from "../../src/engine/lane.ts"
+import { createAdmissions } from "../../src/engine/queue/admissions.ts"
+import type { ReadyLane } from "../../src/engine/queue/lane.ts"
 import { createLineStarts } from "../../src/queue/line-start.ts"
 import type { Database } from "../../src/store/database.ts"
 import { declareLimit } from "../../src/store/limits/declare.ts"

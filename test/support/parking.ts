@@ -1,6 +1,6 @@
 /** Runs, workers and movers for the tests of what is parked and given back. */
-import type { ReadyLane } from "../../src/engine/lane.ts"
-import { createMover, type Mover } from "../../src/engine/mover.ts"
+import type { ReadyLane } from "../../src/engine/queue/lane.ts"
+import { createMover, type Mover } from "../../src/engine/queue/mover.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"

@@ -79,7 +79,7 @@ const GROUPS = [
   },
   {
     name: "RunOptions",
-    file: "src/api/enqueue-options.ts",
+    file: "src/api/runs/enqueue-options.ts",
     title: "enqueue(job, input, options)",
     intro:
       "Beside these, `tx`: a node-postgres client on which a transaction is open, or what `ctx.transaction` gives. " +
@@ -89,7 +89,7 @@ const GROUPS = [
   },
   {
     name: "ScheduleSettingsOptions",
-    file: "src/api/schedule-options.ts",
+    file: "src/api/schedules/options.ts",
     title: "defineSchedule(schedule), schedules.put(schedule)",
     intro:
       "Beside these, a schedule has its `job`, the `input` of its runs where the job takes one, and one of the ways to say " +
@@ -168,7 +168,7 @@ const GROUPS = [
   },
   {
     name: "BackfillOptions",
-    file: "src/api/backfill-options.ts",
+    file: "src/api/schedules/backfill-options.ts",
     title: "schedules.backfill(name, options)",
     prefix: "backfill.",
     governs: {},

@@ -7,19 +7,19 @@ export const OF_LIMITS: readonly Mutant[] = [
     breaks: "I14",
     edits: [
       {
-        file: "src/engine/admitter.ts",
+        file: "src/engine/queue/admitter.ts",
         find: "const lock = await timed(() => tx.run(tryLockLimits,",
         replace:
           "const early = await tx.run(roomUnderLimits, asked)\n" +
           "    const lock = await timed(() => tx.run(tryLockLimits,",
       },
       {
-        file: "src/engine/admitter.ts",
+        file: "src/engine/queue/admitter.ts",
         find: "const counted = await tx.run(roomUnderLimits, asked)",
         replace: "const counted = early",
       },
       {
-        file: "src/engine/admitter.ts",
+        file: "src/engine/queue/admitter.ts",
         find: "const isOrdered = asked.limits.some(isOverlap)",
         replace: "const isOrdered = true || isOverlap",
       },
@@ -56,7 +56,7 @@ export const OF_LIMITS: readonly Mutant[] = [
     breaks: "I16",
     edits: [
       {
-        file: "src/engine/admitter.ts",
+        file: "src/engine/queue/admitter.ts",
         find: "(a.rank < b.rank ? -1 : Number(a.rank > b.rank))",
         replace: "(a.rank > b.rank ? -1 : Number(a.rank < b.rank))",
       },
@@ -94,7 +94,7 @@ export const OF_LIMITS: readonly Mutant[] = [
     breaks: "I14",
     edits: [
       {
-        file: "src/engine/attempt.ts",
+        file: "src/engine/attempts/attempt.ts",
         find: 'return limited && job.overrun !== "free"',
         replace: 'return limited && job.overrun === "free"',
       },

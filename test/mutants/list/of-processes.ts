@@ -12,13 +12,13 @@ export const OF_PROCESSES: readonly Mutant[] = [
     breaks: "I24",
     edits: [
       {
-        file: "src/engine/lanes.ts",
+        file: "src/engine/queue/lanes.ts",
         find: "lowWater.wake(laneKey(lane), lane.rank)\n",
         replace: "",
       },
-      { file: "src/engine/lanes.ts", find: "look: lowWater.look,", replace: "look: () => {}," },
+      { file: "src/engine/queue/lanes.ts", find: "look: lowWater.look,", replace: "look: () => {}," },
       {
-        file: "src/engine/lanes.ts",
+        file: "src/engine/queue/lanes.ts",
         find: "order((lane) => ({ from: BOTTOM, to: lowWater.mark(lane) }), wanted)",
         replace: "order(() => ({ from: BOTTOM, to: BOTTOM }), wanted)",
       },
@@ -31,12 +31,12 @@ export const OF_PROCESSES: readonly Mutant[] = [
     breaks: "I11",
     edits: [
       {
-        file: "src/engine/worker.ts",
+        file: "src/engine/queue/pool-loop.ts",
         find: "claimer.wake(lane)\n    callAgain()",
         replace: "claimer.wake(lane)",
       },
       {
-        file: "src/engine/worker.ts",
+        file: "src/engine/queue/pool-loop.ts",
         find: "return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))",
         replace: "return restWithStore(20 * pollMs)",
       },
@@ -99,7 +99,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
     breaks: "I23",
     edits: [
       {
-        file: "src/engine/worker.ts",
+        file: "src/engine/queue/pool-loop.ts",
         find: "executor.abort(id, isReplaced ? replaceReason(id) : cancelReason(id))",
         replace: 'executor.abort(isReplaced ? id : "", isReplaced ? replaceReason(id) : cancelReason(id))',
       },

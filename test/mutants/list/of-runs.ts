@@ -14,7 +14,7 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I1",
     edits: [
       {
-        file: "src/engine/enqueuer.ts",
+        file: "src/engine/enqueue/enqueuer.ts",
         find: "if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error",
         replace:
           "if (isUncertain(error)) return { answers: runs.map(({ id }) => ({ id, created: true })), went: [] }\n" +
@@ -46,7 +46,7 @@ export const OF_RUNS: readonly Mutant[] = [
       },
       {
         // Otherwise a lease is over before a hundred claims of it have ended.
-        file: "src/engine/claimer.ts",
+        file: "src/engine/queue/claimer.ts",
         find: "      if (!ledger.hasManyEnded()) return\n",
         replace: "",
       },
@@ -70,7 +70,7 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I8",
     edits: [
       {
-        file: "src/engine/attempt-context.ts",
+        file: "src/engine/attempts/attempt-context.ts",
         find: "return idempotencyKeyOf(this.#source.run)",
         replace: "return idempotencyKeyOf(this.#source.run) + this.attempt",
       },
@@ -99,7 +99,7 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I2",
     edits: [
       {
-        file: "src/engine/enqueuer.ts",
+        file: "src/engine/enqueue/enqueuer.ts",
         find: "doubt = error\n",
         replace: "doubt = error\n          runs = runs.map((run) => ({ ...run, id: runtime.newId() }))\n",
       },
@@ -111,12 +111,12 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I3",
     edits: [
       {
-        file: "src/engine/enqueuer.ts",
+        file: "src/engine/enqueue/enqueuer.ts",
         find: "if (isDoubtful && wanted > 0) {",
         replace: "if (isDoubtful && wanted < 0) {",
       },
       {
-        file: "src/engine/enqueuer.ts",
+        file: "src/engine/enqueue/enqueuer.ts",
         find: "if (count < wanted) throw new Void()",
         replace: "",
       },
@@ -146,7 +146,7 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I5",
     edits: [
       {
-        file: "src/engine/claimed-run.ts",
+        file: "src/engine/queue/claimed-run.ts",
         find: "    fence: extra?.fence ?? 1,\n",
         replace: "    fence: 1,\n",
       },
@@ -299,7 +299,7 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I19",
     edits: [
       {
-        file: "src/api/enqueue.ts",
+        file: "src/api/runs/enqueue.ts",
         find: "const written = await engine.enqueuer.writeIn(runner, job, runs)",
         replace: "void runner\n  const written = await engine.enqueuer.write(job, runs)",
       },
@@ -311,7 +311,7 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I20",
     edits: [
       {
-        file: "src/engine/attempt-transaction.ts",
+        file: "src/engine/attempts/attempt-transaction.ts",
         find: "const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))",
         replace:
           'const [row] = await database.run(completionOf([end]), completeParams(runtime, identity, [end]), { lane: "vital" })',

@@ -31,14 +31,14 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I9",
     edits: [
       {
-        file: "src/engine/scheduler.ts",
+        file: "src/engine/schedules/scheduler.ts",
         find: "const made = await tx.run(fireSchedules, fireParams(ours, runtime))",
         replace:
           "const none = { firesOf: [], occurrences: [], dues: [], runs: [], missed: [] }\n" +
           "        const made = await tx.run(fireSchedules, { ...fireParams(ours, runtime), ...none })",
       },
       {
-        file: "src/engine/scheduler.ts",
+        file: "src/engine/schedules/scheduler.ts",
         find: 'for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)',
         replace:
           "const none = { passedOf: [], firsts: [], lasts: [], counts: [], outcomes: [], reasons: [], intos: [] }\n" +
@@ -72,7 +72,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I9",
     edits: [
       {
-        file: "src/engine/decided.ts",
+        file: "src/engine/schedules/decided.ts",
         find: "counts: passed.map(({ count }) => BigInt(count)),",
         replace: "counts: passed.map(({ count }) => BigInt(Math.max(1, count - 1))),",
       },
@@ -96,7 +96,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I9",
     edits: [
       {
-        file: "src/engine/schedule-define.ts",
+        file: "src/engine/schedules/define.ts",
         find: "const cursor = beginOf(row, settled.cursor)",
         replace: "const cursor = Math.max(settled.cursor, beginOf(row, settled.cursor))",
       },
@@ -109,7 +109,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I26",
     edits: [
       {
-        file: "src/engine/scheduler.ts",
+        file: "src/engine/schedules/scheduler.ts",
         find: "const scheduled = withoutLeftOut(read(row), row)",
         replace: "const scheduled = withoutLeftOut(read(row), {})",
       },
@@ -121,7 +121,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I13",
     edits: [
       {
-        file: "src/engine/schedule-change.ts",
+        file: "src/engine/schedules/change.ts",
         find: "if (misfire === undefined) return settlePaused(row, row.paused_at)",
         replace: "if (misfire === undefined) return settleDue(row)",
       },

@@ -1,6 +1,6 @@
 /** Enqueues that are written down: what is asked before it is sent, and the answer, or that there was none. */
 
-import type { EnqueueOptions } from "../../../src/api/enqueue-options.ts"
+import type { EnqueueOptions } from "../../../src/api/runs/enqueue-options.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import { isUncertain } from "../../../src/store/database-error.ts"
 import type { Command } from "../../../src/store/server/command.ts"

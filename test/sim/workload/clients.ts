@@ -1,6 +1,6 @@
 /** The users of a simulation: they ask processes for this and that, as chance has it, until they are told to stop. */
-import type { EnqueueOptions } from "../../../src/api/enqueue-options.ts"
-import { limitKeyOf } from "../../../src/engine/new-run.ts"
+import type { EnqueueOptions } from "../../../src/api/runs/enqueue-options.ts"
+import { limitKeyOf } from "../../../src/engine/enqueue/new-run.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import type { Life } from "../world/process.ts"
 import { type Call, type Calls, enqueueRecorded, recordFailure } from "./calls.ts"

@@ -1,5 +1,5 @@
 /** What users do to schedules: they make a few, change them, pause them and wonder what they will do next. */
-import type { ScheduleOptions } from "../../../src/api/schedule-options.ts"
+import type { ScheduleOptions } from "../../../src/api/schedules/options.ts"
 import { CarillonError, DatabaseError, OptionsError } from "../../../src/errors.ts"
 import type { Job } from "../../../src/job/define.ts"
 import type { MisfireOption } from "../../../src/job/schedule-policy.ts"

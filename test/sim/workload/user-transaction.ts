@@ -1,5 +1,5 @@
 /** An enqueue in a transaction of the user's, who writes something of their own in it: both are there, or neither. */
-import type { EnqueueOptions, PostgresClient } from "../../../src/api/enqueue-options.ts"
+import type { EnqueueOptions, PostgresClient } from "../../../src/api/runs/enqueue-options.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import { isUncertain } from "../../../src/store/database-error.ts"
 import type { Connection } from "../../../src/store/server/connection.ts"

@@ -1,0 +1,83 @@
+/** What `enqueue` gives back: the run's id, and a way to wait for its end. */
+import type { Results } from "../../engine/attempts/results.ts"
+import type { FinishedRun } from "../../engine/attempts/settler.ts"
+import { RunError } from "../../errors.ts"
+import { decodePayload } from "../../job/payload.ts"
+import { reviveError } from "../../queue/error-record.ts"
+
+/** A run that was enqueued: its id, and a way to wait for its end. */
+export interface RunHandle<Output> {
+  /** The id of the run, known before anything is executed. */
+  readonly id: string
+  /** Whether this call wrote the run, or found it there. */
+  readonly created: boolean
+  /**
+   * Waits for the end of the run, in whatever process, and returns what its handler returned.
+   *
+   * Throws a `RunError` when the run ends without a result, with the last error as its `cause`, and the
+   * signal's reason when `signal` aborts.
+   */
+  readonly result: (options?: { readonly signal?: AbortSignal }) => Promise<Output>
+}
+
+/** A class because there may be fifty thousand of them: what they have in common is made once. */
+class Handle<Output> implements RunHandle<Output> {
+  readonly id: string
+  readonly created: boolean
+  readonly #results: Results
+
+  constructor(results: Results, run: { readonly id: string; readonly created: boolean }) {
+    this.id = run.id
+    this.created = run.created
+    this.#results = results
+  }
+
+  /** Can be taken off and called alone. */
+  get result(): RunHandle<Output>["result"] {
+    const { id } = this
+    const results = this.#results
+    return async (options) => (await waitForOutput(results, id, options)) as Output
+  }
+}
+
+export function createRunHandle<Output>(
+  results: Results,
+  run: { readonly id: string; readonly created: boolean },
+): RunHandle<Output> {
+  return new Handle<Output>(results, run)
+}
+
+/** What the handler of a run returned, once the run has ended. */
+export async function waitForOutput(
+  results: Results,
+  id: string,
+  { signal }: { readonly signal?: AbortSignal } = {},
+): Promise<unknown> {
+  return outputOf(id, await results.wait(id, signal))
+}
+
+const CODE_OF: Readonly<Record<string, "RUN_CANCELLED" | "RUN_EXPIRED">> = {
+  cancelled: "RUN_CANCELLED",
+  expired: "RUN_EXPIRED",
+}
+
+/** What became of it and why, each once: some reasons say both. */
+function saidOf(id: string, { state, error }: FinishedRun): string {
+  if (!error) return `Run ${id} is ${state}.`
+  if (error.message.startsWith(`Run ${id} `)) return error.message
+  if (state === "cancelled" && error.message.startsWith("Cancelled by ")) {
+    return `Run ${id} was c${error.message.slice(1)}`
+  }
+  return `Run ${id} is ${state}: ${error.message}`
+}
+
+function outputOf(id: string, finished: FinishedRun | undefined): unknown {
+  if (!finished) {
+    throw new RunError("RUN_NOT_FOUND", id, `Run ${id} is neither waiting, running nor in history.`)
+  }
+  if (finished.state === "succeeded") return decodePayload(finished.result ?? "null")
+  const code = CODE_OF[finished.state] ?? "RUN_DEAD"
+  throw new RunError(code, id, saidOf(id, finished), {
+    ...(finished.error && { cause: reviveError(finished.error) }),
+  })
+}

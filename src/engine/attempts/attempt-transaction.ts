@@ -1,0 +1,175 @@
+/** Lets a handler complete its run in a transaction of its own making: its writes and the run's end, or neither. */
+import { DEFAULTS } from "../../defaults.ts"
+import { AttemptAborted, CarillonError } from "../../errors.ts"
+import type { HandlerTransaction } from "../../job/context.ts"
+import { encodePayload } from "../../job/payload.ts"
+import { isVerdict } from "../../job/verdict.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { findSettledRuns } from "../../store/attempts/by-run.ts"
+import { makePartitionsIn } from "../../store/attempts/partitions.ts"
+import { isUncertain } from "../../store/database-error.ts"
+import { lendTransaction } from "../../store/handler-transaction.ts"
+import type { ClaimedRun } from "../queue/claimed-run.ts"
+import { type Became, completeParams, completionOf, type End, type WorkerIdentity } from "./settle-batch.ts"
+
+/** The end of the run is committed. */
+export interface Completed {
+  readonly kind: "completed"
+  readonly result: string
+  readonly became: Became
+}
+
+export interface Completer {
+  readonly open: (attempt: CompletedAttempt) => Completion
+}
+
+export interface CompletedAttempt {
+  readonly run: ClaimedRun
+  readonly startedAtMs: number
+  /** JSON of what the handler has logged, or null. */
+  readonly logs: () => string | null
+  /** Throws why the attempt must not complete its run any more, if it must not. */
+  readonly check: () => void
+}
+
+export interface Completion {
+  readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
+  /** The transaction that is open now; it rejects as that does. */
+  readonly underWay: () => Promise<unknown> | undefined
+  readonly completed: () => Completed | undefined
+  /** While the end of the run is being committed: resolves when it is known whether it is. */
+  readonly ending: () => Promise<void> | undefined
+}
+
+/** How long a transaction of a handler without a timeout may stay open. */
+const LONGEST_MS = 600_000
+/** After a timeout the handler is told to end; only one that does not is cut off, and not in the same moment. */
+const LAST_WORDS_MS = 1_000
+/** Between looks for the end of a commit whose answer was lost. */
+const LOOK_AGAIN_MS = 200
+
+export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Completer {
+  const { database } = runtime
+
+  async function complete<Result>(
+    attempt: CompletedAttempt,
+    body: (tx: HandlerTransaction) => Promise<Result>,
+    { onEnding, onDone }: { onEnding: () => void; onDone: (completed: Completed) => void },
+  ): Promise<Result> {
+    const { run, startedAtMs, logs, check } = attempt
+    check()
+    let value: Result | undefined
+    let result = "null"
+    let became: Became | undefined
+    try {
+      await database.transaction(
+        async (tx) => {
+          value = await lendTransaction(tx, body)
+          // It asks for another end of the run than this transaction would write.
+          if (isVerdict(value)) throw value
+          result = encodePayload(value, "result", DEFAULTS.resultBytes)
+          const end: End = {
+            run,
+            startedAtMs,
+            outcome: { kind: "succeeded", result },
+            fate: { final: true, state: "succeeded" },
+            logs: logs(),
+          }
+          // A day without a partition would fail the statement, and with it what the handler has written.
+          await makePartitionsIn(tx, database.schema)
+          check()
+          onEnding()
+          const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))
+          if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
+          const { limit_keys: keys } = row
+          became = { state: "succeeded", rank: 0n, limitKeys: keys === null ? [] : JSON.parse(keys) }
+        },
+        { lane: "handler", deadlineMs: Math.min(LONGEST_MS, (run.timeoutMs ?? LONGEST_MS) + LAST_WORDS_MS) },
+      )
+    } catch (error) {
+      // The answer to the commit may have been lost on its way; nothing else leaves that in doubt.
+      if (!became || !isUncertain(error) || !(await isCommitted(run))) throw error
+    }
+    if (became) onDone({ kind: "completed", result, became })
+    return value as Result
+  }
+
+  /**
+   * Asked twice: the server may be about to commit when the connection breaks. And again while there is no answer:
+   * what broke the one connection may break the next.
+   */
+  async function isCommitted({ id, claim }: ClaimedRun): Promise<boolean> {
+    const giveUpAtMs = runtime.monotonicMs() + DEFAULTS.deadlineMs
+    for (let looks = 0; looks < 2; ) {
+      try {
+        const found = await findSettledRuns(database, [{ id, claim }], "vital")
+        if (found.some(({ state }) => state === "succeeded")) return true
+        looks += 1
+      } catch (error) {
+        if (runtime.monotonicMs() >= giveUpAtMs) throw error
+      }
+      await runtime.sleep(LOOK_AGAIN_MS)
+    }
+    return false
+  }
+
+  return {
+    open: (attempt) => {
+      let taken = false
+      let completed: Completed | undefined
+      let ending: Promise<void> | undefined
+      let underWay: Promise<unknown> | undefined
+
+      async function transaction<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Result> {
+        let known = () => {}
+        const onEnding = () => {
+          ending = new Promise((resolve) => {
+            known = resolve
+          })
+        }
+        const onDone = (done: Completed) => {
+          completed = done
+        }
+        try {
+          return await complete(attempt, body, { onEnding, onDone })
+        } finally {
+          // One that failed has changed nothing, and may be tried again.
+          taken = completed !== undefined
+          underWay = undefined
+          ending = undefined
+          known()
+        }
+      }
+
+      return {
+        transaction: (body) => {
+          if (taken) return Promise.reject(calledTwice(attempt.run))
+          taken = true
+          const made = transaction(body)
+          underWay = made
+          return made
+        },
+        underWay: () => underWay,
+        completed: () => completed,
+        ending: () => ending,
+      }
+    },
+  }
+}
+
+function notOurs(run: ClaimedRun, cancelled: string | null | undefined): AttemptAborted {
+  return cancelled
+    ? new AttemptAborted("RUN_CANCELLED", run.id, `Run ${run.id} was cancelled; nothing was written.`)
+    : new AttemptAborted(
+        "LEASE_LOST",
+        run.id,
+        `Run ${run.id} belongs to another worker by now; nothing was written.`,
+      )
+}
+
+function calledTwice(run: ClaimedRun): CarillonError {
+  return new CarillonError(
+    "TRANSACTION_REPEATED",
+    `Run ${run.id} asked for a second transaction. The first one completes the run: do all of its writes there.`,
+  )
+}

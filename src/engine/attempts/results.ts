@@ -1,0 +1,128 @@
+/**
+ * Lets callers wait for the end of runs, wherever they are executed.
+ *
+ * A run that this process settles is told at once. The others are asked about: a new one soon after it is waited
+ * for, then all of them together, less and less often while nothing happens.
+ */
+import { CarillonError } from "../../errors.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { createStop } from "../../runtime/stop.ts"
+import { findEnds } from "../../store/attempts/by-run.ts"
+import { createBell } from "../loop.ts"
+import type { FinishedRun } from "./settler.ts"
+
+export interface Results {
+  /** The end of a run, or `undefined` if nobody knows it. Rejects with the signal's reason when it aborts. */
+  readonly wait: (run: string, signal?: AbortSignal) => Promise<FinishedRun | undefined>
+  /** Settled by this process. */
+  readonly tell: (finished: FinishedRun) => void
+  /** Whoever still waits is told that nobody will answer. */
+  readonly close: () => void
+}
+
+export interface ResultsParts {
+  readonly runtime: Runtime
+  readonly onFailure: (error: unknown, failures: number) => void
+}
+
+interface Caller {
+  readonly resolve: (finished: FinishedRun | undefined) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** Between two questions, so that a thousand callers that come one by one are a few questions and not a thousand. */
+const ASK_FIRST_MS = 50
+const ASK_LAST_MS = 1_000
+/** Ids in one question. */
+const MOST_IDS = 1_000
+
+export function createResults({ runtime, onFailure }: ResultsParts): Results {
+  const waiting = new Map<string, Set<Caller>>()
+  /** Waited for, and not asked about yet. */
+  const fresh = new Set<string>()
+  const closed = createStop()
+  const bell = createBell(runtime)
+  let asking = false
+
+  async function askWhileAnyoneWaits(): Promise<void> {
+    asking = true
+    let failures = 0
+    let restMs = ASK_FIRST_MS
+    while (waiting.size > 0 && !closed.signal.aborted) {
+      const onlyFresh = fresh.size > 0
+      try {
+        await ask(onlyFresh ? [...fresh] : [...waiting.keys()])
+        failures = 0
+      } catch (error) {
+        failures += 1
+        onFailure(error, failures)
+      }
+      restMs = onlyFresh ? ASK_FIRST_MS : Math.min(ASK_LAST_MS, restMs * 1.5)
+      await runtime.sleep(ASK_FIRST_MS, closed.signal)
+      if (waiting.size > 0 && fresh.size === 0) await bell.rest(restMs - ASK_FIRST_MS, closed.signal)
+    }
+    asking = false
+  }
+
+  async function ask(ids: readonly string[]): Promise<void> {
+    for (let from = 0; from < ids.length; from += MOST_IDS) {
+      const some = ids.slice(from, from + MOST_IDS)
+      const rows = await findEnds(runtime.database, some)
+      for (const id of some) fresh.delete(id)
+      const known = new Set(rows.map(({ id }) => id))
+      for (const row of rows) {
+        if (row.run_state === null) continue
+        const { error_code: code, error_message: message, error_stack: stack } = row
+        const error = message === null ? null : { code, message, stack }
+        answer(row.id, { id: row.id, state: row.run_state, result: row.result, error })
+      }
+      for (const id of some) if (!known.has(id)) answer(id, undefined)
+    }
+  }
+
+  function answer(id: string, finished: FinishedRun | undefined): void {
+    const callers = waiting.get(id)
+    if (!callers) return
+    waiting.delete(id)
+    fresh.delete(id)
+    for (const caller of callers) caller.resolve(finished)
+  }
+
+  function wait(run: string, signal?: AbortSignal): Promise<FinishedRun | undefined> {
+    if (closed.signal.aborted) return Promise.reject(closedError())
+    if (signal?.aborted) return Promise.reject(signal.reason)
+    const callers = waiting.get(run) ?? new Set()
+    waiting.set(run, callers)
+    let giveUp = () => {}
+    const ended = new Promise<FinishedRun | undefined>((resolve, reject) => {
+      const caller = { resolve, reject }
+      callers.add(caller)
+      giveUp = () => {
+        callers.delete(caller)
+        // The set may have been told, and another one be waiting under the same id.
+        if (callers.size === 0 && waiting.get(run) === callers) waiting.delete(run)
+        reject(signal?.reason)
+      }
+      signal?.addEventListener("abort", giveUp, { once: true })
+    })
+    fresh.add(run)
+    if (asking) bell.ring()
+    else void askWhileAnyoneWaits()
+    return ended.finally(() => signal?.removeEventListener("abort", giveUp))
+  }
+
+  return {
+    wait,
+    tell: (finished) => answer(finished.id, finished),
+    close: () => {
+      closed.abort()
+      const reason = closedError()
+      for (const callers of waiting.values()) for (const caller of callers) caller.reject(reason)
+      waiting.clear()
+    },
+  }
+}
+
+function closedError(): CarillonError {
+  return new CarillonError("CLOSED", "Carillon was stopped before the run ended. The run itself goes on.")
+}

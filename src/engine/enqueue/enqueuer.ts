@@ -1,0 +1,290 @@
+/**
+ * Writes new runs, once each, whatever becomes of the answers.
+ *
+ * Every try carries the moment, by the database's clock, after which it writes nothing. When the answer of a try is
+ * lost, the next one is sent after that moment, when the first can no longer come in late, under the same ids; and it
+ * gives way if it finds them, live or already in history.
+ */
+import { DEFAULTS } from "../../defaults.ts"
+import type { AnyJob } from "../../job/define.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { findEnd } from "../../store/attempts/find-end.ts"
+import { readClock } from "../../store/clock/read.ts"
+import type { Runner } from "../../store/database.ts"
+import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../../store/database-error.ts"
+import { handOffRun } from "../../store/runs/hand-off.ts"
+import { insertRuns } from "../../store/runs/insert.ts"
+import { insertDelayedRuns } from "../../store/runs/insert-delayed.ts"
+import { insertOneRun } from "../../store/runs/insert-one.ts"
+import { insertPlainRuns } from "../../store/runs/insert-plain.ts"
+import type { Word } from "../../store/statement.ts"
+import type { ClaimDoubts } from "../queue/claim-doubts.ts"
+import type { ReadyLane } from "../queue/lane.ts"
+import { createDatabaseClock } from "./database-clock.ts"
+import { createEnqueueTogether } from "./enqueue-together.ts"
+import {
+  delayedParams,
+  type HandOff,
+  insertParams,
+  isDelayed,
+  isPlain,
+  type NewRun,
+  oneParams,
+  plainParams,
+  type Went,
+  type Written,
+} from "./new-run.ts"
+import { takeFreeKeys } from "./run-keys.ts"
+
+export interface Enqueuer {
+  /** Writes all of them or none. */
+  readonly write: (job: AnyJob, runs: readonly NewRun[], handOff?: HandOff) => Promise<Written>
+  /** The same, in a transaction of the caller's. */
+  readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<Written>
+}
+
+/** How many runs one statement writes. */
+const MOST_AT_ONCE = 5_000
+/** Ranks are microseconds. Clocks do not go alike: by so much may the database's be behind what is thought. */
+const SLACK = 100_000n
+/** How long one try may take before it is void. */
+const TRY_MS = 5_000
+const LARGE_TRY_MS = 20_000
+/** How long it rests before the next one. */
+const REST_BASE_MS = 20
+const REST_CAP_MS = 1_000
+
+/** Rolls a try back: an earlier one has written these runs. */
+class WrittenBefore {
+  readonly answers: Written["answers"]
+  constructor(answers: Written["answers"]) {
+    this.answers = answers
+  }
+}
+
+/** Rolls a try back: its moment was over before all of it was written. */
+class Void {}
+
+/** `announce`: what to send behind an insert, so that others hear of its runs as soon as it is committed. */
+export function createEnqueuer(
+  runtime: Runtime,
+  doubts: ClaimDoubts,
+  announce: (lane: ReadyLane) => Word | undefined = () => undefined,
+): Enqueuer {
+  const { database, monotonicMs } = runtime
+  const clock = createDatabaseClock(monotonicMs)
+  /** One at a time, until it is answered: it may have to wait for notifications of others, and keeps its connection. */
+  let isAnnouncing = false
+  const onEnd = () => {
+    isAnnouncing = false
+  }
+
+  async function write(
+    job: AnyJob,
+    runs: readonly NewRun[],
+    deadlineAtMs: number,
+    handOff?: HandOff,
+  ): Promise<Written> {
+    const isSimple = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
+    let doubt: unknown
+    for (let failures = 0; ; failures += 1) {
+      const isDoubtful = doubt !== undefined
+      const tryMs = Math.min(runs.length > MOST_AT_ONCE ? LARGE_TRY_MS : TRY_MS, deadlineAtMs - monotonicMs())
+      let notAfter = Number.POSITIVE_INFINITY
+      try {
+        await hearTheTime(deadlineAtMs)
+        notAfter = Math.ceil((clock.atLeast() ?? 0) + tryMs)
+        const written =
+          isSimple && !isDoubtful
+            ? await writeSimply(job, runs, { notAfter, tryMs, handOff })
+            : await writeCarefully(job, runs, { notAfter, tryMs, isDoubtful })
+        if (written) return written
+        // Void before it began: the database was busy for too long, or its clock was set forward.
+        if (monotonicMs() >= deadlineAtMs) throw deadlineError(insertRuns.name)
+        clock.forget()
+      } catch (error) {
+        if (error instanceof WrittenBefore) return { answers: error.answers, went: [] }
+        if (isUncertain(error)) {
+          doubt = error
+          // It may have been written as claimed, and nobody would execute it.
+          if (handOff) doubts.add(handOff)
+          handOff?.cancel()
+          handOff = undefined
+        }
+        const restMs = runtime.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
+        const isOver = monotonicMs() + restMs >= deadlineAtMs
+        // What is certain of this try is not of those before it.
+        if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error
+        if (isPassing(error)) await runtime.sleep(restMs)
+        else if (!hasEndedSession(error) && !(await passed(notAfter, deadlineAtMs))) throw doubt ?? error
+      }
+    }
+  }
+
+  /** Asks for the database's time, unless it is known; a question whose answer is lost is asked again. */
+  async function hearTheTime(deadlineAtMs: number): Promise<void> {
+    while (clock.atLeast() === undefined) {
+      try {
+        const [row] = await database.run(readClock, {}, { deadlineMs: deadlineAtMs - monotonicMs() })
+        if (row) clock.hear(row.at)
+      } catch (error) {
+        if (!isUncertain(error) || monotonicMs() >= deadlineAtMs) throw error
+      }
+    }
+  }
+
+  /** Waits until then. Whether that comes before the deadline: a clock that was set back may take much longer. */
+  async function passed(instant: number, deadlineAtMs: number): Promise<boolean> {
+    for (;;) {
+      const restMs = instant - (clock.atLeast() ?? instant)
+      if (restMs < 0) return true
+      if (monotonicMs() + restMs >= deadlineAtMs) return false
+      await runtime.sleep(restMs + 1)
+    }
+  }
+
+  /** One statement; `undefined` if it was void. */
+  async function writeSimply(
+    job: AnyJob,
+    runs: readonly NewRun[],
+    { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
+  ): Promise<Written | undefined> {
+    const behind =
+      handOff === undefined && !isAnnouncing && areAll(job, runs, isPlain)
+        ? announce(laneNow(job))
+        : undefined
+    const before: Runner = {
+      run: (statement, params) =>
+        database.run(statement, params, {
+          deadlineMs: tryMs,
+          ...(behind && { behind: { ...behind, onEnd } }),
+        }),
+    }
+    if (behind) isAnnouncing = true
+    const went = await insert(before, job, runs, { notAfter, handOff, isDoubtful: false }).catch((error) => {
+      if (behind) isAnnouncing = false
+      throw error
+    })
+    if (went[0] === undefined && runs.length > 0) return undefined
+    if (went[0]) clock.hear(went[0].now_ms)
+    return {
+      answers: runs.map(({ id }) => ({ id, created: true })),
+      went: behind ? went.map((all) => ({ ...all, isTold: true })) : went,
+    }
+  }
+
+  /** Where a plain run of this job is going to stand, at the least. */
+  function laneNow(job: AnyJob): ReadyLane {
+    const rank = BigInt(Math.floor((clock.atLeast() ?? 0) * 1_000)) - SLACK
+    return { pool: job.pool, solo: false, priority: job.priority, rank }
+  }
+
+  /** A transaction, for many runs, for keys, and after a try whose answer was lost. */
+  async function writeCarefully(
+    job: AnyJob,
+    runs: readonly NewRun[],
+    { notAfter, tryMs, isDoubtful }: { notAfter: number; tryMs: number; isDoubtful: boolean },
+  ): Promise<Written | undefined> {
+    return database
+      .transaction(
+        async (tx) => {
+          const written = await writeIn(tx, job, runs, { notAfter, isDoubtful })
+          const count = written.went.reduce((sum, { runs: some }) => sum + some, 0)
+          const wanted = written.answers.filter(({ created }) => created).length
+          if (isDoubtful && wanted > 0) {
+            const ids = runs.slice(0, MOST_AT_ONCE).map(({ id }) => id)
+            const known = await tx.run(findEnd, { ids })
+            // Live without having been written now, or already in history.
+            const isThere = count === 0 ? known.length > 0 : known.some((row) => row.run_state !== null)
+            if (isThere) throw new WrittenBefore(written.answers)
+          }
+          if (count < wanted) throw new Void()
+          return written
+        },
+        { deadlineMs: tryMs },
+      )
+      .catch((error: unknown) => {
+        if (error instanceof Void) return undefined
+        throw error
+      })
+  }
+
+  async function writeIn(
+    runner: Runner,
+    job: AnyJob,
+    runs: readonly NewRun[],
+    { notAfter, isDoubtful }: { notAfter: number | null; isDoubtful: boolean },
+  ): Promise<Written> {
+    const answers = await takeFreeKeys(runner, job, runs)
+    const fresh = runs.filter((_, index) => answers[index]?.created)
+    const went: Went[] = []
+    for (let from = 0; from < fresh.length; from += MOST_AT_ONCE) {
+      const some = fresh.slice(from, from + MOST_AT_ONCE)
+      went.push(...(await insert(runner, job, some, { notAfter, isDoubtful })))
+    }
+    return { answers, went }
+  }
+
+  const together = createEnqueueTogether(write, runtime)
+
+  return {
+    write: (job, runs, handOff) =>
+      handOff === undefined && together.isFor(job, runs)
+        ? together.write(job, runs)
+        : write(job, runs, monotonicMs() + DEFAULTS.deadlineMs, handOff),
+    writeIn: (runner, job, runs) => writeIn(runner, job, runs, { notAfter: null, isDoubtful: false }),
+  }
+}
+
+interface Insert {
+  readonly notAfter: number | null
+  readonly handOff?: HandOff | undefined
+  /** An earlier try may have written them. */
+  readonly isDoubtful: boolean
+}
+
+async function insert(
+  runner: Runner,
+  job: AnyJob,
+  runs: readonly NewRun[],
+  { notAfter, handOff, isDoubtful }: Insert,
+): Promise<Went[]> {
+  const lane = { pool: job.pool, solo: false, priority: job.priority }
+  if (!isDoubtful && areAll(job, runs, isDelayed)) {
+    const went = await runner.run(insertDelayedRuns, delayedParams(job, runs, notAfter))
+    return went.map((all) => ({ ...all, ...lane, state: "waiting" }))
+  }
+  if (isDoubtful || !areAll(job, runs, isPlain))
+    return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
+  const [run] = runs
+  if (run && runs.length === 1) {
+    const went = await insertOne(runner, job, run, { notAfter, handOff })
+    return went.map((all) => ({ ...all, ...lane, runs: 1 }))
+  }
+  const went = await runner.run(insertPlainRuns, plainParams(job, runs, { notAfter, handOff }))
+  return went.map((all) => ({ ...all, ...lane }))
+}
+
+async function insertOne(
+  runner: Runner,
+  job: AnyJob,
+  run: NewRun,
+  { notAfter, handOff }: Pick<Insert, "notAfter" | "handOff">,
+): Promise<Pick<Went, "state" | "rank" | "now_ms">[]> {
+  const params = oneParams(job, run, notAfter)
+  if (handOff === undefined) {
+    const rows = await runner.run(insertOneRun, params)
+    return rows.map(({ rank, now_ms }) => ({ state: "ready", rank, now_ms }))
+  }
+  const rows = await runner.run(handOffRun, { ...params, lease: handOff.lease, claim: handOff.claim })
+  return rows.map(({ is_claimed, rank, now_ms }) => ({
+    state: is_claimed ? "running" : "ready",
+    rank,
+    now_ms,
+  }))
+}
+
+/** Runs of one kind can be written by a shorter statement, unless they are under a limit. */
+function areAll(job: AnyJob, runs: readonly NewRun[], isOfKind: (run: NewRun) => boolean): boolean {
+  return job.concurrency === null && runs.every(isOfKind)
+}

@@ -1,0 +1,83 @@
+/**
+ * The loop of the heartbeat's thread: renews the lease it was given, for as long as the main loop gives a sign of life
+ * from time to time.
+ */
+import type { Runtime } from "../../../runtime/runtime.ts"
+import { createBell, type Loop } from "../../loop.ts"
+import { type Board, openBoard } from "./board.ts"
+import type { FromThread, ToThread } from "./messages.ts"
+import { judgePulse, pulseEveryMs } from "./policy.ts"
+import { createRenewer, type LeaseTimes } from "./renewer.ts"
+
+export interface Beat extends Loop {
+  readonly hold: (lease: string, board: Board) => void
+  /** Renews nothing until it is given another lease. */
+  readonly drop: () => void
+}
+
+export interface BeatParts {
+  readonly runtime: Runtime
+  readonly times: LeaseTimes
+  readonly tell: (message: FromThread) => void
+}
+
+export function createBeat({ runtime, times, tell }: BeatParts): Beat {
+  const { leaseMs, renewEveryMs } = times
+  const bell = createBell(runtime)
+  const renewer = createRenewer(runtime, times)
+  let held: { readonly lease: string; readonly board: Board } | undefined
+  let isSilent = false
+
+  async function tick(): Promise<number> {
+    if (held === undefined) return leaseMs
+    const { lease, board } = held
+    const { atMs: pulseAtMs, maxBlockMs } = board.lastPulse()
+    const nowMs = runtime.monotonicMs()
+    if (judgePulse({ nowMs, pulseAtMs, maxBlockMs }) === "silence") {
+      if (!isSilent) sayWhy(lease, nowMs - pulseAtMs)
+      isSilent = true
+      return pulseEveryMs(renewEveryMs)
+    }
+    isSilent = false
+    const renewal = await renewer.renew(lease)
+    if (renewal.kind === "renewed") board.renewed(renewal.sentAtMs)
+    else {
+      board.lost()
+      if (held?.lease === lease) held = undefined
+    }
+    tell(renewal)
+    if (renewal.kind === "lost") return leaseMs
+    tell({ kind: "server", lease, server: await renewer.server() })
+    return Math.max(0, renewal.sentAtMs + renewEveryMs - runtime.monotonicMs())
+  }
+
+  /** On the terminal, from here: whoever usually speaks is the one that is blocked. */
+  function sayWhy(lease: string, silentMs: number): void {
+    runtime.print(
+      "err",
+      `carillon error: the event loop has given no sign for ${Math.round(silentMs / 1_000)} s; ` +
+        `lease ${lease} is no longer renewed, and others will take its runs`,
+    )
+  }
+
+  return {
+    name: "heartbeat",
+    bell,
+    failureRestMs: renewEveryMs,
+    tick,
+    hold: (lease, board) => {
+      held = { lease, board }
+      bell.ring()
+    },
+    drop: () => {
+      held = undefined
+    },
+  }
+}
+
+/** Does what the main loop says. */
+export function obey(beat: Beat, message: ToThread, stop: () => void): void {
+  if (message.kind === "hold") beat.hold(message.lease, openBoard(message.memory))
+  else if (message.kind === "drop") beat.drop()
+  else stop()
+}

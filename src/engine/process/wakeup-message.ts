@@ -1,0 +1,44 @@
+/** What processes tell each other, one line each. */
+import type { ReadyLane } from "../queue/lane.ts"
+
+export type WakeupMessage =
+  | { readonly about: "ready"; readonly lane: ReadyLane }
+  | { readonly about: "waiting" }
+  | { readonly about: "schedules" }
+  | { readonly about: "resumed" }
+  | { readonly about: "cancelled"; readonly run: string }
+
+/** The largest number that the database has for it. */
+const MOST_PRIORITY = 2 ** 31 - 1
+
+export function formatMessage(message: WakeupMessage): string {
+  switch (message.about) {
+    case "ready": {
+      const { pool, solo, priority, rank } = message.lane
+      return `ready ${solo ? "solo" : "any"} ${priority} ${rank} ${pool}`
+    }
+    case "waiting":
+    case "schedules":
+    case "resumed":
+      return message.about
+    case "cancelled":
+      return `cancelled ${message.run}`
+  }
+}
+
+/** Anybody may send on the channel, also another version: what cannot be read is nothing. */
+export function parseMessage(line: string): WakeupMessage | undefined {
+  const ready = /^ready (solo|any) (-?\d{1,10}) (-?\d{1,18}) (.+)$/.exec(line)
+  if (ready) {
+    const [, solo, priority = "0", rank = "0", pool = ""] = ready
+    // No run can have such a priority, and no claim could ask for it.
+    if (Math.abs(Number(priority)) > MOST_PRIORITY) return undefined
+    return {
+      about: "ready",
+      lane: { pool, solo: solo === "solo", priority: Number(priority), rank: BigInt(rank) },
+    }
+  }
+  if (line === "waiting" || line === "schedules" || line === "resumed") return { about: line }
+  const cancelled = /^cancelled ([0-9a-f-]{36})$/.exec(line)
+  return cancelled ? { about: "cancelled", run: cancelled[1] ?? "" } : undefined
+}

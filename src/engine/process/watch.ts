@@ -1,0 +1,80 @@
+/**
+ * Looks after the attempts under way, once per renewal: ends those that someone cancelled and nobody told us of, and
+ * says so when one takes much longer than its job usually does.
+ */
+
+import { DEFAULTS } from "../../defaults.ts"
+import type { Events } from "../../observe/events.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { findCancelled } from "../../store/runs/find-cancelled.ts"
+import type { CancelledBy } from "../attempts/abort-reasons.ts"
+import { createBell, type Loop } from "../loop.ts"
+import { factsOf } from "../queue/claimed-run.ts"
+import type { Worker } from "../queue/pool-loop.ts"
+import type { Lease } from "./lease.ts"
+
+export interface Watch extends Loop {
+  /** An attempt of this job has succeeded, and took so long. */
+  readonly succeeded: (job: string, durationMs: number) => void
+}
+
+export interface WatchParts {
+  readonly runtime: Runtime
+  readonly events: Events
+  readonly lease: Lease
+  readonly workers: readonly Worker[]
+  readonly everyMs: number
+}
+
+/** How many ends of a job it takes to know how long it usually takes. */
+const ENOUGH_ENDS = 10
+/** Shorter than this nothing is slow. */
+const SLOW_AT_LEAST_MS = 10_000
+/** How much the latest end moves what is usual. */
+const LATEST_SHARE = 0.1
+
+export function createWatch({ runtime, events, lease, workers, everyMs }: WatchParts): Watch {
+  const usual = new Map<string, { ends: number; ms: number }>()
+  let told = new Set<string>()
+
+  function tellSlow(): void {
+    const slow = new Set<string>()
+    for (const { run, startedAtMs } of workers.flatMap((worker) => worker.running())) {
+      const known = usual.get(run.job.name)
+      if (run.timeoutMs !== null || !known || known.ends < ENOUGH_ENDS) continue
+      const elapsedMs = runtime.monotonicMs() - startedAtMs
+      if (elapsedMs < Math.max(SLOW_AT_LEAST_MS, DEFAULTS.timeoutWarningFactor * known.ms)) continue
+      const facts = factsOf(run)
+      slow.add(facts.attemptId)
+      if (!told.has(facts.attemptId)) {
+        events.emit({ type: "attempt.slow", ...facts, elapsedMs, usualMs: known.ms })
+      }
+    }
+    told = slow
+  }
+
+  return {
+    succeeded: (job, durationMs) => {
+      const known = usual.get(job)
+      if (known) {
+        known.ends += 1
+        known.ms += LATEST_SHARE * (durationMs - known.ms)
+      } else {
+        usual.set(job, { ends: 1, ms: durationMs })
+      }
+    },
+    name: "watch",
+    bell: createBell(runtime),
+    tick: async () => {
+      tellSlow()
+      if (workers.some((worker) => worker.running().length + worker.inStore() > 0)) {
+        const cancelled = await runtime.database.run(findCancelled, { lease: lease.id() }, { lane: "vital" })
+        for (const { id, is_replaced: isReplaced, cancelled_by: text } of cancelled) {
+          const by = text === null ? undefined : (JSON.parse(text) as CancelledBy)
+          for (const worker of workers) worker.cancel(id, { isReplaced, by })
+        }
+      }
+      return everyMs
+    },
+  }
+}

@@ -1,0 +1,66 @@
+/**
+ * Claims whose answers were lost. Such a claim may have taken runs that nobody here knows of, under a lease that goes on
+ * being renewed. They all carry the number of that claim, so they are given back by it, again and again: for as long as
+ * the claim is likely to be under way whenever something is claimed, and after that now and then for as long as the lease
+ * lives. A server that does not notice that nobody listens any more may wait for a lock for an hour, and then commit.
+ */
+import { DEFAULTS } from "../../defaults.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { findClaimed } from "../../store/runs/find-claimed.ts"
+import { releaseUnknown, type WorkerIdentity } from "../attempts/settle-batch.ts"
+import type { Lease } from "../process/lease.ts"
+
+export interface ClaimDoubts {
+  readonly add: (claim: DoubtfulClaim) => void
+  /** Gives back what doubtful claims have taken; `isLast`: of those as well that are asked about rarely by now. */
+  readonly resolve: (asked?: { readonly isLast: boolean }) => Promise<void>
+}
+
+export interface DoubtfulClaim {
+  readonly lease: string
+  readonly claim: bigint
+}
+
+interface Doubt extends DoubtfulClaim {
+  readonly likelyUntilMs: number
+  askAtMs: number
+}
+
+export interface ClaimDoubtsParts {
+  readonly runtime: Runtime
+  readonly lease: Lease
+  readonly identity: WorkerIdentity
+  readonly onReady: (pool: string | undefined) => void
+}
+
+const LIKELY_MS = 2 * DEFAULTS.deadlineMs
+const RARELY_MS = 60_000
+/** The oldest are forgotten: a database that answers nothing for days shall not fill the memory. */
+const MOST_REMEMBERED = 1_000
+
+export function createClaimDoubts({ runtime, lease, identity, onReady }: ClaimDoubtsParts): ClaimDoubts {
+  const { database, monotonicMs } = runtime
+  let doubts: Doubt[] = []
+
+  return {
+    add: (claim) => {
+      const likelyUntilMs = monotonicMs() + LIKELY_MS
+      doubts = [...doubts, { ...claim, likelyUntilMs, askAtMs: 0 }].slice(-MOST_REMEMBERED)
+    },
+    resolve: async ({ isLast } = { isLast: false }) => {
+      // A dead lease is reaped with all that it holds.
+      doubts = doubts.filter((doubt) => doubt.lease === lease.id())
+      const nowMs = monotonicMs()
+      const asked = doubts.filter(({ askAtMs }) => isLast || askAtMs <= nowMs)
+      if (asked.length === 0) return
+      for (const doubt of asked) if (nowMs >= doubt.likelyUntilMs) doubt.askAtMs = nowMs + RARELY_MS
+      const held = lease.id()
+      const taken = await database.run(findClaimed, { lease: held, claims: asked.map(({ claim }) => claim) })
+      for (const claim of new Set(taken.map((each) => each.claim))) {
+        const ids = taken.filter((each) => each.claim === claim).map(({ id }) => id)
+        await releaseUnknown(runtime, identity, { lease: held, claim, ids })
+        onReady(undefined)
+      }
+    },
+  }
+}

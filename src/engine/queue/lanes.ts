@@ -1,0 +1,146 @@
+/**
+ * The lanes of one pool as a claimer knows them: which priorities there are, where to begin in each, and which gaps
+ * between them to look into for more.
+ */
+import { BOTTOM, createLowWater, type Reached, type Snapshot, TOP } from "../../queue/low-water.ts"
+import { type Lane, laneKey, type ReadyLane } from "./lane.ts"
+
+type PoolLane = Pick<Lane, "solo" | "priority">
+
+/** How far somebody has come in each lane. */
+export interface LanesReached extends Omit<Reached, "marks"> {
+  readonly lanes: readonly (PoolLane & { readonly rank: bigint })[]
+}
+
+export interface Lanes {
+  /** Begins where another has come to, before anything else is done. */
+  readonly begin: (reached: LanesReached) => void
+  /** False if there were too many to know, so that all but this one are forgotten. */
+  readonly learn: (lane: PoolLane) => boolean
+  readonly wake: (lane: ReadyLane) => void
+  readonly pass: (lane: PoolLane, rank: bigint) => void
+  /** By their names. */
+  readonly names: () => string[]
+  /** These have been gone through from end to end since the last look. */
+  readonly passAll: (names: readonly string[]) => void
+  readonly look: (snapshot: Snapshot) => void
+  /** Whether any of them holds runs that must not be claimed ahead. */
+  readonly hasSolos: () => boolean
+  /** In the order of claims, each with where to begin and how many to take of it. */
+  readonly order: (wanted: LaneOrder) => LaneParams
+  /** The same from the bottom up to where those of `order` begin: what was passed. */
+  readonly passed: (wanted: LaneOrder) => LaneParams
+  readonly reached: () => LanesReached
+  /** Between which priorities nobody has looked yet. */
+  readonly gaps: () => GapParams
+}
+
+export interface LaneOrder {
+  /** How many may be claimed ahead of free slots. */
+  readonly limit: number
+  /** How many slots are free: the most that solo lanes give. */
+  readonly free: number
+  readonly lowestFirst: boolean
+}
+
+export interface LaneParams {
+  readonly solos: boolean[]
+  readonly priorities: number[]
+  readonly froms: bigint[]
+  readonly tos: bigint[]
+  readonly mosts: number[]
+}
+
+export interface GapParams {
+  readonly solos: boolean[]
+  readonly aboves: bigint[]
+  readonly belows: bigint[]
+}
+
+/** Ranks from one up to another. */
+interface Span {
+  readonly from: bigint
+  readonly to: bigint
+}
+
+/** Beyond every priority. */
+const EDGE = 2n ** 40n
+/** More priorities than anyone means: then all are forgotten and found again as they are met. */
+const MOST_LANES = 64
+
+export function createLanes(): Lanes {
+  const lowWater = createLowWater()
+  const known = new Map<string, PoolLane>()
+  let solos = 0
+
+  function learn({ solo, priority }: PoolLane): boolean {
+    const key = laneKey({ solo, priority })
+    if (known.has(key)) return true
+    const areTooMany = known.size >= MOST_LANES
+    if (areTooMany) {
+      known.clear()
+      solos = 0
+      // Or they would be as many as anyone has ever named.
+      lowWater.reset()
+    }
+    known.set(key, { solo, priority })
+    if (solo) solos += 1
+    return !areTooMany
+  }
+
+  function order(span: (lane: string) => Span, { limit, free, lowestFirst }: LaneOrder): LaneParams {
+    const lanes = [...known.values()]
+      .filter(({ solo }) => (solo ? free > 0 : limit > 0))
+      .sort((a, b) => b.priority - a.priority || Number(b.solo) - Number(a.solo))
+      .map(({ solo, priority }) => ({ solo, priority, ...span(laneKey({ solo, priority })) }))
+      .filter(({ from, to }) => from < to)
+    if (lowestFirst) lanes.reverse()
+    return {
+      solos: lanes.map(({ solo }) => solo),
+      priorities: lanes.map(({ priority }) => priority),
+      froms: lanes.map(({ from }) => from),
+      tos: lanes.map(({ to }) => to),
+      mosts: lanes.map(({ solo }) => (solo ? Math.min(free, limit) : limit)),
+    }
+  }
+
+  return {
+    begin: ({ lanes, ...reached }) => {
+      for (const lane of lanes) learn(lane)
+      lowWater.begin({ ...reached, marks: new Map(lanes.map((lane) => [laneKey(lane), lane.rank])) })
+    },
+    learn,
+    wake: (lane) => {
+      learn(lane)
+      lowWater.wake(laneKey(lane), lane.rank)
+    },
+    pass: (lane, rank) => lowWater.pass(laneKey(lane), rank),
+    names: () => [...known.keys()],
+    passAll: lowWater.passAll,
+    look: lowWater.look,
+    hasSolos: () => solos > 0,
+    order: (wanted) => order((lane) => ({ from: lowWater.from(lane), to: TOP }), wanted),
+    passed: (wanted) => order((lane) => ({ from: BOTTOM, to: lowWater.mark(lane) }), wanted),
+    reached: () => {
+      const { marks, ...reached } = lowWater.reached()
+      const lanes = [...known]
+        .map(([key, lane]) => ({ ...lane, rank: marks.get(key) ?? BOTTOM }))
+        .filter(({ rank }) => rank > BOTTOM)
+      return { ...reached, lanes }
+    },
+    gaps: () => {
+      const gaps = [false, true].flatMap((solo) => {
+        const priorities = [...known.values()]
+          .filter((lane) => lane.solo === solo)
+          .map((lane) => lane.priority)
+        const edges = [-EDGE, ...priorities.sort((a, b) => a - b).map(BigInt), EDGE]
+        return edges.slice(1).map((below, index) => ({ solo, above: edges[index] ?? -EDGE, below }))
+      })
+      return {
+        solos: gaps.map(({ solo }) => solo),
+        aboves: gaps.map(({ above }) => above),
+        belows: gaps.map(({ below }) => below),
+      }
+    },
+  }
+}

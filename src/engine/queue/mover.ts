@@ -1,0 +1,153 @@
+/**
+ * Keeps runs out of the way of claims that nobody may or can execute now, and gives them back when that is
+ * over: runs of what is paused, and runs of jobs that no live worker has a handler for.
+ *
+ * Every process moves, a bounded piece at a time, by what the tables say now; nobody has to remember
+ * anything. A pause holds without the mover, because claims read it themselves: moving only keeps them fast.
+ */
+import type { Events } from "../../observe/events.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { listPauses } from "../../store/pauses/list.ts"
+import { listUnhandled } from "../../store/runs/list-unhandled.ts"
+import { parkPausedJobs } from "../../store/runs/park-paused-jobs.ts"
+import { parkPausedPools } from "../../store/runs/park-paused-pools.ts"
+import { parkUnhandled } from "../../store/runs/park-unhandled.ts"
+import { unparkHandled } from "../../store/runs/unpark-handled.ts"
+import { unparkResumed } from "../../store/runs/unpark-resumed.ts"
+import { createBell, type Loop } from "../loop.ts"
+import type { ReadyLane } from "./lane.ts"
+
+export interface MoverParts {
+  readonly runtime: Runtime
+  readonly events: Events
+  /** Runs are ready in this lane that were not before, with this rank or a higher one. */
+  readonly onReady: (lane: ReadyLane) => void
+  /** Under these keys someone gave up a place, or stands in line again. */
+  readonly onLimits: (keys: readonly string[]) => void
+  /**
+   * A pause has ended. Ready runs that claims have passed over until now may be claimed, wherever they stand.
+   */
+  readonly onResumed: () => void
+}
+
+export interface Mover extends Loop {
+  /** Moves one batch of each kind, and says of which there may be more. */
+  readonly move: () => Promise<Left>
+}
+
+/** What is left to do: runs to bring back, which could be executed, or only runs to take out of the way. */
+type Left = "nothing" | "parking" | "unparking"
+
+const EVERY_MS = 5_000
+/** Claims pass what is paused anyway: taking it out of their way must not take more from them than it gives. */
+const PARKING_SHARE = 0.2
+/**
+ * Looking takes at most this part of the time, also when it has to walk over a million dead index entries.
+ */
+const SHARE = 0.02
+const LONGEST_REST_MS = 60_000
+/** The same for what nobody can execute, which is always looked for, by every process, and is never urgent. */
+const LONGEST_UNHANDLED_REST_MS = 3_600_000
+const BATCH = 1_000
+/** How many ready runs of a lane are looked at, and in how many lanes. */
+const DEPTH = 5_000
+const LANES = 1_000
+const WALK = { lanes: LANES, depth: DEPTH, limit: BATCH }
+/** Whoever starts looks for those after up to this time: it may be a long walk, and many may start at once. */
+const FIRST_LOOK_MS = 60_000
+/** How long a run is ready before it counts that nobody can execute it. */
+const UNHANDLED_AFTER_MS = 60_000
+/** The same job is told of again after this time. */
+const TELL_AGAIN_MS = 600_000
+/** Counting further would not tell anyone more. */
+const COUNT_UP_TO = 100_000
+
+export function createMover({ runtime, events, onReady, onLimits, onResumed }: MoverParts): Mover {
+  const { database, monotonicMs } = runtime
+  let pausedBefore = new Set<string>()
+  const toldAtMs = new Map<string, number>()
+  let unhandledAtMs = monotonicMs() + FIRST_LOOK_MS * runtime.random()
+  let unhandledTookMs = 0
+
+  async function move(withUnhandled = true): Promise<Left> {
+    unhandledTookMs = 0
+    const kinds = await lookAtPauses()
+    const paused = [
+      kinds.has("pool") ? parked(await database.run(parkPausedPools, { limit: BATCH })) : 0,
+      kinds.has("job") ? parked(await database.run(parkPausedJobs, WALK)) : 0,
+    ]
+    const resumed = unparked(await database.run(unparkResumed, { limit: BATCH }))
+    const handled = unparked(await database.run(unparkHandled, { limit: BATCH }))
+    const unhandled = withUnhandled ? await moveUnhandled() : 0
+    // Told when all are there, so that their number says something.
+    if (unhandled < BATCH) await tellUnhandled()
+    if (Math.max(resumed, handled) >= BATCH) return "unparking"
+    return Math.max(unhandled, ...paused) >= BATCH ? "parking" : "nothing"
+  }
+
+  /** Looks again after a while, or at once for more. */
+  async function moveUnhandled(): Promise<number> {
+    const startedMs = monotonicMs()
+    const found = parked(await database.run(parkUnhandled, { ...WALK, afterMs: UNHANDLED_AFTER_MS }))
+    const endedMs = monotonicMs()
+    unhandledTookMs = endedMs - startedMs
+    const restMs = Math.min(LONGEST_UNHANDLED_REST_MS, unhandledTookMs / SHARE)
+    unhandledAtMs = found >= BATCH ? endedMs : endedMs + restMs
+    return found
+  }
+
+  /**
+   * Tells what a statement has changed to whom it concerns, and returns how many runs it has found. Not how
+   * many it has moved: those that others moved in the same moment mean that there may be more, too.
+   */
+  function unparked(rows: readonly (Moved & ReadyLane & { readonly state: string })[]): number {
+    for (const { state, pool, solo, priority, rank } of rows) {
+      if (state === "ready") onReady({ pool, solo, priority, rank })
+    }
+    return parked(rows)
+  }
+
+  function parked(rows: readonly Moved[]): number {
+    // Every row names all keys that its statement has touched, and counts all that it has found.
+    const keys = rows[0]?.limit_keys ?? null
+    if (keys !== null) onLimits(JSON.parse(keys) as string[])
+    return rows[0]?.found ?? 0
+  }
+
+  /** What kinds of things are paused. */
+  async function lookAtPauses(): Promise<Set<string>> {
+    const pauses = await database.run(listPauses, {})
+    const now = new Set(pauses.map(({ kind, name, paused_at }) => `${kind}:${name}:${paused_at}`))
+    if ([...pausedBefore].some((pause) => !now.has(pause))) onResumed()
+    pausedBefore = now
+    return new Set(pauses.map(({ kind }) => kind))
+  }
+
+  async function tellUnhandled(): Promise<void> {
+    const nowMs = monotonicMs()
+    for (const [job, atMs] of toldAtMs) if (nowMs - atMs >= TELL_AGAIN_MS) toldAtMs.delete(job)
+    const jobs = await database.run(listUnhandled, { except: [...toldAtMs.keys()], most: COUNT_UP_TO })
+    if (jobs.length === 0) return
+    for (const { job } of jobs) toldAtMs.set(job, nowMs)
+    events.emit({ type: "runs.unhandled", jobs })
+  }
+
+  return {
+    name: "mover",
+    bell: createBell(runtime),
+    tick: async () => {
+      const startedMs = monotonicMs()
+      const left = await move(startedMs >= unhandledAtMs)
+      const tookMs = monotonicMs() - startedMs - unhandledTookMs
+      if (left === "unparking") return 0
+      if (left === "parking") return Math.min(EVERY_MS, tookMs / PARKING_SHARE - tookMs)
+      return Math.min(LONGEST_REST_MS, Math.max(EVERY_MS, tookMs / SHARE))
+    },
+    move: () => move(),
+  }
+}
+
+interface Moved {
+  readonly found: number
+  readonly limit_keys: string | null
+}

@@ -1,0 +1,174 @@
+/** Schedules with what was decided about them, in the form in which it is written. */
+import { readSettings } from "../../job/reconcile.ts"
+import type { Host } from "../../runtime/host.ts"
+import { withoutInstants } from "../../schedule/bounds.ts"
+import type { Decision, Missed, Scheduled } from "../../schedule/decide.ts"
+import { occurrenceId } from "../../schedule/occurrence-id.ts"
+import type { ScheduleSpec } from "../../schedule/spec.ts"
+import { type JobFacts, jobFactsOf, readStored, type ScheduleSettings } from "../../schedule/stored.ts"
+import { formatInstant, type InstantMs } from "../../time/instant.ts"
+import { jobLimit } from "../enqueue/new-run.ts"
+
+/** A schedule as it was read. */
+export interface ScheduleRow {
+  readonly id: string
+  readonly tenant: string
+  readonly job: string
+  /** JSON. */
+  readonly settings: string
+  /** What is declared of its job, as JSON. */
+  readonly job_settings: string | null
+  readonly now_ms: number
+  /** The instants after where it has come that are decided all the same, as JSON; null where there are none. */
+  readonly left_out?: string | null
+}
+
+export interface Decided<Row extends ScheduleRow = ScheduleRow> {
+  readonly row: Row
+  readonly decision: Decision
+  readonly scheduled: Scheduled
+}
+
+/** When to look again at a schedule whose runs have to finish first. */
+const HELD_MS = 1_000
+
+/** Under which the runs of a schedule are alone. */
+export function overlapKeyOf(
+  { id, policy, key }: Pick<Scheduled, "id" | "policy" | "key">,
+  tenant: string,
+): string | null {
+  if (policy.overlap === "allow") return null
+  return key === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, key])}`
+}
+
+/** What is said of it and of its job. Throws what is wrong with it. */
+export function scheduledOf({
+  id,
+  spec,
+  settings,
+  job_settings,
+}: Pick<ScheduleRow, "id" | "settings" | "job_settings"> & { readonly spec: string }): Scheduled {
+  const own = JSON.parse(settings) as ScheduleSettings
+  return readStored(id, JSON.parse(spec) as ScheduleSpec, own, factsOf(own, job_settings))
+}
+
+/** The same, with the times that are still to be decided: some are, ahead of the schedule (selectLeftOut). */
+export function undecidedOf(
+  row: Parameters<typeof scheduledOf>[0] & Pick<ScheduleRow, "left_out">,
+): Scheduled {
+  return withoutLeftOut(scheduledOf(row), row)
+}
+
+export function withoutLeftOut(scheduled: Scheduled, row: Pick<ScheduleRow, "left_out">): Scheduled {
+  const instants = leftOutOf(row)
+  if (instants.length === 0) return scheduled
+  return { ...scheduled, recurrence: withoutInstants(scheduled.recurrence, instants) }
+}
+
+export function leftOutOf({ left_out: instants }: Pick<ScheduleRow, "left_out">): readonly InstantMs[] {
+  return instants ? (JSON.parse(instants) as InstantMs[]) : []
+}
+
+function factsOf(own: ScheduleSettings, declared: string | null): JobFacts {
+  return jobFactsOf(declared === null ? own.job : readSettings(declared))
+}
+
+/** How its runs are made: as the schedule says, else as its job does. */
+export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
+  const own = JSON.parse(settings) as ScheduleSettings
+  const facts = factsOf(own, job_settings)
+  return {
+    pool: own.pool ?? facts.pool,
+    priority: own.priority ?? facts.priority,
+    history: facts.history,
+    buryWhenLost: facts.onLost === "bury",
+    startWithinMs: own.startWithinMs ?? null,
+    tags: own.tags ? JSON.stringify(own.tags) : null,
+    timeoutMs: own.timeoutMs ?? null,
+    retry: own.retry ? JSON.stringify(own.retry) : null,
+    jobLimit: facts.concurrency === null ? null : jobLimit(job),
+  }
+}
+
+/** The keys under which runs stand in line now. */
+export function keysOf({ row, decision, scheduled }: Decided): string[] {
+  if (decision.fires.length === 0) return []
+  return [overlapKeyOf(scheduled, row.tenant), runSettingsOf(row).jobLimit].filter((key) => key !== null)
+}
+
+/** The runs that it makes. */
+export function newRunsOf({ row, decision, scheduled }: Decided) {
+  return decision.fires.map(({ occurrence }) => ({
+    row,
+    scheduled,
+    run: occurrenceId(row.id, occurrence),
+    occurrence,
+  }))
+}
+
+/** The instants that the ledger needs partitions for. */
+export function instantsOf({ decision }: Decided): number[] {
+  return [...decision.fires.map(({ occurrence }) => occurrence), ...decision.passed.map(({ first }) => first)]
+}
+
+/** What `schedules/fire` writes. What comes next was computed by the zone data of this process. */
+export function fireParams(decided: readonly Decided[], { facts }: Pick<Host, "facts">) {
+  const fires = decided.flatMap(({ row, decision }) =>
+    decision.fires.map((fire) => ({ id: row.id, ...fire })),
+  )
+  const passed = decided.flatMap(({ row, decision }) =>
+    decision.passed.map((stretch) => ({ id: row.id, ...stretch })),
+  )
+  const made = decided.map(({ row }) => runSettingsOf(row))
+  const of = <T>(pick: (each: Decided) => T) => decided.map(pick)
+  return {
+    ids: of(({ row }) => row.id),
+    cursors: of(({ decision }) => decision.cursor),
+    nextOccurrences: of(({ decision }) => decision.next?.occurrence ?? null),
+    nextAts: of(({ row, decision }) => lookAgainAt(row, decision)),
+    states: of(({ decision }) => decision.state),
+    fired: of(({ decision }) => decision.fires.length),
+    tzdbs: of(({ scheduled }) => (scheduled.isZoned ? facts.zoneData : null)),
+    lastCivils: of(({ decision, scheduled }) => {
+      const last = lastHappened(decision)
+      return last === undefined ? null : scheduled.civilOf(last)
+    }),
+    pools: made.map(({ pool }) => pool),
+    priorities: made.map(({ priority }) => priority),
+    histories: made.map(({ history }) => history),
+    buryWhenLost: made.map(({ buryWhenLost }) => buryWhenLost),
+    startWithinsMs: made.map(({ startWithinMs }) => startWithinMs),
+    tags: made.map(({ tags }) => tags),
+    timeoutsMs: made.map(({ timeoutMs }) => timeoutMs),
+    retries: made.map(({ retry }) => retry),
+    overlapKeys: of(({ row, scheduled }) => overlapKeyOf(scheduled, row.tenant)),
+    jobLimits: made.map(({ jobLimit: limit }) => limit),
+    firesOf: fires.map(({ id }) => id),
+    occurrences: fires.map(({ occurrence }) => occurrence),
+    dues: fires.map(({ due }) => due),
+    runs: fires.map(({ id, occurrence }) => occurrenceId(id, occurrence)),
+    missed: fires.map(({ missed }) => (missed ? missedJson(missed) : null)),
+    passedOf: passed.map(({ id }) => id),
+    firsts: passed.map(({ first }) => first),
+    lasts: passed.map(({ last }) => last),
+    counts: passed.map(({ count }) => BigInt(count)),
+    outcomes: passed.map(({ outcome }) => outcome),
+    reasons: passed.map(({ reason }) => reason),
+    intos: passed.map(({ into }) => into ?? null),
+  }
+}
+
+/** When the next occurrence is due, or a moment later when it has to wait for runs to finish. */
+function lookAgainAt(row: ScheduleRow, { next, isHeld }: Decision): number | null {
+  if (!next) return null
+  return isHeld ? Math.floor(row.now_ms) + HELD_MS : next.due
+}
+
+function missedJson({ count, first, last }: Missed): string {
+  return JSON.stringify({ count, first: formatInstant(first), last: formatInstant(last) })
+}
+
+/** What was left out by request has happened as well: it does not come again when its zone moves it. */
+function lastHappened({ fires, passed }: Decision): InstantMs | undefined {
+  return fires.at(-1)?.occurrence ?? passed.find(({ reason }) => reason === "request")?.last
+}
