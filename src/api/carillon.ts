@@ -138,7 +138,7 @@ export function createCarillon(options: CarillonOptions = {}): Carillon {
 /** The same, in a process of the caller's making. */
 export function createCarillonOn(host: Host, options: CarillonOptions): Carillon {
   const resolved = resolveOptions(options)
-  return publish(
+  return createFacade(
     host,
     createApplication(host, resolved, (reports) => openDatabase(host, resolved, reports)),
   )
@@ -160,7 +160,7 @@ function nameItem(error: unknown, index: number): unknown {
 }
 
 /** The public face of an application. */
-export function publish(host: Host, application: Application): Carillon {
+export function createFacade(host: Host, application: Application): Carillon {
   async function enqueueAll<Output>(
     job: Job<never, Output>,
     items: readonly { readonly input: unknown; readonly run: ResolvedRun }[],

@@ -1,6 +1,6 @@
 /** Work that goes on beside a loop, one piece at a time, and that nothing in the loop waits for. */
 
-export interface Beside {
+export interface BackgroundTask {
   /** Begins the work, unless some is under way. */
   readonly begin: (work: () => Promise<void>) => void
   /** Throws what the last piece failed with, once, so that the loop tells of it and rests. */
@@ -10,7 +10,7 @@ export interface Beside {
 }
 
 /** `onFailure` is called when there is something to tell. */
-export function createBeside(onFailure: () => void): Beside {
+export function createBackgroundTask(onFailure: () => void): BackgroundTask {
   let underWay: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined
 

@@ -28,7 +28,7 @@ import { createClaimer } from "./queue/claimer.ts"
 import type { ReadyLane } from "./queue/lane.ts"
 import { createMover, type Mover } from "./queue/mover.ts"
 import { createPoolCheck, type PoolCheck } from "./queue/pool-check.ts"
-import { createWorker, type Worker } from "./queue/pool-loop.ts"
+import { createPoolLoop, type PoolLoop } from "./queue/pool-loop.ts"
 import { createPromoter, type Promoter } from "./queue/promoter.ts"
 import type { DeclaredSchedules } from "./schedules/declared.ts"
 import { DISPLACED_CODE, type Displaced } from "./schedules/displace.ts"
@@ -65,7 +65,7 @@ export interface Engine {
   readonly visibility: Visibility
   readonly admissions: Admissions
   readonly mover: Mover
-  readonly workers: readonly Worker[]
+  readonly poolLoops: readonly PoolLoop[]
   readonly promoter: Promoter
   readonly scheduler: Loop
   readonly reaper: Reaper
@@ -107,15 +107,15 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     runtime,
     isOn: config.wakeups,
     handlers: {
-      onReady: wakeWorkers,
+      onReady: wakePools,
       onWaiting: () => promoter.bell.ring(),
       onRescheduled: () => scheduler.bell.ring(),
       onCancelled: (run, by) => {
-        for (const worker of workers) worker.cancel(run, { by })
+        for (const poolLoop of poolLoops) poolLoop.cancel(run, { by })
       },
       // The row says whether it is true.
       onToldOfCancel: (run) => {
-        if (workers.some((worker) => worker.has(run))) watch.bell.ring()
+        if (poolLoops.some((poolLoop) => poolLoop.has(run))) watch.bell.ring()
       },
       onMissed: () => watch.bell.ring(),
     },
@@ -123,7 +123,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const admissions = createAdmissions({
     runtime,
     onReady: wakeups.ready,
-    onDoubt: () => wakeWorkers(undefined),
+    onDoubt: () => wakePools(undefined),
   })
   const onParked = () => admissions.bell.ring()
   const claims = createClaimLedger()
@@ -138,14 +138,14 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     runtime,
     events,
     identity,
-    isBusy: () => workers.some((worker) => worker.isBusy()),
+    isBusy: () => poolLoops.some((poolLoop) => poolLoop.isBusy()),
     onSucceeded: (job, durationMs) => watch.succeeded(job, durationMs),
     onFinished: results.tell,
     onDied: (schedule) => scheduler.died(schedule),
     onReturned: (lane) => (lane ? wakeups.ready(lane) : wakeups.waiting()),
     onRoom: admissions.admit,
     onWritten: () => {
-      for (const worker of workers) worker.written()
+      for (const poolLoop of poolLoops) poolLoop.written()
     },
     onFailure: failed("settler"),
   })
@@ -156,25 +156,25 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     version,
     leaseMs: config.leaseMs,
     renewEveryMs: config.renewEveryMs,
-    longestTimeoutMs: () => longestTimeoutMs(workers),
+    longestTimeoutMs: () => longestTimeoutMs(poolLoops),
     onLost: (lost, because) => {
       // What has ended is still offered to the database: the fence decides.
-      events.emit({ type: "lease.lost", lease: lost, runs: abortLost(workers, lost), because })
+      events.emit({ type: "lease.lost", lease: lost, runs: abortLost(poolLoops, lost), because })
       // The database may have known before we did, and then claims have found nothing where there was something.
-      wakeWorkers(undefined)
+      wakePools(undefined)
     },
     onBlocked: (blocked) => events.emit({ type: "worker.blocked", ...blocked }),
     onHeartbeatFailure: failed("heartbeat"),
   })
-  const doubts = createClaimDoubts({ runtime, lease, identity, onReady: () => wakeWorkers(undefined) })
+  const doubts = createClaimDoubts({ runtime, lease, identity, onReady: () => wakePools(undefined) })
   const attempts = {
     host: runtime,
     completer: createCompleter(runtime, identity),
     progress: createProgressWriter(runtime),
   }
-  const workers = [...config.pools].map(([pool, slots]) => {
+  const poolLoops = [...config.pools].map(([pool, slots]) => {
     const { jobs, leaseMs, overrunGraceMs } = config
-    return createWorker({
+    return createPoolLoop({
       runtime,
       pool,
       jobs,
@@ -206,13 +206,13 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onReady: wakeups.ready,
     onRoom: admissions.admit,
   })
-  const watch = createWatch({ runtime, events, lease, workers, everyMs: config.renewEveryMs })
+  const watch = createWatch({ runtime, events, lease, poolLoops, everyMs: config.renewEveryMs })
   const mover = createMover({
     runtime,
     events,
     onReady: wakeups.ready,
     onLimits: admissions.admit,
-    onResumed: () => wakeWorkers(undefined),
+    onResumed: () => wakePools(undefined),
   })
   const reconciler = createReconciler({
     runtime,
@@ -256,8 +256,9 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     if (keys.length > 0) admissions.admit(keys)
   }
 
-  function wakeWorkers(lane: ReadyLane | undefined): void {
-    for (const worker of workers) if (lane === undefined || lane.pool === worker.pool) worker.wake(lane)
+  function wakePools(lane: ReadyLane | undefined): void {
+    for (const poolLoop of poolLoops)
+      if (lane === undefined || lane.pool === poolLoop.pool) poolLoop.wake(lane)
   }
 
   let opening: Promise<void> | undefined
@@ -288,7 +289,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     }
     await wakeups.listen()
     if (runtime.database.abilities.inherits) await reaper.inherit()
-    const loops = [scheduler, reaper, reconciler, upkeep, growth, mover, admissions, promoter, ...workers]
+    const loops = [scheduler, reaper, reconciler, upkeep, growth, mover, admissions, promoter, ...poolLoops]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
     await declared()
@@ -304,7 +305,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
 
   function close(): void {
     claiming.abort()
-    for (const worker of workers) worker.close()
+    for (const poolLoop of poolLoops) poolLoop.close()
   }
 
   let stopping: Promise<void> | undefined
@@ -319,7 +320,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
 
   async function stopOnce(lastWritesMs: number): Promise<void> {
     vacuum.close()
-    const parts = { runtime, workers, lease, doubts, close, claimLoops, living, lifeLoops, lastWritesMs }
+    const parts = { runtime, poolLoops, lease, doubts, close, claimLoops, living, lifeLoops, lastWritesMs }
     const unfinished = await shutDown(parts, graceOver)
     // Those who stand in line need not wait for somebody's sweep. A database that does not answer holds up nothing.
     const enough = new AbortController()
@@ -341,7 +342,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     visibility,
     admissions,
     mover,
-    workers,
+    poolLoops,
     promoter,
     scheduler,
     reaper,
@@ -360,10 +361,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
 }
 
 /** Of the handlers that run now; null when none has one. */
-function longestTimeoutMs(workers: readonly Worker[]): number | null {
+function longestTimeoutMs(poolLoops: readonly PoolLoop[]): number | null {
   let longest: number | null = null
-  for (const worker of workers) {
-    for (const { run } of worker.running()) {
+  for (const poolLoop of poolLoops) {
+    for (const { run } of poolLoop.running()) {
       if (run.timeoutMs !== null) longest = Math.max(longest ?? 0, run.timeoutMs)
     }
   }
@@ -371,8 +372,8 @@ function longestTimeoutMs(workers: readonly Worker[]): number | null {
 }
 
 /** Aborts the attempts that were claimed under a lease that is dead. */
-function abortLost(workers: readonly Worker[], lease: string): number {
-  const lost = workers.flatMap((worker) => worker.running()).filter(({ run }) => run.lease === lease)
+function abortLost(poolLoops: readonly PoolLoop[], lease: string): number {
+  const lost = poolLoops.flatMap((poolLoop) => poolLoop.running()).filter(({ run }) => run.lease === lease)
   for (const attempt of lost) attempt.abort(lostReason(attempt.run.id, attempt.run.attempt))
   return lost.length
 }

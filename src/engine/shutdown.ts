@@ -7,11 +7,11 @@ import { createStop } from "../runtime/stop.ts"
 import { stopReason } from "./attempts/abort-reasons.ts"
 import type { Lease } from "./process/lease.ts"
 import type { ClaimDoubts } from "./queue/claim-doubts.ts"
-import type { Worker } from "./queue/pool-loop.ts"
+import type { PoolLoop } from "./queue/pool-loop.ts"
 
 export interface ShutdownParts {
   readonly runtime: Runtime
-  readonly workers: readonly Worker[]
+  readonly poolLoops: readonly PoolLoop[]
   readonly lease: Lease
   readonly doubts: ClaimDoubts
   /** Claims and starts nothing more from now on. */
@@ -26,16 +26,16 @@ export interface ShutdownParts {
 
 /** Stops, and returns how many handlers had to be aborted. Aborting `graceOver` makes it hurry. */
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
-  const { runtime, workers, close, claimLoops, living, lifeLoops } = parts
+  const { runtime, poolLoops, close, claimLoops, living, lifeLoops } = parts
   close()
   await untilAborted(graceOver.signal, Promise.all(claimLoops))
-  await untilAborted(graceOver.signal, Promise.all(workers.map((worker) => worker.handled())))
+  await untilAborted(graceOver.signal, Promise.all(poolLoops.map((poolLoop) => poolLoop.handled())))
   graceOver.abort()
-  const unfinished = workers.flatMap((worker) => worker.running())
+  const unfinished = poolLoops.flatMap((poolLoop) => poolLoop.running())
   for (const attempt of unfinished) attempt.abort(stopReason(attempt.run.id))
   const lastCall = createStop()
   void runtime.sleep(parts.lastWritesMs, lastCall.signal).then(() => lastCall.abort())
-  const writes = Promise.all([...claimLoops, ...workers.map((worker) => worker.settled())])
+  const writes = Promise.all([...claimLoops, ...poolLoops.map((poolLoop) => poolLoop.settled())])
   const isWritten = await untilAborted(lastCall.signal, writes)
   living.abort()
   await untilAborted(lastCall.signal, Promise.all(lifeLoops))
@@ -45,10 +45,10 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
 }
 
 /** With what claims may have taken whose answers were lost. What fails here is left to the lease, which expires later. */
-async function giveUp({ doubts, lease, workers }: ShutdownParts): Promise<void> {
+async function giveUp({ doubts, lease, poolLoops }: ShutdownParts): Promise<void> {
   await doubts.resolve({ isLast: true }).catch(() => {})
   await lease.retire().catch(() => {})
-  await Promise.all(workers.map((worker) => worker.publish())).catch(() => {})
+  await Promise.all(poolLoops.map((poolLoop) => poolLoop.recordLowWater())).catch(() => {})
 }
 
 /** Whether `work` ended before the signal. */

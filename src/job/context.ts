@@ -33,7 +33,7 @@ export interface JobContext {
    */
   readonly idempotencyKey: string
   /** A number that only grows with every claim of this run: outside systems can refuse what comes with a lower one. */
-  readonly fence: number
+  readonly fencingToken: number
   /** What the last run of the same schedule that succeeded returned. */
   readonly lastResult: unknown
   /** How the last attempt that failed did so; at the first attempt, how the last run of the same schedule died, if it did. */

@@ -85,7 +85,7 @@ function weekdayRuleWords(rule: WeekdayRule): string {
   return `the ${rule.kind === "last" ? "last" : ordinal(rule.nth)} ${WEEKDAYS[rule.weekday]} of the month`
 }
 
-/** Months and years. Beside an "or" they are for both sides of it, which has to be said. */
+/** Months and years. BackgroundTask an "or" they are for both sides of it, which has to be said. */
 function seasonWords(days: CronDays): string {
   const { months, years } = days
   const parts = [

@@ -5,7 +5,7 @@
  * on the embedded one and on PGlite. An engine says in `abilities` what it cannot do.
  */
 import type { QueryResult } from "../job/context.ts"
-import type { Statement, Word } from "./statement.ts"
+import type { Statement, WakeUp } from "./statement.ts"
 
 export interface Database {
   readonly engine: "server" | "embedded" | "pglite"
@@ -68,7 +68,7 @@ export interface CallOptions {
    * lease and settling. `"handler"` is for transactions that handlers hold open, so that they take nothing away from
    * Carillon itself. @default "work"
    */
-  readonly lane?: Lane
+  readonly connection?: ConnectionClass
   /**
    * Sent right behind the statement of `run`, before that is answered, in a transaction of its own: others are told of what
    * it does as soon as that is done. Nobody waits for it, and nobody hears if it fails. It is also sent, and says what is
@@ -79,9 +79,9 @@ export interface CallOptions {
   readonly unless?: AbortSignal
 }
 
-export interface SentBehind extends Word {
+export interface SentBehind extends WakeUp {
   /** It has been answered, or will never be. */
   readonly onEnd: () => void
 }
 
-export type Lane = "work" | "vital" | "handler"
+export type ConnectionClass = "work" | "vital" | "handler"

@@ -12,7 +12,7 @@ import type { Host } from "../runtime/host.ts"
 import type { CallOptions, Database } from "./database.ts"
 import { closedError, deadlineError, rolledBack, translateError } from "./database-error.ts"
 import { withDeadline } from "./deadline.ts"
-import { PLANNED, quoteIdentifier, resolveNames, type Statement, type Word } from "./statement.ts"
+import { PLANNED, quoteIdentifier, resolveNames, type Statement, type WakeUp } from "./statement.ts"
 
 export type { PGlite } from "@electric-sql/pglite"
 
@@ -92,7 +92,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     }
   }
 
-  const speak = (word: Word) => () => pglite.query(word.text(schema), [...word.values], AS_TEXT)
+  const speak = (word: WakeUp) => () => pglite.query(word.text(schema), [...word.values], AS_TEXT)
 
   /** One connection: a call beside the transaction it was made in would wait for itself. */
   function refuseNesting(label: string): void {

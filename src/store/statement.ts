@@ -30,13 +30,13 @@ export interface Statement<Params, Row> {
 }
 
 /** A statement with its parameters, of which nobody wants to know the answer. */
-export interface Word {
+export interface WakeUp {
   readonly name: string
   readonly text: (schema: string) => string
   readonly values: readonly (string | null)[]
 }
 
-export function wordOf<P, R>({ name, text, bind }: Statement<P, R>, params: P): Word {
+export function wakeUpOf<P, R>({ name, text, bind }: Statement<P, R>, params: P): WakeUp {
   return { name, text, values: bind(params) }
 }
 

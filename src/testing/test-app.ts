@@ -5,7 +5,7 @@
  * when they are told to.
  */
 import { type Application, createApplication } from "../api/application.ts"
-import { type Carillon, publish } from "../api/carillon.ts"
+import { type Carillon, createFacade } from "../api/carillon.ts"
 import type { CarillonOptions, StopOptions } from "../api/options.ts"
 import { resolveOptions } from "../api/options.ts"
 import type { RunHandle } from "../api/runs/run-handle.ts"
@@ -118,7 +118,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     })
     const { engine } = await application.open()
     await engine.open()
-    return { host, application, carillon: publish(host, application) }
+    return { host, application, carillon: createFacade(host, application) }
   }
 
   async function tick(): Promise<void> {
@@ -134,14 +134,14 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     await engine.promoter.swept()
     await engine.mover.move()
     await engine.admissions.tick(signal)
-    for (const worker of engine.workers) {
+    for (const poolLoop of engine.poolLoops) {
       // Nobody has to be told of anything here: every tick looks at everything.
-      worker.wake(undefined)
-      await worker.tick(signal)
-      await worker.swept()
-      await worker.begun()
+      poolLoop.wake(undefined)
+      await poolLoop.tick(signal)
+      await poolLoop.swept()
+      await poolLoop.begun()
       // What is enqueued next waits for the next tick: nothing goes past the queue by itself.
-      worker.wake(undefined)
+      poolLoop.wake(undefined)
     }
   }
 
@@ -161,8 +161,8 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
       if (round === rounds) throw new Error(`drain() does not end: ${nameOf(events.at(-1))} goes on and on`)
       before = events.length
       await tick()
-      for (const worker of engine.workers) await worker.handled()
-      for (const worker of engine.workers) await worker.settled()
+      for (const poolLoop of engine.poolLoops) await poolLoop.handled()
+      for (const poolLoop of engine.poolLoops) await poolLoop.settled()
       // Lets timers fire, those of the test's own time limit too.
       await life.host.sleep(0)
     }
@@ -219,7 +219,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
   async function transaction<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Result> {
     living()
     const { runtime } = await life.application.open()
-    return runtime.database.transaction((tx) => lendTransaction(tx, body), { lane: "handler" })
+    return runtime.database.transaction((tx) => lendTransaction(tx, body), { connection: "handler" })
   }
 
   /** The handle outlives the process that enqueued the run, as the run itself does. */

@@ -101,7 +101,7 @@ export async function createTestKit(options: TestKitOptions = {}): Promise<TestK
     query: async (text, values = []) => {
       outside ??= openSchema("public")
       const database = await outside
-      return database.transaction((tx) => tx.query(text, values), { lane: "handler" })
+      return database.transaction((tx) => tx.query(text, values), { connection: "handler" })
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -37,8 +37,10 @@ export interface Result {
   readonly says: string
 }
 
+/** A file that moves keeps its mistakes. */
 export function mistakeOf({ edits, shownBy }: Mutant): string {
-  return createHash("sha256").update(JSON.stringify({ edits, shownBy })).digest("hex").slice(0, 16)
+  const texts = edits.map(({ find, replace }) => ({ find, replace }))
+  return createHash("sha256").update(JSON.stringify({ texts, shownBy })).digest("hex").slice(0, 16)
 }
 
 /** Of each invariant the mutant that the simulator found with the fewest seeds, if it has found any. */

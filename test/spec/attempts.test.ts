@@ -117,8 +117,8 @@ describe("an attempt", () => {
     const seen: string[] = []
     const job = defineJob({
       name: "guarded",
-      run: async (_: undefined, { attempt, fence, signal }) => {
-        if (fence > 1) return `claim ${fence}, attempt ${attempt}`
+      run: async (_: undefined, { attempt, fencingToken, signal }) => {
+        if (fencingToken > 1) return `claim ${fencingToken}, attempt ${attempt}`
         signal.addEventListener("abort", () => seen.push((signal.reason as AttemptAborted).code))
         return opened
       },

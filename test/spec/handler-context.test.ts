@@ -45,7 +45,7 @@ describe("the context of a handler", () => {
       occurrence: undefined,
       tags: ["a", "b"],
       idempotencyKey: `run:${run.id}`,
-      fence: 1,
+      fencingToken: 1,
       lastFailure: undefined,
       signal: expect.any(AbortSignal),
       log: expect.any(Function),
@@ -69,14 +69,14 @@ describe("the context of a handler", () => {
     expect(new Set(named).size).toBe(3)
   })
 
-  it("has a fence that grows with every claim: after a failure, a release, a loss and a replay", async () => {
-    const fences: number[] = []
+  it("has a fencing token that grows with every claim: after a failure, a release, a loss and a replay", async () => {
+    const tokens: number[] = []
     const keys = new Set<string>()
     const gate = createGate()
     const steps = ["fail", "release", "lose", "die", "succeed"]
     const job = jobOf(
-      async ({ fence, idempotencyKey, signal }) => {
-        fences.push(fence)
+      async ({ fencingToken, idempotencyKey, signal }) => {
+        tokens.push(fencingToken)
         keys.add(idempotencyKey)
         const step = steps.shift()
         if (step === "fail") throw new Error("again")
@@ -101,7 +101,7 @@ describe("the context of a handler", () => {
     await app.replay(run.id, by)
     await app.drain()
     expect(steps).toEqual([])
-    expect(fences).toEqual([1, 2, 3, 4, 5])
+    expect(tokens).toEqual([1, 2, 3, 4, 5])
     expect([...keys]).toEqual([`run:${run.id}`])
   })
 })

@@ -37,8 +37,8 @@ describe("a transaction of a handler, beside others", () => {
   it("under a lease that is lost before its commit writes nothing", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
-        await book(tx, `claim ${ctx.fence}`)
-        if (ctx.fence === 1) await app.stealLease()
+        await book(tx, `claim ${ctx.fencingToken}`)
+        if (ctx.fencingToken === 1) await app.stealLease()
       }),
     )
     const run = await app.enqueue(job)

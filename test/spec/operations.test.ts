@@ -81,12 +81,12 @@ describe("a dead run", () => {
     ])
   })
 
-  it("that is replayed is the same to outside systems: one key, and a fence that grows", async () => {
+  it("that is replayed is the same to outside systems: one key, and a fencing token that grows", async () => {
     const run = await dead()
     await app.replay(run.id, by)
     await app.drain()
     expect(new Set(contexts.map(({ idempotencyKey }) => idempotencyKey))).toEqual(new Set([`run:${run.id}`]))
-    expect(contexts.map(({ fence }) => fence)).toEqual([1, 2, 3])
+    expect(contexts.map(({ fencingToken }) => fencingToken)).toEqual([1, 2, 3])
     expect(new Set((await app.attempts(run.id)).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
   })
 

@@ -364,7 +364,7 @@ describeEngines(
       const pools = { default: 100 }
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools })
       await stage.enqueue(job, 3_000)
-      for (let each = 0; each < 100; each += 1) stage.database.meddle("low-water/publish", busy)
+      for (let each = 0; each < 100; each += 1) stage.database.meddle("low-water/record", busy)
       const failures: unknown[] = []
       for (let tick = 0; tick < 60 && stage.started().length < 3_000; tick += 1) {
         stage.pass(300)

@@ -44,7 +44,7 @@ describe("a run that goes back", () => {
     await engine.open()
     const run = { id: host.newId(), input: "null", ...resolveEnqueue({}, false) }
     await database.run(insertRuns, insertParams(job, [run], { notAfter: null, handOff: undefined }))
-    const [worker] = engine.workers
+    const [worker] = engine.poolLoops
     if (!worker) throw new Error("one pool, one worker")
     return { engine, worker, events }
   }
@@ -106,7 +106,7 @@ describe("whoever is told", () => {
       it("that a pause is over looks at all that claims have passed", async () => {
         const { one, other } = await two(engine)
         one.wakeups.resumed()
-        for (const worker of other.workers) await worker.bell.rest(HOUR_MS, signal)
+        for (const poolLoop of other.poolLoops) await poolLoop.bell.rest(HOUR_MS, signal)
         await Promise.all([one.stop(0), other.stop(0)])
       })
 

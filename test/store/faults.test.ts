@@ -95,7 +95,7 @@ describeEngines(
         await makeCounters(database)
         proxy.cutInsteadOf("COMMIT")
         // On connections of this lane everything else is planned otherwise: this one needs a transaction for it.
-        const attempt = database.run({ ...count, plan: "index" }, { name: "a" }, { lane: "vital" })
+        const attempt = database.run({ ...count, plan: "index" }, { name: "a" }, { connection: "vital" })
         await expect(attempt).rejects.toMatchObject(unknown)
         expect(await totals(database)).toEqual([1, 0])
       })

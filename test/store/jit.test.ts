@@ -1,4 +1,4 @@
-/** A server that compiles whatever it holds for expensive: nothing of ours is, in whichever lane and transaction. */
+/** A server that compiles whatever it holds for expensive: nothing of ours is, in whichever connection and transaction. */
 import { rm } from "node:fs/promises"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
 import { text } from "../../src/store/codec.ts"
@@ -34,15 +34,16 @@ describe.skipIf(version === undefined)(`Debian's PostgreSQL ${version}, as it co
     for (const isPooled of [false, true]) {
       const { proxy, database } = await openBehindProxy(url)
       if (isPooled) proxy.disguiseServer()
-      for (const lane of ["work", "vital", "handler"] as const) {
+      for (const connection of ["work", "vital", "handler"] as const) {
         for (const kind of kinds) {
-          expect(await database.run(kind, {}, { lane })).toEqual([{ jit: "off", workers: "0" }])
+          expect(await database.run(kind, {}, { connection })).toEqual([{ jit: "off", workers: "0" }])
           const inside = await database.transaction(
             async (tx) => {
-              const theirs = lane === "handler" ? (await tx.query("show jit", [])).rows : [{ jit: "on" }]
+              const theirs =
+                connection === "handler" ? (await tx.query("show jit", [])).rows : [{ jit: "on" }]
               return [theirs, await tx.run(kind, {})]
             },
-            { lane },
+            { connection },
           )
           expect(inside).toEqual([[{ jit: "on" }], [{ jit: "off", workers: "0" }]])
         }

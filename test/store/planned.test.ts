@@ -32,10 +32,10 @@ describeEngines("a statement that asks for a plan", (engine) => {
           from added`,
     })
     const nestloop = plan === "index" ? "on" : "off"
-    for (const lane of ["work", "vital", "handler"] as const) {
-      const notes = await database.run(planned, { note: lane }, { lane })
-      expect(notes).toEqual([{ note: lane, seqscan: "off", nestloop }])
-      await expect(database.run(planned, { note: lane }, { lane })).rejects.toMatchObject({
+    for (const connection of ["work", "vital", "handler"] as const) {
+      const notes = await database.run(planned, { note: connection }, { connection })
+      expect(notes).toEqual([{ note: connection, seqscan: "off", nestloop }])
+      await expect(database.run(planned, { note: connection }, { connection })).rejects.toMatchObject({
         sqlState: "23505",
       })
     }
@@ -47,10 +47,10 @@ describeEngines("a statement that asks for a plan", (engine) => {
   it("leaves no setting behind for the statements of handlers", async () => {
     const database = await notes(engine)
     const byIndex = { ...addNote, plan: "index" } as const
-    await database.run(byIndex, { note: "a" }, { lane: "handler" })
+    await database.run(byIndex, { note: "a" }, { connection: "handler" })
     const [seqscan] = await database.transaction(
       async (tx) => (await tx.query("select current_setting('enable_seqscan') as is", [])).rows,
-      { lane: "handler" },
+      { connection: "handler" },
     )
     expect(seqscan).toEqual({ is: "on" })
   })
@@ -63,7 +63,7 @@ describeEngines("a statement that asks for a plan", (engine) => {
         await tx.run(byIndex, { note: "a" })
         return (await tx.query("select current_setting('enable_seqscan') as is", [])).rows
       },
-      { lane: "handler" },
+      { connection: "handler" },
     )
     expect(seen).toEqual([{ is: "on" }])
   })
@@ -82,7 +82,7 @@ describeEngines("a statement that asks for a plan", (engine) => {
           const [after] = (await tx.query(asked, [])).rows
           return [before, after]
         },
-        { lane: "handler" },
+        { connection: "handler" },
       )
       expect(seen).toEqual([theirs, theirs])
       expect(await rowsOf(database, asked)).toEqual([{ seqscan: "off", jit: "off" }])

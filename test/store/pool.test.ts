@@ -69,8 +69,10 @@ describeEngines(
       it("still has connections for what is vital", async () => {
         const database = openDatabase(engine.url(), { workConnections: 2, vitalConnections: 1 })
         const held = await Promise.all([hold(database, "select 1"), hold(database, "select 1")])
-        expect(await database.run(one, {}, { lane: "vital" })).toEqual([{ one: 1 }])
-        expect(await database.transaction((tx) => tx.run(one, {}), { lane: "vital" })).toEqual([{ one: 1 }])
+        expect(await database.run(one, {}, { connection: "vital" })).toEqual([{ one: 1 }])
+        expect(await database.transaction((tx) => tx.run(one, {}), { connection: "vital" })).toEqual([
+          { one: 1 },
+        ])
         await Promise.all(held.map(({ release }) => release()))
       })
 
@@ -119,7 +121,7 @@ describeEngines(
           await tx.script(readOnly)
         }
         const held = await Promise.all([hold(database, turnReadOnly), hold(database, turnReadOnly)])
-        await database.transaction(turnReadOnly, { lane: "vital" })
+        await database.transaction(turnReadOnly, { connection: "vital" })
         await Promise.all(held.map(({ release }) => release()))
         expect(await database.run(count, { name: "a" })).toEqual([{ total: 1 }])
         const left = `select pid from pg_stat_activity where pid in (${before})`
@@ -153,7 +155,7 @@ describeEngines(
         const waiting = database.run(one, {})
         await vi.waitUntil(() => proxy.sent.some(({ text }) => text.includes("pg_sleep")))
         proxy.silence("to client")
-        const dialling = database.run(one, {}, { lane: "vital" })
+        const dialling = database.run(one, {}, { connection: "vital" })
         const calls = Promise.allSettled([held.release(), asleep, waiting, dialling])
         await database.close()
         const codes = (await calls).map((call) => call.status === "rejected" && call.reason.code)

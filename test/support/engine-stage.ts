@@ -4,7 +4,7 @@ import { enqueueRuns } from "../../src/api/runs/enqueue.ts"
 import { type EnqueueOptions, resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine, type Engine } from "../../src/engine/engine.ts"
 import type { Written } from "../../src/engine/enqueue/new-run.ts"
-import type { Worker } from "../../src/engine/queue/pool-loop.ts"
+import type { PoolLoop } from "../../src/engine/queue/pool-loop.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
@@ -14,7 +14,7 @@ export interface EngineStage {
   readonly runtime: Runtime
   readonly engine: Engine
   /** The worker of the first pool. */
-  readonly worker: Worker
+  readonly worker: PoolLoop
   readonly database: WatchedDatabase
   readonly events: readonly CarillonEvent[]
   /** Which runs were started, in their order. */
@@ -68,7 +68,7 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
   await engine.open()
   const { signal } = new AbortController()
   await engine.reconciler.tick(signal)
-  const [worker] = engine.workers
+  const [worker] = engine.poolLoops
   if (!worker) throw new Error("there is one worker for each pool")
 
   const enqueue: EngineStage["enqueue"] = async (job, count = 1, runOptions = {}) => {

@@ -2,7 +2,7 @@
 import type { PGlite } from "@electric-sql/pglite"
 import { inject } from "vitest"
 import { createApplication } from "../../src/api/application.ts"
-import { type Carillon, publish } from "../../src/api/carillon.ts"
+import { type Carillon, createFacade } from "../../src/api/carillon.ts"
 import { type CarillonOptions, resolveOptions } from "../../src/api/options.ts"
 import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -90,5 +90,5 @@ export function carillonOn(
   const resolved = resolveOptions({ logger: SILENT, ...options, schema })
   const database = watchDatabase(openServer(host, { url: address, schema: resolved.schema }))
   const application = createApplication(host, resolved, async () => ({ database, url: undefined }))
-  return { carillon: publish(host, application), database }
+  return { carillon: createFacade(host, application), database }
 }

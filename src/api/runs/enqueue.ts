@@ -72,7 +72,7 @@ function checkPools(engine: Engine, job: AnyJob, runs: readonly NewRun[]): void 
 function reserveSlots(engine: Engine, job: AnyJob, runs: readonly NewRun[]): Reservation | undefined {
   if (job.concurrency !== null || job.onLost === "bury" || runs.length > MOST_HANDED_OFF) return undefined
   if (!runs.every((run) => mayPass(job, run))) return undefined
-  return engine.workers.find((worker) => worker.pool === job.pool)?.reserve(job.name, runs.length)
+  return engine.poolLoops.find((poolLoop) => poolLoop.pool === job.pool)?.reserve(job.name, runs.length)
 }
 
 function mayPass(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boolean {

@@ -85,8 +85,8 @@ export class AttemptContext implements JobContext {
     return idempotencyKeyOf(this.#source.run)
   }
 
-  get fence(): number {
-    return this.#source.run.fence
+  get fencingToken(): number {
+    return this.#source.run.fencingToken
   }
 
   get lastFailure(): JobContext["lastFailure"] {

@@ -84,7 +84,10 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
           const { limit_keys: keys } = row
           became = { state: "succeeded", rank: 0n, limitKeys: keys === null ? [] : JSON.parse(keys) }
         },
-        { lane: "handler", deadlineMs: Math.min(LONGEST_MS, (run.timeoutMs ?? LONGEST_MS) + LAST_WORDS_MS) },
+        {
+          connection: "handler",
+          deadlineMs: Math.min(LONGEST_MS, (run.timeoutMs ?? LONGEST_MS) + LAST_WORDS_MS),
+        },
       )
     } catch (error) {
       // The answer to the commit may have been lost on its way; nothing else leaves that in doubt.

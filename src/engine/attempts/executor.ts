@@ -89,7 +89,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
     unsettled.add(1)
     const { id, lease: held, claim } = run
     const recorded = await runtime.database
-      .run(recordStart, { id, lease: held, claim }, { lane: "vital" })
+      .run(recordStart, { id, lease: held, claim }, { connection: "vital" })
       .catch(() => undefined)
     kept -= 1
     // Also if it was lost since then: what was running under the lease has been told by now, and this would never be.

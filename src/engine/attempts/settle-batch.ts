@@ -208,7 +208,7 @@ async function writeSuccesses(
   // Whoever replaces runs of schedules locks many of them at once, in the order of their ids.
   const inOrder = statement === completeScheduledRuns ? ends.toSorted(byId) : ends
   const params = completeParams(runtime, identity, inOrder)
-  const [row] = await runtime.database.run(statement, params, { lane: "vital" })
+  const [row] = await runtime.database.run(statement, params, { connection: "vital" })
   const isOrdinary = row?.count === ends.length && row.cancelled === null && row.limit_keys === null
   if (isOrdinary) return () => SUCCEEDED
   const completed = row?.count === ends.length ? params.ids : (JSON.parse(row?.completed ?? "[]") as string[])
@@ -230,7 +230,7 @@ async function writeOthers(
   ends: readonly End[],
 ): Promise<BecameOf> {
   const params = settleParams(runtime, identity, ends)
-  const rows = await runtime.database.run(settleRuns, params, { lane: "vital" })
+  const rows = await runtime.database.run(settleRuns, params, { connection: "vital" })
   const became = new Map<string, Became>(
     rows.map(({ id, state, rank, limit_keys: keys }) => [
       id,

@@ -17,7 +17,7 @@ import { insertRuns } from "../../store/runs/insert.ts"
 import { insertDelayedRuns } from "../../store/runs/insert-delayed.ts"
 import { insertOneRun } from "../../store/runs/insert-one.ts"
 import { insertPlainRuns } from "../../store/runs/insert-plain.ts"
-import type { Word } from "../../store/statement.ts"
+import type { WakeUp } from "../../store/statement.ts"
 import type { ClaimDoubts } from "../queue/claim-doubts.ts"
 import type { ReadyLane } from "../queue/lane.ts"
 import { createDatabaseClock } from "./database-clock.ts"
@@ -69,7 +69,7 @@ class Void {}
 export function createEnqueuer(
   runtime: Runtime,
   doubts: ClaimDoubts,
-  announce: (lane: ReadyLane) => Word | undefined = () => undefined,
+  announce: (lane: ReadyLane) => WakeUp | undefined = () => undefined,
 ): Enqueuer {
   const { database, monotonicMs } = runtime
   const clock = createDatabaseClock(monotonicMs)

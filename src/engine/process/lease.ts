@@ -24,7 +24,7 @@ export interface Lease extends Loop {
   readonly open: () => Promise<void>
   /** Gives the lease up. Refused by the database while runs are held under it. */
   readonly retire: () => Promise<void>
-  /** Gives signs of life, and renews from a thread, until the signal aborts. Beside the loop, which does the rest. */
+  /** Gives signs of life, and renews from a thread, until the signal aborts. BackgroundTask the loop, which does the rest. */
   readonly beat: (signal: AbortSignal) => Promise<void>
   /** Something with this timeout is about to run, and may block the event loop for as long. */
   readonly mayTake: (timeoutMs: number) => void
@@ -97,7 +97,7 @@ export function createLease(parts: LeaseParts): Lease {
       registerWorker,
       { lease, hostname: facts.hostname, pid: facts.pid, ...mark, pools, jobs, version, leaseMs },
       // One that comes later than it lasts is of no use.
-      { lane: "vital", deadlineMs: Math.min(leaseMs, DEFAULTS.deadlineMs) },
+      { connection: "vital", deadlineMs: Math.min(leaseMs, DEFAULTS.deadlineMs) },
     )
     inTouch.reached(renewedAtMs)
     held = { lease, board: createBoard(), renewedAtMs, server: await renewer.server() }
@@ -222,7 +222,7 @@ export function createLease(parts: LeaseParts): Lease {
     open,
     retire: async () => {
       if (held === undefined) return
-      await database.run(retireWorker, { lease: held.lease }, { lane: "vital", deadlineMs: RETIRE_MS })
+      await database.run(retireWorker, { lease: held.lease }, { connection: "vital", deadlineMs: RETIRE_MS })
     },
     beat: async (signal) => {
       await Promise.all([watch(signal), heartbeat.run(signal)])

@@ -9,7 +9,7 @@
 import { createHash } from "node:crypto"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { Listener } from "../../store/database.ts"
-import { type Word, wordOf } from "../../store/statement.ts"
+import { type WakeUp, wakeUpOf } from "../../store/statement.ts"
 import { notify } from "../../store/wakeups/notify.ts"
 import type { CancelledBy } from "../attempts/abort-reasons.ts"
 import { laneKey, type ReadyLane } from "../queue/lane.ts"
@@ -22,7 +22,7 @@ export interface Wakeups {
    * What to send behind an insert of runs, so that others hear of them as soon as it is committed. Nothing while they are
    * being told of something else: what comes meanwhile goes out together.
    */
-  readonly announcement: (lane: ReadyLane) => Word | undefined
+  readonly announcement: (lane: ReadyLane) => WakeUp | undefined
   /** A run waits that may be due before anyone looks. */
   readonly waiting: () => void
   /** Schedules were changed: one may be due before anyone looks, or earlier than others that are known of. */
@@ -105,7 +105,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
     announcement: (lane) => {
       if (closed || !isHeard || isSending) return undefined
       const payload = `${self}\n${formatMessage({ about: "ready", lane })}`
-      return wordOf(notify, { channel, payload })
+      return wakeUpOf(notify, { channel, payload })
     },
     waiting: () => {
       handlers.onWaiting()

@@ -10,7 +10,7 @@ import { findCancelled } from "../../store/runs/find-cancelled.ts"
 import type { CancelledBy } from "../attempts/abort-reasons.ts"
 import { createBell, type Loop } from "../loop.ts"
 import { factsOf } from "../queue/claimed-run.ts"
-import type { Worker } from "../queue/pool-loop.ts"
+import type { PoolLoop } from "../queue/pool-loop.ts"
 import type { Lease } from "./lease.ts"
 
 export interface Watch extends Loop {
@@ -22,7 +22,7 @@ export interface WatchParts {
   readonly runtime: Runtime
   readonly events: Events
   readonly lease: Lease
-  readonly workers: readonly Worker[]
+  readonly poolLoops: readonly PoolLoop[]
   readonly everyMs: number
 }
 
@@ -33,13 +33,13 @@ const SLOW_AT_LEAST_MS = 10_000
 /** How much the latest end moves what is usual. */
 const LATEST_SHARE = 0.1
 
-export function createWatch({ runtime, events, lease, workers, everyMs }: WatchParts): Watch {
+export function createWatch({ runtime, events, lease, poolLoops, everyMs }: WatchParts): Watch {
   const usual = new Map<string, { ends: number; ms: number }>()
   let told = new Set<string>()
 
   function tellSlow(): void {
     const slow = new Set<string>()
-    for (const { run, startedAtMs } of workers.flatMap((worker) => worker.running())) {
+    for (const { run, startedAtMs } of poolLoops.flatMap((poolLoop) => poolLoop.running())) {
       const known = usual.get(run.job.name)
       if (run.timeoutMs !== null || !known || known.ends < ENOUGH_ENDS) continue
       const elapsedMs = runtime.monotonicMs() - startedAtMs
@@ -67,11 +67,15 @@ export function createWatch({ runtime, events, lease, workers, everyMs }: WatchP
     bell: createBell(runtime),
     tick: async () => {
       tellSlow()
-      if (workers.some((worker) => worker.running().length + worker.inStore() > 0)) {
-        const cancelled = await runtime.database.run(findCancelled, { lease: lease.id() }, { lane: "vital" })
+      if (poolLoops.some((poolLoop) => poolLoop.running().length + poolLoop.inStore() > 0)) {
+        const cancelled = await runtime.database.run(
+          findCancelled,
+          { lease: lease.id() },
+          { connection: "vital" },
+        )
         for (const { id, is_replaced: isReplaced, cancelled_by: text } of cancelled) {
           const by = text === null ? undefined : (JSON.parse(text) as CancelledBy)
-          for (const worker of workers) worker.cancel(id, { isReplaced, by })
+          for (const poolLoop of poolLoops) poolLoop.cancel(id, { isReplaced, by })
         }
       }
       return everyMs

@@ -19,7 +19,7 @@ export interface ClaimedRun {
   readonly attempt: number
   readonly generation: number
   /** Grows with every claim of the run. */
-  readonly fence: number
+  readonly fencingToken: number
   readonly tenant: string
   readonly due: InstantMs
   /** Never claimed ahead of a free slot. */
@@ -107,7 +107,7 @@ export function claimedRun(claimed: {
     priority: row.priority,
     attempt: (extra?.attempt ?? 0) + 1,
     generation: extra?.generation ?? 1,
-    fence: extra?.fence ?? 1,
+    fencingToken: extra?.fence ?? 1,
     tenant: extra?.tenant ?? "",
     due: Math.floor(row.due_ms),
     solo: row.solo,
@@ -152,7 +152,7 @@ export function handedOffRun(handed: {
     priority: run.priority ?? job.priority,
     attempt: 1,
     generation: 1,
-    fence: 1,
+    fencingToken: 1,
     tenant: run.tenant ?? "",
     due,
     solo: false,

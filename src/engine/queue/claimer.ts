@@ -14,7 +14,7 @@ import { forgetEndedClaims } from "../../store/claims/forget-ended.ts"
 import type { CallOptions } from "../../store/database.ts"
 import { isUncertain } from "../../store/database-error.ts"
 import { findLowWater } from "../../store/low-water/find.ts"
-import { publishLowWater } from "../../store/low-water/publish.ts"
+import { recordLowWater } from "../../store/low-water/record.ts"
 import { claimRuns } from "../../store/runs/claim.ts"
 import { lookAround } from "../../store/runs/look.ts"
 import type { Statement } from "../../store/statement.ts"
@@ -46,9 +46,9 @@ export interface Claimer {
   /** Takes away the notes of claims that have ended, if there are many. */
   readonly forgetEnded: () => Promise<void>
   /** Whether it is far from where it last said how far it has come. */
-  readonly isPublishDue: () => boolean
+  readonly isLowWaterDue: () => boolean
   /** Says how far it has come, for those who start after it. */
-  readonly publish: () => Promise<void>
+  readonly recordLowWater: () => Promise<void>
   /** Asks for nothing more, not even by what waits for a connection. */
   readonly close: () => void
 }
@@ -102,7 +102,7 @@ const BUSY_REST: Readonly<Record<Swept, (restMs: number) => number>> = {
 const FIRST_SWEEP_MS = 15_000
 /** What is worth telling those who start: so many runs further, and not more often than this. */
 const MANY_TAKEN = 1_000
-const PUBLISH_EVERY_MS = 5_000
+const RECORD_EVERY_MS = 5_000
 /** So that low priorities are never starved, every so many claims begin with them. */
 const LOWEST_FIRST_EVERY = 16
 
@@ -124,7 +124,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   let isLeaseLive = true
   /** Runs, since it was last said how far this claimer has come. */
   let takenSince = 0
-  let publishAtMs = 0
+  let recordAtMs = 0
   const closed = new AbortController()
   const call = { unless: closed.signal }
   const patiently = { ...call, deadlineMs: WALK_DEADLINE_MS }
@@ -272,19 +272,19 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         if (!closed.signal.aborted) throw error
       })
     },
-    isPublishDue: () => takenSince >= MANY_TAKEN && monotonicMs() >= publishAtMs,
-    publish: async () => {
+    isLowWaterDue: () => takenSince >= MANY_TAKEN && monotonicMs() >= recordAtMs,
+    recordLowWater: async () => {
       const { lanes: reached, late, rank: clock } = lanes.reached()
       if (takenSince === 0 || reached.length === 0) return
       takenSince = 0
-      publishAtMs = monotonicMs() + PUBLISH_EVERY_MS
+      recordAtMs = monotonicMs() + RECORD_EVERY_MS
       const ranks = {
         solos: reached.map(({ solo }) => solo),
         priorities: reached.map(({ priority }) => priority),
         ranks: reached.map(({ rank }) => rank),
       }
-      const patience = { deadlineMs: PUBLISH_EVERY_MS }
-      await database.run(publishLowWater, { pool, jobs: names, ...ranks, late, clock }, patience)
+      const patience = { deadlineMs: RECORD_EVERY_MS }
+      await database.run(recordLowWater, { pool, jobs: names, ...ranks, late, clock }, patience)
     },
     close: () => closed.abort(),
   }

@@ -10,7 +10,7 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { type CancelledBy, cancelledReason, replaceReason } from "../attempts/abort-reasons.ts"
 import type { RunningAttempt } from "../attempts/attempt.ts"
 import type { Executor, ExecutorParts } from "../attempts/executor.ts"
-import { createBeside } from "../background-task.ts"
+import { createBackgroundTask } from "../background-task.ts"
 import { createBell, type Loop } from "../loop.ts"
 import type { Lease } from "../process/lease.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
@@ -19,7 +19,7 @@ import type { Claimer, Wanted } from "./claimer.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createPrefetch } from "./prefetch.ts"
 
-export interface Worker extends Loop {
+export interface PoolLoop extends Loop {
   readonly pool: string
   /** Something became ready here; `undefined`: something may have been missed. */
   readonly wake: (lane: ReadyLane | undefined) => void
@@ -36,7 +36,7 @@ export interface Worker extends Loop {
   /** Resolves when no sweep is under way. */
   readonly swept: () => Promise<void>
   /** Says how far it has come, for those who start when this process has ended. */
-  readonly publish: () => Promise<void>
+  readonly recordLowWater: () => Promise<void>
   /** Resolves when everything in store has been started that can be. */
   readonly begun: () => Promise<void>
   /** Whether a run is here, started or not. */
@@ -64,7 +64,7 @@ export interface Reservation {
   readonly cancel: () => void
 }
 
-export interface WorkerParts {
+export interface PoolLoopParts {
   readonly runtime: Runtime
   readonly pool: string
   readonly jobs: ReadonlyMap<string, AnyJob>
@@ -93,13 +93,13 @@ const SLICE = 100
 /** When nothing may be started, whoever makes that possible rings; this is for when they forget. */
 const CLOSED_REST_MS = 50
 
-export function createWorker(parts: WorkerParts): Worker {
+export function createPoolLoop(parts: PoolLoopParts): PoolLoop {
   const { runtime, pool, jobs, lease, claims, claimer } = parts
   const { monotonicMs } = runtime
   const bell = createBell(runtime)
   const prefetch = createPrefetch(monotonicMs)
-  const sweeps = createBeside(bell.ring)
-  const publishing = createBeside(bell.ring)
+  const sweeps = createBackgroundTask(bell.ring)
+  const recording = createBackgroundTask(bell.ring)
   const executor = parts.createExecutor({ onFree: goOn, onLeft })
   const { free } = executor
   /** Claimed, waiting for a slot. The last one starts first. */
@@ -124,14 +124,14 @@ export function createWorker(parts: WorkerParts): Worker {
 
   async function tick(): Promise<number> {
     sweeps.tell()
-    publishing.tell()
+    recording.tell()
     giveBackOld()
     startFromStore()
     isHeldUp = !executor.isOpen()
     if (isHeldUp) return CLOSED_REST_MS
     await claimer.resolveDoubts()
     await claimer.forgetEnded()
-    if (claimer.isPublishDue()) publishing.begin(claimer.publish)
+    if (claimer.isLowWaterDue()) recording.begin(claimer.recordLowWater)
     const ahead = prefetch.target()
     const solos = slotsForSolos()
     const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))
@@ -327,7 +327,7 @@ export function createWorker(parts: WorkerParts): Worker {
   }
 
   return {
-    name: `worker ${pool}`,
+    name: `pool ${pool}`,
     bell,
     pool,
     // One at a time, whoever asks: two would count the same free slots.
@@ -377,7 +377,7 @@ export function createWorker(parts: WorkerParts): Worker {
     isBusy: () => executor.isBusy() || (sliced > 0 && store.length > 0),
     inStore: () => store.length,
     swept: sweeps.ended,
-    publish: claimer.publish,
+    recordLowWater: claimer.recordLowWater,
     begun: async () => {
       while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
     },

@@ -12,7 +12,7 @@ import type { CallOptions } from "../../store/database.ts"
 import { nextDue } from "../../store/runs/next-due.ts"
 import { promoteRuns } from "../../store/runs/promote.ts"
 import type { InstantMs } from "../../time/instant.ts"
-import { createBeside } from "../background-task.ts"
+import { createBackgroundTask } from "../background-task.ts"
 import { createBell, type Loop } from "../loop.ts"
 import type { ReadyLane } from "./lane.ts"
 import { restAfter, WALK_DEADLINE_MS } from "./sweep-pace.ts"
@@ -49,7 +49,7 @@ const LAST_MS = 253_402_300_799_000
 export function createPromoter({ runtime, onReady, onParked }: PromoterParts): Promoter {
   const { database, monotonicMs } = runtime
   const bell = createBell(runtime)
-  const sweeps = createBeside(bell.ring)
+  const sweeps = createBackgroundTask(bell.ring)
   const lowWater = createLowWater()
   let hasBegun = false
   let sweepAtMs = 0

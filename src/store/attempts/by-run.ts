@@ -5,7 +5,7 @@
  * id: what is not found since then is looked for once more, everywhere. So a clock that is wrong costs time and
  * changes no answer.
  */
-import type { Database, Lane } from "../database.ts"
+import type { ConnectionClass, Database } from "../database.ts"
 import type { Statement } from "../statement.ts"
 import { earliestEnd } from "./earliest-end.ts"
 import { findEnd } from "./find-end.ts"
@@ -35,17 +35,21 @@ export async function findEnds(database: Database, ids: readonly string[]): Prom
 export async function findSettledRuns(
   database: Database,
   claims: readonly ClaimOfRun[],
-  lane: Lane = "work",
+  connection: ConnectionClass = "work",
 ): Promise<SettledRun[]> {
   const paramsOf = (pairs: readonly ClaimOfRun[]) => ({
     ids: pairs.map(({ id }) => id),
     claims: pairs.map(({ claim }) => claim),
   })
   const { ids } = paramsOf(claims)
-  const found = await database.run(findSettled, { ...paramsOf(claims), since: earliestEnd(ids) }, { lane })
+  const found = await database.run(
+    findSettled,
+    { ...paramsOf(claims), since: earliestEnd(ids) },
+    { connection },
+  )
   const missing = new Set(without(ids, found))
   const pairs = claims.filter(({ id }) => missing.has(id))
-  const rest = pairs.length === 0 ? [] : await database.run(findSettled, paramsOf(pairs), { lane })
+  const rest = pairs.length === 0 ? [] : await database.run(findSettled, paramsOf(pairs), { connection })
   return [...found, ...rest]
 }
 

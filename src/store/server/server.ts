@@ -2,10 +2,18 @@
 import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
-import type { CallOptions, Database, Lane, Transaction } from "../database.ts"
+import type { CallOptions, ConnectionClass, Database, Transaction } from "../database.ts"
 import { closedError, deadlineError, isPassing } from "../database-error.ts"
 import { withDeadline } from "../deadline.ts"
-import { PLANNED, type Plan, resolveNames, type Statement, unsetOn, type Word, wordOf } from "../statement.ts"
+import {
+  PLANNED,
+  type Plan,
+  resolveNames,
+  type Statement,
+  unsetOn,
+  type WakeUp,
+  wakeUpOf,
+} from "../statement.ts"
 import type { Answer, Command } from "./command.ts"
 import { type Connection, connect } from "./connection.ts"
 import { createNotifications } from "./listener.ts"
@@ -81,11 +89,11 @@ export function openServer(host: Host, options: ServerOptions): Database {
           keep: 0,
           others: { pools: () => [work], isUrgent: false },
         })
-  const pools: Record<Lane, Pool> = { work, vital, handler }
+  const pools: Record<ConnectionClass, Pool> = { work, vital, handler }
   const notifications = createNotifications(host, url, dial, onRefused)
   const texts = new Map<string, string>()
 
-  function commandOf({ name, text: textIn, values }: Word): Command {
+  function commandOf({ name, text: textIn, values }: WakeUp): Command {
     let text = texts.get(name)
     if (text === undefined) {
       text = textIn(schema)
@@ -95,7 +103,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
   }
 
   async function run<P, R>(statement: Statement<P, R>, params: P, call: CallOptions = {}): Promise<R[]> {
-    const command = commandOf(wordOf(statement, params))
+    const command = commandOf(wakeUpOf(statement, params))
     const deadlineAtMs = host.monotonicMs() + (call.deadlineMs ?? DEFAULTS.deadlineMs)
     let losses = 0
     for (let failures = 0; ; failures += 1) {
@@ -127,7 +135,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
         deadlineMs,
         deadlineAtMs,
         locksWithinMs: call.locksWithinMs,
-        isForHandlers: call.lane === "handler",
+        isForHandlers: call.connection === "handler",
       })
       const onLate = () => {
         connection.destroy()
@@ -142,7 +150,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
       const result = await body({
         run: (statement, params) =>
           session.attempt(async () => {
-            const answer = await session.send(commandOf(wordOf(statement, params)), statement.plan)
+            const answer = await session.send(commandOf(wakeUpOf(statement, params)), statement.plan)
             return statement.read(answer.columns, answer.rows)
           }),
         query: (text, values) => session.attempt(() => session.query(text, values)),
@@ -188,7 +196,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
     use: (connection: Connection) => Promise<T>,
   ): Promise<T> {
     try {
-      return await pools[call.lane ?? "work"].lend(deadlineAtMs, use)
+      return await pools[call.connection ?? "work"].lend(deadlineAtMs, use)
     } catch (error) {
       if (error instanceof DatabaseError && error.sqlState === "25006") {
         for (const pool of Object.values(pools)) pool.evict()

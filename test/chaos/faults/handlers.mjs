@@ -59,7 +59,7 @@ export const createJobs = ({ name, record, rest, say }) => {
       retry: { attempts: 5, delay: 20 },
       run: recordHandler(record, async ({ ms }, ctx) => {
         // Whoever gets it next has an easier life.
-        const untilMs = performance.now() + (ctx.fence > 1 ? 0 : ms)
+        const untilMs = performance.now() + (ctx.fencingToken > 1 ? 0 : ms)
         while (performance.now() < untilMs);
         return process.pid
       }),

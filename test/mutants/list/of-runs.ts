@@ -147,7 +147,7 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/queue/claimed-run.ts",
-        find: "    fence: extra?.fence ?? 1,\n",
+        find: "    fencingToken: extra?.fence ?? 1,\n",
         replace: "    fence: 1,\n",
       },
     ],
@@ -314,7 +314,7 @@ export const OF_RUNS: readonly Mutant[] = [
         file: "src/engine/attempts/attempt-transaction.ts",
         find: "const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))",
         replace:
-          'const [row] = await database.run(completionOf([end]), completeParams(runtime, identity, [end]), { lane: "vital" })',
+          'const [row] = await database.run(completionOf([end]), completeParams(runtime, identity, [end]), { connection: "vital" })',
       },
     ],
     shownBy: sim(),

@@ -1,6 +1,6 @@
 /** One simulated process: it lives, dies, is paused and is started again with empty memory. */
 import { createApplication } from "../../../src/api/application.ts"
-import { type Carillon, publish } from "../../../src/api/carillon.ts"
+import { type Carillon, createFacade } from "../../../src/api/carillon.ts"
 import { type CarillonOptions, resolveOptions } from "../../../src/api/options.ts"
 import { DatabaseError } from "../../../src/errors.ts"
 import type { AnyJob } from "../../../src/job/define.ts"
@@ -124,7 +124,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
     application.events.subscribe((event) => {
       if (isAlive()) parts.onEvent(event)
     })
-    const carillon = publish(host, application)
+    const carillon = createFacade(host, application)
     const begun: Life = {
       pid,
       host,

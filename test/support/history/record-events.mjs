@@ -26,7 +26,7 @@ export function recordHandler(record, handler) {
     const fence = fenceOf({ run: ctx.runId, attemptId: ctx.attemptId })
     const told = () => record("abort", { ...fence, reason: ctx.signal.reason?.code ?? "unknown" })
     ctx.signal.addEventListener("abort", told, { once: true })
-    record("effect", { ...fence, key: ctx.idempotencyKey, fence: ctx.fence })
+    record("effect", { ...fence, key: ctx.idempotencyKey, fence: ctx.fencingToken })
     try {
       const value = await handler(input, ctx)
       record("end", { ...fence, outcome: outcomeOf(value) })

@@ -33,7 +33,7 @@ export function createRenewer(
   { leaseMs, renewEveryMs }: LeaseTimes,
 ): Renewer {
   const { database } = runtime
-  const call = { lane: "vital", deadlineMs: renewEveryMs } as const
+  const call = { connection: "vital", deadlineMs: renewEveryMs } as const
   // What lives in one process moves nowhere.
   let mayAsk = database.abilities.processes
   return {

@@ -189,18 +189,18 @@ describeEngines(
 
     describe("a claimer that starts", () => {
       /** One that has taken and passed a run says how far it has come. */
-      async function publishedBy(parts: Stage, ...jobs: string[]) {
+      async function lowWaterOf(parts: Stage, ...jobs: string[]) {
         const first = parts.newClaimer(...jobs)
         await insert(parts.database, {})
         await parts.goThrough(first)
         await parts.goThrough(first)
         await parts.goThrough(first)
-        await first.publish()
+        await first.recordLowWater()
       }
 
       it("begins where the last one has come to, and finds by a sweep what is below", async () => {
         const parts = await stageOn(engine, { knowsLane: false })
-        await publishedBy(parts, "greet")
+        await lowWaterOf(parts, "greet")
         await parts.addAtTheBottom()
         const second = parts.newClaimer("greet")
         expect(await parts.found(second)).toBe(0)
@@ -211,7 +211,7 @@ describeEngines(
 
       it("begins at the bottom where nobody has said how far it has come", async () => {
         const { newClaimer, addAtTheBottom, found, claimer } = await stageOn(engine)
-        await claimer.publish()
+        await claimer.recordLowWater()
         await addAtTheBottom()
         expect(await found(newClaimer("greet"))).toBe(1)
       })
@@ -222,14 +222,14 @@ describeEngines(
         ["jobs that the last one did not know", ["greet"], ["greet", "part"], 1],
       ])("and knows %s", async (_, jobsOfFirst, jobsOfSecond, count) => {
         const parts = await stageOn(engine, { knowsLane: false })
-        await publishedBy(parts, ...jobsOfFirst)
+        await lowWaterOf(parts, ...jobsOfFirst)
         await parts.addAtTheBottom()
         expect(await parts.found(parts.newClaimer(...jobsOfSecond))).toBe(count)
       })
 
       it("trusts nobody who has come further than now", async () => {
         const parts = await stageOn(engine, { knowsLane: false })
-        await publishedBy(parts, "greet")
+        await lowWaterOf(parts, "greet")
         const future = "9000000000000000000"
         await execute(parts.database, `update {low_water} set ranks = array[${future}], clock = ${future}`)
         await insert(parts.database, {})
@@ -240,31 +240,31 @@ describeEngines(
     describe("how far a claimer has come", () => {
       it("is worth saying when it has taken many runs, not more often than every five seconds, and when it ends", async () => {
         const { claimer, database, time } = await stageOn(engine, { knowsLane: false })
-        const published = () => database.count("low-water/publish")
+        const recorded = () => database.count("low-water/record")
         const takeMany = async (count: number) => {
           await insert(database, ...Array(count).fill({}))
           expect((await claimer.claim({ ...WANTED, limit: count })).runs).toHaveLength(count)
           // What is open at a look may hold the mark back until the look after it.
           for (const _ of [1, 2, 3]) await claimer.search(WANTED)
         }
-        await claimer.publish()
-        expect(published()).toBe(0)
+        await claimer.recordLowWater()
+        expect(recorded()).toBe(0)
         await takeMany(999)
-        expect(claimer.isPublishDue()).toBe(false)
+        expect(claimer.isLowWaterDue()).toBe(false)
         await takeMany(1)
-        expect(claimer.isPublishDue()).toBe(true)
-        await claimer.publish()
+        expect(claimer.isLowWaterDue()).toBe(true)
+        await claimer.recordLowWater()
         await takeMany(1_000)
-        expect(claimer.isPublishDue()).toBe(false)
+        expect(claimer.isLowWaterDue()).toBe(false)
         time.ms += 5_000
-        expect(claimer.isPublishDue()).toBe(true)
-        await claimer.publish()
-        expect(published()).toBe(2)
+        expect(claimer.isLowWaterDue()).toBe(true)
+        await claimer.recordLowWater()
+        expect(recorded()).toBe(2)
         await takeMany(1)
-        expect(claimer.isPublishDue()).toBe(false)
-        await claimer.publish()
-        await claimer.publish()
-        expect(published()).toBe(3)
+        expect(claimer.isLowWaterDue()).toBe(false)
+        await claimer.recordLowWater()
+        await claimer.recordLowWater()
+        expect(recorded()).toBe(3)
         expect(await rowsOf(database, "select pool, jobs from {low_water}")).toEqual([
           { pool: "default", jobs: ["greet"] },
         ])

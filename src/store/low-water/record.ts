@@ -9,8 +9,8 @@ import { statement } from "../statement.ts"
  * Locks: the rows it writes and removes.
  * Index: the primary key.
  */
-export const publishLowWater = statement({
-  name: "low-water/publish",
+export const recordLowWater = statement({
+  name: "low-water/record",
   params: {
     pool: text,
     jobs: list(text),

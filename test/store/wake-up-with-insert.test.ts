@@ -3,7 +3,7 @@ import { Socket } from "node:net"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { int, text } from "../../src/store/codec.ts"
 import type { Database } from "../../src/store/database.ts"
-import { statement, type Word, wordOf } from "../../src/store/statement.ts"
+import { statement, type WakeUp, wakeUpOf } from "../../src/store/statement.ts"
 import { describeEngines } from "../support/engines.ts"
 import { createGate } from "../support/gate.ts"
 import { execute, hold, rowsOf, untilBlocked } from "../support/sql.ts"
@@ -16,7 +16,7 @@ const addNote = statement({
 })
 
 /** A word, and when it has ended. */
-function spoken(word: Word) {
+function spoken(word: WakeUp) {
   const ended = createGate()
   return { behind: { ...word, onEnd: ended.open }, ended: ended.opened }
 }
@@ -44,7 +44,7 @@ describeEngines("a statement with a word behind it", (engine) => {
       returns: {},
       sql: "select pg_notify(@channel, (select string_agg(note, ' ') from {notes}))",
     })
-    const { behind } = spoken(wordOf(tell, { channel: "words" }))
+    const { behind } = spoken(wakeUpOf(tell, { channel: "words" }))
     await database.run(addNote, { note: "a" }, { behind })
     await isHeard.opened
     expect(heard).toEqual(["a"])
@@ -54,7 +54,7 @@ describeEngines("a statement with a word behind it", (engine) => {
   it.skipIf(engine.lacks.includes("connections"))("goes out in one write with it", async () => {
     const database = await withNotes()
     const say = async (note: string) => {
-      const { behind, ended } = spoken(wordOf(addNote, { note: `${note}, told` }))
+      const { behind, ended } = spoken(wakeUpOf(addNote, { note: `${note}, told` }))
       await database.run(addNote, { note }, { behind })
       await ended
     }
@@ -83,7 +83,7 @@ describeEngines("a statement with a word behind it", (engine) => {
       returns: { no: int },
       sql: "select 1 / 0 as no",
     })
-    const [first, second] = [spoken(wordOf(fail, {})), spoken(wordOf(fail, {}))]
+    const [first, second] = [spoken(wakeUpOf(fail, {})), spoken(wakeUpOf(fail, {}))]
     await database.run(addNote, { note: "a" }, first)
     await first.ended
     const again = database.run(addNote, { note: "a" }, second)
@@ -96,7 +96,7 @@ describeEngines("a statement with a word behind it", (engine) => {
     const database = await withNotes()
     await database.run(addNote, { note: "held" })
     const held = await hold(database, "delete from {notes} where note = 'held'")
-    const clash = spoken(wordOf(addNote, { note: "held" }))
+    const clash = spoken(wakeUpOf(addNote, { note: "held" }))
     await database.run(addNote, { note: "a" }, clash)
     await untilBlocked(database)
     await held.release()
