@@ -137,10 +137,10 @@ export const OF_PROCESSES: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/engine.ts",
-        find: "    claiming.abort()\n    for (const worker of workers) worker.close()\n",
+        find: "    claiming.abort()\n    for (const poolLoop of poolLoops) poolLoop.close()\n",
         replace:
           "    void runtime.sleep(3_000).then(() => {\n      claiming.abort()\n" +
-          "      for (const worker of workers) worker.close()\n    })\n",
+          "      for (const poolLoop of poolLoops) poolLoop.close()\n    })\n",
       },
     ],
     shownBy: sim(),
