@@ -132,7 +132,7 @@ describe("a handler that throws", () => {
 
   it.each([
     ["a text", "just words", "just words"],
-    ["nothing", undefined, "null"],
+    ["nothing", undefined, "undefined"],
     ["an object", { why: "so" }, '{"why":"so"}'],
     ["a number", 42, "42"],
   ])("%s has failed with what can be said of it", async (_, thrown, message) => {

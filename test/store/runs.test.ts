@@ -101,8 +101,16 @@ describeEngines("runs that are claimed", (engine) => {
         missed: null,
         last: null,
       },
-      ...{ cause: "failed", schedule: "s", occurrence: "2026-03-01T09:00:00+00:00" },
-      ...{ tenant: "ada", attempt: 0, generation: 1, fence: 1, recordedStart: false, late: false },
+      ...{ cause: "failed", schedule: "s", scheduleName: null, occurrence: "2026-03-01T09:00:00+00:00" },
+      ...{
+        tenant: "ada",
+        attempt: 0,
+        generation: 1,
+        fence: 1,
+        recordedStart: false,
+        late: false,
+        limited: false,
+      },
     })
   })
 
