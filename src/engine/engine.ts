@@ -10,6 +10,7 @@ import { createExecutor } from "./attempts/executor.ts"
 import { createProgressWriter } from "./attempts/progress.ts"
 import { createResults, type Results } from "./attempts/results.ts"
 import { createSettler } from "./attempts/settler.ts"
+import { createTellEffects, type TellEffects } from "./effects.ts"
 import { createEnqueuer, type Enqueuer } from "./enqueue/enqueuer.ts"
 import { createVisibility, type Visibility } from "./enqueue/visibility.ts"
 import { type Loop, runLoop } from "./loop.ts"
@@ -74,6 +75,8 @@ export interface Engine {
   readonly reconciler: Loop
   readonly upkeep: Upkeep
   readonly growth: Loop
+  /** Tells the effects of an operation, after its commit. */
+  readonly tell: TellEffects
   /** Other runs have taken the places of these. */
   readonly displaced: (displaced: readonly Displaced[]) => void
   /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
@@ -243,6 +246,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const isOpen = () => opening !== undefined
   const poolCheck = createPoolCheck({ runtime, events, served: config.pools, isOpen })
   const enqueuer = createEnqueuer(runtime, doubts, wakeups.announcement)
+  const tell = createTellEffects({ events, wakeups, admissions, results, mover })
 
   function displaced(runs: readonly Displaced[]): void {
     for (const { run, isRunning, message } of runs) {
@@ -352,6 +356,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     upkeep,
     growth,
     displaced,
+    tell,
     jobs: config.jobs,
     open,
     start,

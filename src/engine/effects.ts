@@ -1,0 +1,73 @@
+/**
+ * What a committed change means for the loops of this process, of other processes, and for callers that wait.
+ *
+ * An operation returns its effects as a value. After the commit, and never before, one function tells them. Losing one
+ * delays a run until a loop looks by itself; it never loses the run.
+ */
+import type { CarillonEvent, Events } from "../observe/events.ts"
+import type { CancelledBy } from "./attempts/abort-reasons.ts"
+import type { Results } from "./attempts/results.ts"
+import type { FinishedRun } from "./attempts/settler.ts"
+import type { Wakeups } from "./process/wakeups.ts"
+import type { Admissions } from "./queue/admissions.ts"
+import type { ReadyLane } from "./queue/lane.ts"
+import type { Mover } from "./queue/mover.ts"
+import { DISPLACED_CODE, type Displaced } from "./schedules/displace.ts"
+
+export interface Effects {
+  /** Lanes in which runs became ready. `isTold`: the insert itself has told other processes. */
+  readonly ready?: readonly (ReadyLane & { readonly isTold?: boolean })[]
+  /** A run now waits for its time. */
+  readonly hasWaiting?: boolean
+  /** Keys of limits under which a run waits, or under which there is room. */
+  readonly admit?: readonly string[]
+  /** Runs wait under limits whose keys the statement does not name: the sweep finds them. */
+  readonly hasParked?: boolean
+  /** Running runs that an operator cancelled. */
+  readonly cancelling?: readonly { readonly run: string; readonly by: CancelledBy }[]
+  /** Runs that a newer run of their schedule replaced. */
+  readonly displaced?: readonly Displaced[]
+  /** Runs that ended without an attempt. */
+  readonly ended?: readonly FinishedRun[]
+  /** A schedule may be due earlier than the scheduler knows. */
+  readonly isRescheduled?: boolean
+  /** A job or pool was paused or resumed. */
+  readonly pause?: "paused" | "resumed"
+  readonly events?: readonly CarillonEvent[]
+}
+
+export type TellEffects = (effects: Effects) => void
+
+export interface EffectParts {
+  readonly events: Events
+  readonly wakeups: Wakeups
+  readonly admissions: Admissions
+  readonly results: Results
+  readonly mover: Mover
+}
+
+export function createTellEffects({ events, wakeups, admissions, results, mover }: EffectParts): TellEffects {
+  function tellDisplaced({ run, isRunning, message }: Displaced): void {
+    if (isRunning) wakeups.replaced(run)
+    else {
+      const error = { code: DISPLACED_CODE, message, stack: null }
+      results.tell({ id: run, state: "cancelled", result: null, error })
+    }
+  }
+
+  return (effects) => {
+    const { ready = [], admit = [], cancelling = [], displaced = [], ended = [] } = effects
+    for (const { isTold = false, ...lane } of ready) wakeups.ready(lane, { isTold })
+    if (effects.hasWaiting) wakeups.waiting()
+    for (const { run, by } of cancelling) wakeups.cancelled(run, by)
+    for (const each of displaced) tellDisplaced(each)
+    for (const finished of ended) results.tell(finished)
+    const keys = [...admit, ...displaced.flatMap((each) => each.keys)]
+    if (keys.length > 0) admissions.admit(keys)
+    if (effects.hasParked) admissions.bell.ring()
+    if (effects.isRescheduled) wakeups.rescheduled()
+    if (effects.pause !== undefined) mover.bell.ring()
+    if (effects.pause === "resumed") wakeups.resumed()
+    for (const event of effects.events ?? []) events.emit(event)
+  }
+}
