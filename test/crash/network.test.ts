@@ -71,7 +71,7 @@ describe("when an answer is lost", () => {
     const { proxy, carillon, job, executed, failures } = await behindFaultyNetwork({ slots: 10 })
     await carillon.start()
     // Only a claim answers with seven rows; if it did so in two goes, once more.
-    for (let tries = 1; failures("worker default") === 0; tries += 1) {
+    for (let tries = 1; failures("pool default") === 0; tries += 1) {
       expect(tries).toBeLessThan(20)
       proxy.cutInsteadOf("SELECT 7")
       const runs = await carillon.enqueueMany(job, Array(7).fill({ delay: 1 }))
@@ -79,7 +79,7 @@ describe("when an answer is lost", () => {
       expect(executed()).toBe(7 * tries)
       for (const run of runs) {
         const outcomes = (await carillon.attempts(run.id)).map(({ outcome }) => outcome)
-        expect(outcomes).toEqual(failures("worker default") === 0 ? ["succeeded"] : ["released", "succeeded"])
+        expect(outcomes).toEqual(failures("pool default") === 0 ? ["succeeded"] : ["released", "succeeded"])
       }
     }
   })

@@ -43,8 +43,8 @@ describeEngines(
       await stage.tick()
       await stage.settled()
       const [first, second] = contexts
-      expect(first).toMatchObject({ runId: id, tenant: "acme", tags: ["t"], attempt: 1, fence: 1 })
-      expect(second).toMatchObject({ runId: id, tenant: "acme", tags: ["t"], attempt: 2, fence: 2 })
+      expect(first).toMatchObject({ runId: id, tenant: "acme", tags: ["t"], attempt: 1, fencingToken: 1 })
+      expect(second).toMatchObject({ runId: id, tenant: "acme", tags: ["t"], attempt: 2, fencingToken: 2 })
       expect(first?.due.getTime()).toBeGreaterThan(0)
       const attempts = "select outcome, tenant, run_state from {attempts} order by finished_at"
       expect(await rowsOf(stage.database, attempts)).toEqual([

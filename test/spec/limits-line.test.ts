@@ -1,7 +1,7 @@
 /** The line under a limit: who goes on when, and that nobody in it is ever forgotten. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, Snooze } from "../../src/index.ts"
-import { breathe, counting, named, numbers } from "../support/counting.ts"
+import { breathe, counting, named, numbers, untilAborted } from "../support/counting.ts"
 import { createGate } from "../support/gate.ts"
 import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
@@ -23,9 +23,11 @@ describe("the next in line", () => {
       { attempts: 2, delay: "1h" },
     ],
     ["has been snoozed", () => Snooze("1h"), {}],
-    ["takes too long", () => new Promise(() => {}), { attempts: 2, delay: "1h" }],
+    ["takes too long", untilAborted, { attempts: 2, delay: "1h" }],
   ] as const)("goes on when the one before %s", async (_, ends, retry) => {
-    const { job, order } = counting({ retry, timeout: "30ms" }, (name) => (name === "a" ? ends() : undefined))
+    const { job, order } = counting({ retry, timeout: "30ms" }, (name, signal) =>
+      name === "a" ? ends(signal) : undefined,
+    )
     await using app = await kit.app({ jobs: [job] })
     const [, second] = await app.enqueueMany(job, named(["a", "b"]))
     await app.tick()
@@ -66,7 +68,7 @@ describe("the next in line", () => {
   })
 
   it("goes on when the one before is cancelled, whether it runs or not", async () => {
-    const { job, order } = counting({}, (name) => (name === "a" ? new Promise(() => {}) : undefined))
+    const { job, order } = counting({}, (name, signal) => (name === "a" ? untilAborted(signal) : undefined))
     await using app = await kit.app({ jobs: [job] })
     const [a, b, c] = await app.enqueueMany(job, named(["a", "b", "c"]))
     await app.tick()
@@ -123,6 +125,9 @@ describe("what is parked", () => {
     await app.stop({ grace: 0 })
     await app.restart()
     await app.drain()
+    // The handler was given up and has not returned: its place is held until the lease of its worker is over.
+    expect(order).toEqual(["0"])
+    await app.clock.advance("61s")
     expect(order).toEqual(["0", ...numbers(5)])
     await Promise.all(runs.map(({ id }) => app.result(id)))
     // Counted here: the handler that was given up at the stop never ends.

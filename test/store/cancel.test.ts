@@ -107,7 +107,7 @@ describeEngines("a run that someone cancels", (engine) => {
       run: { ...before.run, cancelling: true },
     })
     expect(await database.run(findCancelled, { lease: one.lease })).toEqual([
-      { id: one.id, is_replaced: false },
+      { id: one.id, is_replaced: false, cancelled_by: null },
     ])
     expect(await database.run(findCancelled, { lease: other.lease })).toEqual([])
     expect(await cancel(database, one.id)).toMatchObject([{ state: "running", was_cancelling: true }])

@@ -1,8 +1,9 @@
 /** An embedded server where no socket can be made: on a port of this machine, with a password that only its user can read. */
 import { execFileSync } from "node:child_process"
+import { createHash } from "node:crypto"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
-import { rename, stat } from "node:fs/promises"
+import { rename, rm, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
 import { networkInterfaces } from "node:os"
 import { join } from "node:path"
@@ -123,6 +124,10 @@ describe("a data folder whose socket is elsewhere", () => {
     const folder = await given.newFolder()
     const dataDir = await given.withCluster(join(folder, long))
     const host = given.hostWith({ tempDir: join(folder, long, "temporary") })
+    // The last resort is a folder in /tmp, and this file stands in its place.
+    const lastResort = `/tmp/carillon-${createHash("sha256").update(dataDir).digest("hex").slice(0, 12)}`
+    await writeFile(lastResort, "")
+    given.afterThisTest(() => rm(lastResort))
     const { url } = await start({ dataDir }, host)
     expect(url).toMatch(/@127\.0\.0\.1:\d+\//)
     expect(await ask(url)).toEqual(one)

@@ -3,7 +3,7 @@
 /** The first that fits counts: a full disk also damages what was being written. */
 const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
-    /no space left on device|ENOSPC|disk quota exceeded|EDQUOT/i,
+    /no space left on device|ENOSPC|disk quota exceeded|EDQUOT|check free disk space/i,
     "The disk is full. Free some space and start again; nothing that was committed is lost.",
   ],
   [

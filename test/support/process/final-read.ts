@@ -36,8 +36,9 @@ export async function readFinal(database: Database): Promise<FinalRead> {
   return row as unknown as FinalRead
 }
 
-/** What is free has its end behind it, and what is held for ever has one that does not come. */
-const FINITE_EXPIRY = "least(greatest(expires_at, 'epoch'), '9999-01-01')"
+/** A free key expired long ago, a key held for ever never expires, and the key of a live run has no expiry. */
+const FINITE_EXPIRY =
+  "case when expires_at is not null then least(greatest(expires_at, 'epoch'), '9999-01-01') end"
 
 function us(instant: string): string {
   return `(extract(epoch from ${instant}) * 1000000)::bigint`
