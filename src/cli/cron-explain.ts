@@ -16,7 +16,7 @@ export const cronExplain: Command = {
     count: { type: "string", help: "how many next and previous times (5)" },
     dialect: { type: "string", help: "posix, vixie or extended (extended)" },
     gap: { type: "string", help: "times that a clock change skips: shift, next or skip (shift)" },
-    overlap: { type: "string", help: "times that a clock change repeats: auto, first or both (auto)" },
+    fold: { type: "string", help: "times that a clock change repeats: auto, first or both (auto)" },
     output: { type: "string", short: "o", help: "text or json (text)" },
   },
   run: async (call) => {
@@ -33,8 +33,8 @@ export const cronExplain: Command = {
 function specOf({ argument, values }: CommandCall): CronSpec & { from?: string; count?: number } {
   const given = <Key extends string>(key: Key, value: unknown) =>
     value === undefined ? {} : { [key]: value }
-  const { tz, from, count, dialect, gap, overlap } = values
-  const dst = { ...given("gap", gap), ...given("overlap", overlap) }
+  const { tz, from, count, dialect, gap, fold } = values
+  const dst = { ...given("gap", gap), ...given("fold", fold) }
   return {
     cron: argument ?? "",
     ...given("timeZone", tz),

@@ -31,7 +31,7 @@ export interface Scheduled {
   /** So many runs that died in a row are enough. */
   readonly pauseAfterFailures: number | null
   /** What its runs are alone under, with those of other schedules that say the same; by itself, if it says nothing. */
-  readonly key: string | null
+  readonly overlapKey: string | null
   /** Its times depend on the rules of a zone, which may come to be others. */
   readonly isZoned: boolean
   /** What the clock of its zone reads at an instant; null for one that has no zone, or does not go by the clock there. */

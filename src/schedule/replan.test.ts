@@ -28,7 +28,7 @@ function scheduledBy(offset: number, { hours, minutes }: Times): Scheduled {
   const wall = createWallPattern(everyDays(1, 0), times)
   return {
     id: "s",
-    recurrence: createZoned(wall, zone, { gap: "shift", overlap: "auto" }),
+    recurrence: createZoned(wall, zone, { gap: "shift", fold: "auto" }),
     delays: { jitterMs: 0, spreadMs: 0 },
     policy: { misfire: { mode: "latest", withinMs: null, max: null }, overlap: "allow" },
     maxRuns: null,
@@ -36,7 +36,7 @@ function scheduledBy(offset: number, { hours, minutes }: Times): Scheduled {
     isOnce: false,
     replacesRetry: false,
     replaceGraceMs: 0,
-    key: null,
+    overlapKey: null,
     afterMs: null,
     pauseAfterFailures: null,
     isZoned: true,

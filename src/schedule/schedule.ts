@@ -223,7 +223,7 @@ function timeOfDay(ms: number): Times {
 }
 
 function dstOf({ dst }: { readonly dst?: Partial<DstPolicy> }): DstPolicy {
-  return { gap: dst?.gap ?? "shift", overlap: dst?.overlap ?? "auto" }
+  return { gap: dst?.gap ?? "shift", fold: dst?.fold ?? "auto" }
 }
 
 function boundsOf(spec: { startAt?: Date | string; endAt?: Date | string } | OnceSpec): {

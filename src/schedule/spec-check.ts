@@ -89,7 +89,7 @@ const zoned = {
   dst: optional(
     object({
       gap: optional(oneOf("shift", "next", "skip")),
-      overlap: optional(oneOf("auto", "first", "both")),
+      fold: optional(oneOf("auto", "first", "both")),
     }),
   ),
 }

@@ -17,7 +17,7 @@ import type { ScheduleSpec } from "./spec.ts"
 /** How a schedule makes its runs. What is missing is as the job says, or as the defaults do. */
 export interface ScheduleSettings extends PolicyOptions {
   readonly maxQueued?: number
-  readonly key?: string
+  readonly overlapKey?: string
   readonly pauseAfterFailures?: number
   readonly replaceGraceMs?: number
   readonly onNewOccurrence?: "replace-retry"
@@ -63,7 +63,7 @@ export function readStored(
     isOnce: "at" in spec,
     replacesRetry: settings.onNewOccurrence === "replace-retry",
     replaceGraceMs: settings.replaceGraceMs ?? DEFAULTS.replaceGraceMs,
-    key: settings.key ?? null,
+    overlapKey: settings.overlapKey ?? null,
     afterMs: "afterCompletion" in spec ? (parseDuration(spec.afterCompletion) ?? 0) : null,
     pauseAfterFailures: settings.pauseAfterFailures ?? null,
     isZoned,

@@ -156,7 +156,7 @@ function dstWarnings(schedule: Schedule, from: InstantMs): ScheduleWarning[] {
   return zone
     .changesIn(from + 1, from + YEAR_MS)
     .flatMap((change) =>
-      change.size > 0 ? gapWarning(schedule, wall, change) : overlapWarning(schedule, wall, change),
+      change.size > 0 ? gapWarning(schedule, wall, change) : foldWarning(schedule, wall, change),
     )
     .filter(({ at }) => at === undefined || schedule.covers(at.getTime()))
 }
@@ -175,13 +175,13 @@ function gapWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change):
   return [{ code: "dst-shifted", message: `${base}: it happens at ${shownAt}.`, at: toDate(at) }]
 }
 
-function overlapWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change): ScheduleWarning[] {
+function foldWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change): ScheduleWarning[] {
   const before = readingBefore(zone, change)
   const reading = wall.next(before + change.size)
   if (reading === undefined || reading >= before) return []
   const second = change.at + (reading - before - change.size)
   const base = `On ${dateOf(reading)} the clock of ${zone.id} is set back and ${timeOf(reading)} comes twice`
-  const twice = dst.overlap === "both" || (dst.overlap === "auto" && wall.everyHour)
+  const twice = dst.fold === "both" || (dst.fold === "auto" && wall.everyHour)
   if (twice && wall.everyHour) return []
   if (twice) return [{ code: "dst-doubled", message: `${base}: it happens both times.`, at: toDate(second) }]
   return [

@@ -18,7 +18,7 @@ import { type Change, LARGEST_SHIFT_MS, type Zone } from "./zone.ts"
 /** What happens to wall times that a clock change leaves out or repeats. */
 export interface DstPolicy {
   /**
-   * What becomes of times that a clock set forward skips.
+   * What happens to a time that does not exist when the clock is set forward.
    *
    * - `"shift"`: they happen as much later as the clock was moved: 02:30 at 03:30.
    * - `"next"`: they happen together at the moment of the change: 02:30 at 03:00.
@@ -28,7 +28,7 @@ export interface DstPolicy {
    */
   readonly gap: "shift" | "next" | "skip"
   /**
-   * What becomes of times that a clock set back repeats.
+   * What happens to a time that occurs twice when the clock is set back.
    *
    * - `"auto"`: once, on the first pass, unless the schedule runs in every hour of the day.
    * - `"first"`: once, on the first pass.
@@ -36,14 +36,14 @@ export interface DstPolicy {
    *
    * @default "auto"
    */
-  readonly overlap: "auto" | "first" | "both"
+  readonly fold: "auto" | "first" | "both"
 }
 
 /** How far one look at the zone reaches. */
 const WINDOW_MS = 100 * 86_400_000
 
 export function createZoned(pattern: WallPattern, zone: Zone, dst: DstPolicy): Recurrence {
-  const twice = dst.overlap === "both" || (dst.overlap === "auto" && pattern.everyHour)
+  const twice = dst.fold === "both" || (dst.fold === "auto" && pattern.everyHour)
 
   function next(after: InstantMs): InstantMs | undefined {
     let at = Math.floor(after / SECOND_MS) * SECOND_MS + SECOND_MS

@@ -206,9 +206,9 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
 
   it("does not run beside that of another schedule with the same key", async () => {
     const { said, create, now, fires, end } = await stage()
-    await create({ overlap: "queue", key: "k" })
-    await create({ name: "t", overlap: "queue", key: "k", cron: "15 * * * *" })
-    await create({ name: "u", overlap: "queue", key: "other", cron: "15 * * * *" })
+    await create({ overlap: "queue", overlapKey: "k" })
+    await create({ name: "t", overlap: "queue", overlapKey: "k", cron: "15 * * * *" })
+    await create({ name: "u", overlap: "queue", overlapKey: "other", cron: "15 * * * *" })
     await now("09:10")
     await now("09:15")
     expect(said).toEqual(["09:10 began", "09:15 began"])
@@ -234,7 +234,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     async function pausedBetween(target: { job: string } | { pool: string }) {
       began.length = 0
       const app = await kit.app({ jobs: [failing, other], at: "2026-03-02T09:00Z", lease: "1d" })
-      const both = { overlap: "queue", key: "k" } as const
+      const both = { overlap: "queue", overlapKey: "k" } as const
       await app.schedules.create({ ...both, name: "f", cron: "10 9 2 3 *", job: failing })
       await app.schedules.create({ ...both, name: "o", cron: "15 10 2 3 *", job: other })
       await app.clock.set(at("09:10"))

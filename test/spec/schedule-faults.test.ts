@@ -104,8 +104,8 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
 
   it("of different tenants never share a key, whatever they call it", async () => {
     const { app, create, said, now, gate } = await stage()
-    await create({ tenant: "a", key: "b:c", overlap: "queue", input: "waits" })
-    await create({ tenant: "a:b", key: "c", overlap: "replace", input: "waits" })
+    await create({ tenant: "a", overlapKey: "b:c", overlap: "queue", input: "waits" })
+    await create({ tenant: "a:b", overlapKey: "c", overlap: "replace", input: "waits" })
     await now("09:10")
     expect(said).toEqual(["09:10", "09:10"])
     gate.open()
@@ -114,8 +114,8 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
 
   it("with a key in common wait for each other, and none takes what another has in line", async () => {
     const { app, create, now, fires, gate } = await stage()
-    await create({ name: "q", key: "k", misfire: "all", overlap: "queue", input: "waits" })
-    await create({ name: "c", key: "k", overlap: "collapse", input: "waits" }, { cron: "25 * * * *" })
+    await create({ name: "q", overlapKey: "k", misfire: "all", overlap: "queue", input: "waits" })
+    await create({ name: "c", overlapKey: "k", overlap: "collapse", input: "waits" }, { cron: "25 * * * *" })
     for (const time of ["09:10", "09:20", "09:25"]) await now(time)
     expect(await fires("q")).toEqual(["09:10 fired", "09:20 fired"])
     gate.open()

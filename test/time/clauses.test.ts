@@ -76,8 +76,8 @@ describe("a time that a clock set back repeats", () => {
   it("happens once if 23 hours are asked for, and twice if asked to", () => {
     const hours = newYork("30 0-22 * * *")
     expect(take(hours, AUTUMN, 3)).toEqual(["2024-11-03T04:30Z", "2024-11-03T05:30Z", "2024-11-03T07:30Z"])
-    expect(take({ ...hours, dst: { overlap: "both" } }, AUTUMN, 3).at(-1)).toBe("2024-11-03T06:30Z")
-    expect(take(newYork("30 * * * *", { overlap: "first" }), AUTUMN, 3).at(-1)).toBe("2024-11-03T07:30Z")
+    expect(take({ ...hours, dst: { fold: "both" } }, AUTUMN, 3).at(-1)).toBe("2024-11-03T06:30Z")
+    expect(take(newYork("30 * * * *", { fold: "first" }), AUTUMN, 3).at(-1)).toBe("2024-11-03T07:30Z")
   })
 })
 
@@ -312,7 +312,7 @@ describe("a year of downtime", () => {
           steps += 1
         })
         const zone = timeZone === "UTC" ? UTC : readSchedule({ cron, timeZone }).zone
-        const zoned = createZoned(createWallPattern(days, parsed), zone, { gap: "shift", overlap: "auto" })
+        const zoned = createZoned(createWallPattern(days, parsed), zone, { gap: "shift", fold: "auto" })
         const now = Date.parse("2026-01-01T00:00Z")
         const latest = zoned.previous(now)
         const missed = zoned.count(now - 365 * 86_400_000, now)

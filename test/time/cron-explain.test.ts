@@ -26,7 +26,7 @@ describe("carillon cron explain", () => {
 
   it("tells a program the same as JSON", async () => {
     const { code, output } = await explain(
-      ..."30 2 * * *|--tz|Europe/Oslo|--from|2026-03-28T12:00Z|--count|1|--gap|skip|--overlap|both|-o|json".split(
+      ..."30 2 * * *|--tz|Europe/Oslo|--from|2026-03-28T12:00Z|--count|1|--gap|skip|--fold|both|-o|json".split(
         "|",
       ),
     )

@@ -15,7 +15,7 @@ import { createOracle, oracleZone } from "./oracle.ts"
 import { expandFields } from "./oracle-fields.ts"
 
 const DAY = 86_400_000
-const DST = { gap: "shift", overlap: "auto" } as const
+const DST = { gap: "shift", fold: "auto" } as const
 
 const anyMoment = fc.oneof(anyPlace, ...NASTY_PLACES.map(near))
 

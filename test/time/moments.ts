@@ -97,5 +97,5 @@ export const anyPlace: fc.Arbitrary<Place> = fc.constantFrom(...ALL_ZONES).chain
 
 export const anyDst = fc.record({
   gap: fc.constantFrom("shift" as const, "shift" as const, "next" as const, "skip" as const),
-  overlap: fc.constantFrom("auto" as const, "auto" as const, "first" as const, "both" as const),
+  fold: fc.constantFrom("auto" as const, "auto" as const, "first" as const, "both" as const),
 })

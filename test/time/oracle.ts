@@ -18,7 +18,7 @@ export interface OracleRule {
   readonly fields: OracleFields
   readonly zone: OracleZone
   readonly gap: "shift" | "next" | "skip"
-  readonly overlap: "auto" | "first" | "both"
+  readonly fold: "auto" | "first" | "both"
   /** Whether a date is left out, by the date that the clock shows at the instant. */
   readonly isExcluded?: (day: number) => boolean
 }
@@ -44,14 +44,14 @@ export function oracleZone(name: string): OracleZone {
 export function cronOracle(
   text: string,
   timeZone: string,
-  dst: Pick<OracleRule, "gap" | "overlap"> = { gap: "shift", overlap: "auto" },
+  dst: Pick<OracleRule, "gap" | "fold"> = { gap: "shift", fold: "auto" },
 ): Oracle {
   return createOracle({ fields: expandFields(text), zone: oracleZone(timeZone), ...dst })
 }
 
 export function createOracle(rule: OracleRule): Oracle {
-  const { fields, zone, gap, overlap } = rule
-  const twice = overlap === "both" || (overlap === "auto" && fields.hours.size === 24)
+  const { fields, zone, gap, fold } = rule
+  const twice = fold === "both" || (fold === "auto" && fields.hours.size === 24)
   const dayMemory = new Map<number, boolean>()
 
   /** Whether the civil day with this number (days since 1970) matches. */

@@ -176,7 +176,7 @@ describe("a warning", () => {
     [
       "dst-doubled",
       "a repeated time that happens twice",
-      { cron: "30 2 * * *", ...zone({ overlap: "both" }) },
+      { cron: "30 2 * * *", ...zone({ fold: "both" }) },
       "2026-10-25T01:30:00.000Z",
     ],
     [
@@ -292,6 +292,6 @@ describe("bad input", () => {
   })
 })
 
-function zone(dst: { gap?: "shift" | "next" | "skip"; overlap?: "auto" | "first" | "both" } = {}) {
+function zone(dst: { gap?: "shift" | "next" | "skip"; fold?: "auto" | "first" | "both" } = {}) {
   return { timeZone: "Europe/Oslo", dst }
 }

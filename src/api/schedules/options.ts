@@ -61,11 +61,11 @@ export interface ScheduleSettingsOptions {
    */
   readonly maxQueued?: number
   /**
-   * Schedules of a tenant with the same key never run at the same time.
+   * Schedules of a tenant with the same `overlapKey` never run at the same time.
    *
    * @default each is apart
    */
-  readonly key?: string
+  readonly overlapKey?: string
   /**
    * With overlap `replace`: how long a running run has to end after it was told to. Then it is taken from its worker.
    *
@@ -132,7 +132,7 @@ const settingsShape = {
   misfire: optional(misfireCheck),
   overlap: optional(overlapCheck),
   maxQueued: optional(integer({ min: 1, max: MOST_QUEUED })),
-  key: optional(shortText(KEY_LENGTH)),
+  overlapKey: optional(shortText(KEY_LENGTH)),
   includeCurrentMinute: optional(yesOrNo),
   runOnCreate: optional(yesOrNo),
   pauseAfterFailures: optional(integer({ min: 1, max: 1_000_000 })),
@@ -261,8 +261,8 @@ function assertSchedule(options: object): void {
     const ofJob = (options as { job: { misfire?: MisfireOption | null } }).job.misfire
     faults.push(...policyFaults(given.misfire ?? ofJob ?? DEFAULTS.misfire, given.overlap))
   }
-  if (given.key !== undefined && given.overlap === "allow") {
-    faults.push({ path: "key", message: 'has no effect with overlap "allow"' })
+  if (given.overlapKey !== undefined && given.overlap === "allow") {
+    faults.push({ path: "overlapKey", message: 'has no effect with overlap "allow"' })
   }
   if (given.maxAttempts !== undefined && given.retry?.attempts !== undefined) {
     faults.push({ path: "maxAttempts", message: "is the same as `retry.attempts`: give one of them" })
@@ -314,7 +314,8 @@ export interface StoredSettings extends ScheduleSettings {
 
 /** In this order, always: two that say the same are the same text. */
 function settingsOf(options: ScheduleSettingsOptions, facts: JobFacts | undefined): StoredSettings {
-  const { misfire, overlap, maxQueued, key, onNewOccurrence, pool, priority, tags, retry, notes } = options
+  const { misfire, overlap, maxQueued, overlapKey, onNewOccurrence, pool, priority, tags, retry, notes } =
+    options
   const [timeoutMs, startWithinMs] = [parseDuration(options.timeout), parseDuration(options.startWithin)]
   const { pauseAfterFailures, maxAttempts } = options
   const replaceGraceMs = parseDuration(options.replaceGrace)
@@ -322,7 +323,7 @@ function settingsOf(options: ScheduleSettingsOptions, facts: JobFacts | undefine
     ...(misfire !== undefined && { misfire }),
     ...(overlap !== undefined && { overlap }),
     ...(maxQueued !== undefined && { maxQueued }),
-    ...(key !== undefined && { key }),
+    ...(overlapKey !== undefined && { overlapKey }),
     ...(replaceGraceMs !== undefined && { replaceGraceMs }),
     ...(onNewOccurrence !== undefined && { onNewOccurrence }),
     ...(pauseAfterFailures !== undefined && { pauseAfterFailures }),

@@ -34,11 +34,11 @@ const HELD_MS = 1_000
 
 /** Under which the runs of a schedule are alone. */
 export function overlapKeyOf(
-  { id, policy, key }: Pick<Scheduled, "id" | "policy" | "key">,
+  { id, policy, overlapKey }: Pick<Scheduled, "id" | "policy" | "overlapKey">,
   tenant: string,
 ): string | null {
   if (policy.overlap === "allow") return null
-  return key === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, key])}`
+  return overlapKey === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, overlapKey])}`
 }
 
 /** What is said of it and of its job. Throws what is wrong with it. */

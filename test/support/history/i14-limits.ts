@@ -84,7 +84,7 @@ function capsOf({ runs, history }: Facts): Map<string, number> {
 
 /** Of one that was edited nobody knows which of its runs were made under which policy. */
 function isAlone(schedule: ScheduleRow): boolean {
-  return schedule.version === 1 && overlapOf(schedule) !== "allow" && !("key" in schedule.settings)
+  return schedule.version === 1 && overlapOf(schedule) !== "allow" && !("overlapKey" in schedule.settings)
 }
 
 function attemptSpans({ databaseTime }: Facts, run: RunFacts, rows = run.rows): Span[] {

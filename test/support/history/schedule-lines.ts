@@ -43,7 +43,7 @@ export function complaintsAboutLine(line: readonly Turn[]): Complaint[] {
 
 /** Of one that was edited nobody knows which of its runs were made under which policy. */
 function isLine(schedule: ScheduleRow): boolean {
-  return schedule.version === 1 && overlapOf(schedule) === "queue" && !("key" in schedule.settings)
+  return schedule.version === 1 && overlapOf(schedule) === "queue" && !("overlapKey" in schedule.settings)
 }
 
 function turnOf({ byRun }: Facts, { run: id, generation, decidedAtUs }: FireRow): Turn[] {

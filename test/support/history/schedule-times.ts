@@ -57,8 +57,8 @@ function cronTimes({ cron, timeZone = "UTC", dst }: Spec, after: number, to: num
   if (!isPlain || typeof timeZone !== "string") return undefined
   const oracle = cronOracle(cron, timeZone, {
     gap: "shift",
-    overlap: "auto",
-    ...(dst as Partial<Pick<OracleRule, "gap" | "overlap">>),
+    fold: "auto",
+    ...(dst as Partial<Pick<OracleRule, "gap" | "fold">>),
   })
   const found: number[] = []
   for (let from = after + 1; from <= to; from += DAY_MS) {

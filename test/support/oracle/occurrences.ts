@@ -49,6 +49,6 @@ function wallOracle(when: Exclude<When, { everyMs: number }>): Oracle {
     },
     zone: oracleZone(when.timeZone),
     gap: "shift",
-    overlap: "auto",
+    fold: "auto",
   })
 }

@@ -7,7 +7,7 @@ export type DefaultValue = string | number | null
 /** Defaults of the option alone: nothing in src/defaults.ts stands behind them. */
 const OWN_DEFAULTS = ["logger", "wakeups", "testing.database", "connections.max"]
 const OWN_DEFAULTS_OF =
-  /^(schedule\.(key|onExcluded)|schedule\.(misfire|dst|interval|every)\.\w+|backfill\.\w+)$/
+  /^(schedule\.(overlapKey|onExcluded)|schedule\.(misfire|dst|interval|every)\.\w+|backfill\.\w+)$/
 
 export function wrongDefaults(
   options: readonly DocumentedOption[],
