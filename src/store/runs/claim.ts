@@ -1,7 +1,7 @@
 import { bigint, boolean, int, json, list, nullable, text, uuid, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
-/** Read for runs of schedules alone. What is no id of a schedule is not looked for. */
+/** Evaluated for runs of schedules only. A value that is not a schedule id is not looked up. */
 const SCHEDULE_NAME = `case when run.schedule is not null then coalesce(
             (
               select name
@@ -20,21 +20,23 @@ const SCHEDULE_NAME = `case when run.schedule is not null then coalesce(
           ) end`
 
 /**
- * Leases up to `limit` ready runs of one pool to this worker, lane by lane, each from its rank `froms` up to `tos`.
+ * Leases up to `limit` ready runs of one pool to this worker, lane by lane, each lane from its rank `froms` up to
+ * `tos`.
  *
- * A lane is one priority of the pool, apart for runs that must not be claimed ahead of a free slot (`solos`). Below
- * its `from` lie runs that are running, and dead index entries, which an old snapshot may keep for long.
- * Fence: `claim` is random and drawn for this call. Every later write presents (lease, claim), so a worker
- * that lost its lease, or that claimed the same run twice, changes nothing with the old one.
- * Guarantee: takes nothing under a lease that is dead or expired, and nothing that is paused.
- * Cheap: no column of a run that it writes is in any index, so no index is written for a run.
- * One row of `claims` leads from the lease to what was taken.
- * `except` are runs whose handlers from an earlier lease still go on in this process.
- * By ctid: a join on id falls into a hash join over the whole table.
- * Order: `returning` gives the order of the table; sort by (priority desc, rank) before starting anything.
- * Locks: the rows it takes; rows that others hold are skipped.
- * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; for runs of schedules the primary keys of
- * schedules and schedule_ends, and audit_subject where the schedule was deleted.
+ * Lanes: a lane is one priority of the pool. Solo runs, which must not be claimed ahead of a free slot, have lanes of
+ * their own (`solos`). Below the `from` of a lane lie running runs and dead index entries, which an old snapshot may
+ * keep for long.
+ * Excluded: `except` lists runs whose handlers from an earlier lease still run in this process.
+ * Fence: `claim` is random and drawn for this call. Every later write presents (lease, claim), so a worker that lost
+ * its lease, or that claimed the same run twice, changes nothing with the old pair.
+ * Guarantee: claims nothing under a dead or expired lease, and nothing that is paused.
+ * Cost: the claim writes no indexed column of a run, so it writes no index. One row of `claims` leads from the lease to
+ * the claimed runs.
+ * By ctid: a join on id becomes a hash join over the whole table.
+ * Order: `returning` follows the table. Sort by (priority desc, rank) before starting a run.
+ * Locks: the rows it claims. Rows that another transaction holds are skipped.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'. For runs of schedules: the primary keys
+ * of schedules and schedule_ends, and audit_subject if the schedule was deleted.
  */
 export const claimRuns = statement({
   name: "runs/claim",
@@ -59,7 +61,7 @@ export const claimRuns = statement({
     rank: bigint,
     due_ms: whole,
     input: json,
-    /** What most runs do not have; null for those. */
+    /** Fields that most runs do not have. Null for a run that has none of them. */
     extra: nullable(json),
   },
   plan: "index",

@@ -2,20 +2,20 @@ import { statement } from "../statement.ts"
 import { COMPLETE_COLUMNS, COMPLETE_PARAMS, completing } from "./completing.ts"
 
 /**
- * Writes down attempts that succeeded: what nearly all of them do, and so the cheapest way to do that. Says how many
- * there were, and about the rest only what is out of the ordinary.
+ * Settles attempts that succeeded. Nearly all attempts do, so this is the cheapest way to settle. Returns the number of
+ * completed runs, and details only about exceptions.
  *
- * For runs that come from no schedule; `runs/complete-scheduled` is for batches with some that do.
- * A run that someone cancelled in the meantime ends as cancelled (`cancelled`), its result unkept. `completed` names
- * those that were this worker's, if some were not. `limit_keys` are the limits whose lines may move on. A list that is
- * empty is all nulls: no logs, results that are null.
+ * Use it for runs without a schedule. `runs/complete-scheduled` takes batches that contain runs of schedules.
+ * A run that was cancelled in the meantime ends as cancelled (`cancelled`) and its result is dropped. `completed` lists
+ * the runs that this worker still held, and is null if it held all. `limit_keys` are the limits that may admit their
+ * next run. An empty list means all nulls: no logs, or null results.
  * Fence: (lease, claim) of each run, and a lease that is not dead.
- * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free or remembered, its
- * place under limits given up. Whichever way the runs of a batch end, they all end: so they need not be locked first, and a
- * row that others changed meanwhile is judged anew, with its claim.
- * Locks: the rows, in the order in which they are given: nobody else locks several of them.
- * Index: the primary keys of runs, keys and run_limits. Hashed, because the pair of id and claim would otherwise be
- * looked for once per row.
+ * Guarantee: one statement removes the run from `runs`, writes its attempt to history, frees or remembers its key, and
+ * gives up its places under limits. Every run of a batch leaves `runs`, so the rows need no lock beforehand. A row that
+ * another transaction has changed is checked again, with its claim.
+ * Locks: the rows, in the order given. No other statement locks several of them.
+ * Index: the primary keys of runs, keys and run_limits. Hashed, because PostgreSQL would otherwise search the list of
+ * (id, claim) pairs once per row.
  */
 export const completeRuns = statement({
   name: "runs/complete",

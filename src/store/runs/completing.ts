@@ -1,4 +1,4 @@
-/** Parts that the statements about attempts that succeeded have in common. */
+/** What the statements that settle successful attempts share. */
 import { bigint, double, int, json, list, nullable, text, uuid } from "../codec.ts"
 import { LEAVING } from "./leaving.ts"
 
@@ -20,11 +20,11 @@ export const COMPLETE_COLUMNS = {
   limit_keys: nullable(json),
 } as const
 
-/** `also` stands after `gone`, which has what each run leaves behind. */
+/** `also` is inserted after `gone`, the common table expression with the deleted runs. */
 export function completing(also = ""): string {
   return `
   with moment as materialized (
-    -- The clock is read aside: in the list of an insert it would be another step for every row.
+    -- The clock is read once, apart: in the select list of the insert it would cost a step for every row.
     select {now} as at
   ),
   gone as (
@@ -33,7 +33,8 @@ export function completing(also = ""): string {
     where run.id = any (@ids) and run.id = ended.id and run.claim = ended.claim
       and run.lease = @lease
       and exists (select from {workers} where lease = @lease and not dead)
-    -- First what is asked of every row once more: it is read from the left, and no further than it has to be.
+    -- The columns that every later part tests come first: PostgreSQL reads a row from the left, and only as far as
+    -- needed.
     returning cancelling, limited, run.id, key, run.claim, attempt, job, pool, enqueued_at, due_at, input, tenant,
       generation, history, cause, schedule, occurrence, backfill, started_ago_ms,
       case when cancelling then null else result end as result, log

@@ -2,10 +2,10 @@ import { int, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Gives a dead run up for good: it is no dead letter any more. What history says of it stays.
+ * Discards a dead run: deletes its dead letter. Its history stays.
  *
- * The key that it holds is remembered from now on for as long as the key says: this is the end of the run.
- * Locks: the dead letter's row, and that of its key.
+ * Key: discarding is the end of the run. From now on its key is remembered for the time that was chosen for the key.
+ * Locks: the rows of the dead letter and of its key.
  * Index: the primary keys of dead_letters and keys.
  */
 export const discardRun = statement({

@@ -3,18 +3,18 @@ import { statement } from "../statement.ts"
 import { LEAVING } from "./leaving.ts"
 import { CANCELLED } from "./schedule-ends.ts"
 
-/** Whether a replaced run is ended when its time is over: its job does not hold the place until the handler has returned. */
+/** Does a replaced run end when its time is over? Yes, unless its job holds the place until the handler returns. */
 export const ENDS_IN_TIME = `exists (
         select from {jobs} as job where job.name = run.job and job.settings ->> 'overrun' = 'free'
       )`
 
 /**
- * Ends runs that were to make room for others and have not ended in the time that they had, of jobs whose handlers do not
- * hold their places (`overrun: "free"`). They are taken from their workers: what those still have to say about them is
- * refused. Returns them, with the keys whose lines may move on.
+ * Ends replaced runs that have not ended within their time, for jobs with `overrun: "free"`, whose handlers do not hold
+ * their places. The runs are taken from their workers: a later settle of such a run is refused. Returns the runs, with
+ * the keys that may admit their next run.
  *
- * Locks: the rows, in the order of their ids; those that others hold are left for the next time.
- * Index: runs_ending (end_by) where end_by is not null; the primary keys of runs, jobs, keys and run_limits.
+ * Locks: the rows, in the order of their ids. Rows that another transaction holds are left for the next call.
+ * Index: runs_ending (end_by) where end_by is not null, and the primary keys of runs, jobs, keys and run_limits.
  */
 export const endOverdueRuns = statement({
   name: "runs/end-overdue",

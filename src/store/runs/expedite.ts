@@ -1,15 +1,15 @@
 import { bigint, boolean, instant, int, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { WANTS_PLACE } from "./parking.ts"
+import { LACKS_PLACE } from "./parking.ts"
 
 /**
- * Makes a run due now, and gives it another priority if one is given. Returns what it was and what it is now; no row
- * means that it is parked, running or gone.
+ * Makes a run due now, and changes its priority if one is given. Returns its state before and after. No row means that
+ * the run is parked, running or gone.
  *
- * Run in the transaction that has locked it (runs/lock): whether it lacks a place is read beside the run, and what was read
- * before the lock would be out of date.
- * Guarantee: what was ready and keeps its priority keeps its place. Anything else enters the order at the rank of this
- * moment, never earlier; or stands in line, if it lacks a place under a limit.
+ * Call it in the transaction that locked the run (runs/lock). The statement reads the run's places under limits, and
+ * what it read before the lock would be stale.
+ * Guarantee: a ready run that keeps its priority keeps its rank. Any other run gets the rank of this moment, never an
+ * earlier one. A run that lacks a place under a limit is parked in the line of that limit.
  * Locks: the run's row.
  * Index: the primary keys of runs and run_limits.
  */
@@ -36,8 +36,8 @@ export const expediteRun = statement({
   ),
   moved as (
     update {runs} as run
-    set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
-      parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
+    set stage = case when limited and ${LACKS_PLACE} then 'parked' else 'queued' end,
+      parked_for = case when limited and ${LACKS_PLACE} then 'limit' end,
       priority = coalesce(@priority, run.priority),
       rank = case
         when held.state = 'ready' and run.priority = coalesce(@priority, run.priority) then run.rank

@@ -2,8 +2,8 @@ import { boolean, json, nullable, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The runs of a lease that someone cancelled while they were running, with who did and why, or that others are to take the
- * place of: those have time to end by themselves, and are cancelled like the others after it.
+ * The running runs of a lease that were cancelled, with actor and reason, and those that a newer run replaces. A
+ * replaced run has time to end by itself before it is cancelled like the others.
  *
  * Index: runs_cancelling (id) where cancelling, audit_subject (subject, at).
  */

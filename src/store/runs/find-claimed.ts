@@ -2,7 +2,7 @@ import { bigint, list, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The runs that claims took, and which. Asked about claims whose answers were lost.
+ * The runs that the given claims took. The claimer asks this after a claim whose answer was lost.
  *
  * Index: the primary keys of claims and runs.
  */

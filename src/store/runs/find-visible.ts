@@ -2,8 +2,8 @@ import { bigint, boolean, int, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Which of these runs are there by now, and in which lane. Asked about runs that were written in transactions of the
- * users', until those commit.
+ * Which of the given runs are visible by now, and in which lane. Asked about runs written in a transaction of the
+ * user's, until it commits.
  *
  * Index: the primary key of runs.
  */

@@ -3,8 +3,8 @@ import { statement } from "../statement.ts"
 import { groupsParkedFor } from "./parking.ts"
 
 /**
- * What is parked because no worker can execute it: how many runs of which job in which pool, counted up to
- * `most`. Jobs in `except` are left out, uncounted.
+ * Counts the runs that are parked because no worker can execute them, by job and pool, up to `most` for each. Jobs in
+ * `except` are left out.
  *
  * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked'.
  */

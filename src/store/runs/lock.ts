@@ -2,9 +2,10 @@ import { uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Waits until nobody else is changing a run, and keeps others from it until the end of the transaction.
+ * Locks a run until the end of the transaction, after waiting for other transactions that change it.
  *
- * Guarantee: the next statement of the transaction sees everything that whoever held it has written, beside the run as well.
+ * Guarantee: the next statement of this transaction sees everything that the previous holder of the lock wrote, in
+ * other tables as well.
  * Locks: the run's row.
  * Index: the primary key of runs.
  */

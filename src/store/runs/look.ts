@@ -2,11 +2,12 @@ import { bigint, boolean, int, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What a claimer must know to trust its low-water marks: which transactions are open, the rank of this moment, whether
- * anything can be claimed under its lease, and lanes that it does not know of: for each gap between the priorities it
- * knows, the highest that has a ready run.
+ * Reads what a claimer needs to trust its low-water marks: the open transactions, the rank of this moment, whether its
+ * lease is still held, and lanes that it does not know yet. For each gap between known priorities, it returns the
+ * highest priority that has a ready run.
  *
- * Index: the primary key of workers; runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; of each gap the first entry that is not running.
+ * Index: the primary key of workers, and runs_queued (pool, solo, priority desc, rank) where stage = 'queued'. Each gap
+ * is read up to its first entry that is not running.
  */
 export const lookAround = statement({
   name: "runs/look",

@@ -2,10 +2,12 @@ import { boolean, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Whether this role may vacuum the live runs: their owner may, and from PostgreSQL 17 on a role that may maintain them.
- * Without it the server would refuse with a warning in its log, each time.
+ * May this role vacuum the live runs? Their owner may, and from PostgreSQL 17 on also a role with the MAINTAIN
+ * privilege. The engine asks first, because a vacuum without the privilege writes a warning to the server's log each
+ * time.
  *
- * Locks: none. Index: pg_class (relname, relnamespace).
+ * Locks: none.
+ * Index: pg_class (relname, relnamespace).
  */
 export const mayVacuumRuns = statement({
   name: "runs/may-vacuum",

@@ -2,11 +2,11 @@ import { bigint, instant, int, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How many milliseconds until the next waiting run is due, at most a day; null when none waits. With it what a
- * low-water mark needs: which transactions are open, and the moment of this look.
+ * The milliseconds until the next waiting run is due, at most a day. Null when no run waits. Also returns what a
+ * low-water mark needs: the open transactions and the time of this look.
  *
- * `from` is the low-water mark: below it lie dead index entries.
- * Index: runs_waiting (due_at) where stage = 'waiting'; one entry is read.
+ * `from` is the low-water mark. Below it lie dead index entries.
+ * Index: runs_waiting (due_at) where stage = 'waiting'. One entry is read.
  */
 export const nextDue = statement({
   name: "runs/next-due",

@@ -3,14 +3,14 @@ import { statement } from "../statement.ts"
 import { hold, park, READY_LANES } from "./parking.ts"
 
 /**
- * Parks up to `limit` ready runs of paused jobs, so that they are out of the way of claims.
+ * Parks up to `limit` ready runs of paused jobs, so that claims do not have to skip them.
  *
- * No index leads from a job to its ready runs: one would be written by every run for the sake of the few that
- * are paused. So this looks at the first `depth` runs of each of up to `lanes` lanes, which is where claims
- * would walk over them; what lies deeper comes nearer by itself.
- * Guarantee: a run keeps everything but its place in the order; under limits it gives that place up, too.
- * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; the primary key of run_limits.
+ * Search: no index leads from a job to its ready runs. Every run would pay for it, and few jobs are paused. The
+ * statement therefore reads the first `depth` runs of each of up to `lanes` lanes, which is where claims would meet
+ * them. Deeper runs move forward by themselves.
+ * Guarantee: a parked run loses its rank and gives up its places under limits. Everything else stays.
+ * Locks: the rows it parks, and their places under limits. Rows that another transaction holds are skipped.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued', and the primary key of run_limits.
  */
 export const parkPausedJobs = statement({
   name: "runs/park-paused-jobs",
@@ -20,10 +20,10 @@ export const parkPausedJobs = statement({
   sql: `
   with recursive ${READY_LANES},
   seen as (
-    select run.place, run.job
+    select run.tuple, run.job
     from lane
     cross join lateral (
-      select ctid as place, job
+      select ctid as tuple, job
       from {runs}
       where stage = 'queued' and lease is null and pool = lane.pool and solo = lane.solo and priority = lane.priority
       order by rank
@@ -32,7 +32,7 @@ export const parkPausedJobs = statement({
     where exists (select from {pauses} where kind = 'job')
   ),
   ${hold(`
-      select place
+      select tuple
       from seen
       where job = any (array(select name from {pauses} where kind = 'job'))
     `)},

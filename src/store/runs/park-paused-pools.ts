@@ -3,11 +3,11 @@ import { statement } from "../statement.ts"
 import { park } from "./parking.ts"
 
 /**
- * Parks up to `limit` ready runs of paused pools, so that they are out of the way of claims.
+ * Parks up to `limit` ready runs of paused pools, so that claims do not have to skip them.
  *
- * Guarantee: a run keeps everything but its place in the order; under limits it gives that place up, too.
- * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; the primary key of run_limits.
+ * Guarantee: a parked run loses its rank and gives up its places under limits. Everything else stays.
+ * Locks: the rows it parks, and their places under limits. Rows that another transaction holds are skipped.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued', and the primary key of run_limits.
  */
 export const parkPausedPools = statement({
   name: "runs/park-paused-pools",
@@ -16,7 +16,7 @@ export const parkPausedPools = statement({
   plan: "index",
   sql: `
   with held as materialized (
-    select ctid as place, {schema}.state(run) as state
+    select ctid as tuple, {schema}.state(run) as state
     from {runs} as run
     where stage = 'queued' and lease is null and pool = any (array(select name from {pauses} where kind = 'pool'))
     limit @limit

@@ -3,14 +3,14 @@ import { statement } from "../statement.ts"
 import { hold, isExpected, park, READY_LANES } from "./parking.ts"
 
 /**
- * Parks up to `limit` runs that have been ready for longer than `afterMs` and that no worker can execute,
- * neither a live one nor one that may be back in a moment, so that claims do not walk over them for ever.
+ * Parks up to `limit` runs that have been ready for more than `afterMs` and that no worker can execute, so that claims
+ * do not skip them for ever. A worker that may return in a moment counts as able.
  *
- * Looks at the oldest `depth` ready runs of each of up to `lanes` lanes, behind what is running: bounded, whatever the
- * backlog.
- * Guarantee: a run keeps everything but its place in the order; under limits it gives that place up, too.
- * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued'; the primary key of run_limits.
+ * Search: reads the oldest `depth` ready runs of each of up to `lanes` lanes, behind the running ones. The cost is
+ * bounded, however large the backlog.
+ * Guarantee: a parked run loses its rank and gives up its places under limits. Everything else stays.
+ * Locks: the rows it parks, and their places under limits. Rows that another transaction holds are skipped.
+ * Index: runs_queued (pool, solo, priority desc, rank) where stage = 'queued', and the primary key of run_limits.
  */
 export const parkUnhandled = statement({
   name: "runs/park-unhandled",
@@ -20,10 +20,10 @@ export const parkUnhandled = statement({
   sql: `
   with recursive ${READY_LANES},
   seen as materialized (
-    select run.place, run.job, lane.pool
+    select run.tuple, run.job, lane.pool
     from lane
     cross join lateral (
-      select ctid as place, job
+      select ctid as tuple, job
       from {runs}
       where stage = 'queued' and lease is null and pool = lane.pool and solo = lane.solo and priority = lane.priority
         and rank < ((extract(epoch from {now}) * 1000 - @afterMs) * 1000)::bigint
@@ -37,7 +37,7 @@ export const parkUnhandled = statement({
     where not ${isExpected("kind")}
   ),
   ${hold(`
-      select seen.place
+      select seen.tuple
       from seen
       join unhandled using (job, pool)
     `)},

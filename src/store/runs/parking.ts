@@ -1,17 +1,17 @@
 /**
- * Parts that the statements about parked runs have in common: how they find what they move without reading a
- * backlog, and what moving means.
+ * What the statements that park and unpark runs share: how they find rows without reading the whole backlog, and how
+ * they move them.
  *
- * Rows are found by walking an index in bounded steps, then locked with those that others hold skipped, then
- * moved by ctid. So any number of processes can move at once, each of them what the others leave.
+ * A statement walks an index in bounded steps, locks the rows it found, skips rows that another transaction holds, and
+ * updates by ctid. Any number of processes can therefore move runs at once, each a different part.
  */
 
 /**
- * `lane`: every (pool, solo, priority) that has ready or running runs, up to `@lanes` of them, by going from the first
- * entry of one to the first of the next. Needs `with recursive`.
+ * `lane`: up to `@lanes` of the (pool, solo, priority) that have ready or running runs. The walk jumps from the first
+ * entry of one lane to the first of the next. Needs `with recursive`.
  */
 export const READY_LANES = `
-  lane (pool, solo, priority, place) as (
+  lane (pool, solo, priority, ordinal) as (
     (
       select pool, solo, priority, 1
       from {runs}
@@ -20,7 +20,7 @@ export const READY_LANES = `
       limit 1
     )
     union all
-    select next.pool, next.solo, next.priority, lane.place + 1
+    select next.pool, next.solo, next.priority, lane.ordinal + 1
     from lane
     cross join lateral (
       (
@@ -48,11 +48,12 @@ export const READY_LANES = `
       )
       limit 1
     ) as next
-    where lane.place < @lanes
+    where lane.ordinal < @lanes
   )`
 
 /**
- * `parked`: every (job, pool) that has runs parked for this, found like the lanes. Needs `with recursive`.
+ * `parked`: every (job, pool) that has runs parked for this reason, found by the same kind of walk. Needs `with
+ * recursive`.
  */
 export function groupsParkedFor(why: ParkedFor): string {
   return `
@@ -77,24 +78,27 @@ export function groupsParkedFor(why: ParkedFor): string {
   )`
 }
 
-/** The movable kinds: what waits for a limit is moved by whoever admits. */
+/** The reasons that the mover handles. Runs parked for a limit are moved by admission. */
 export type ParkedFor = "pause" | "handler"
 
-/** Whether a live worker has a handler for the job of `of` and serves its pool. */
+/** Is there a live worker that has a handler for the job of `of` and serves its pool? */
 export function isHandled(of: string): string {
   return existsWorker(of, "not worker.dead and worker.expires_at > {now}")
 }
 
 /**
- * Whether such a worker lives or may be back in a moment. It is gone when it is dead and its lease has run
- * out: after an outage of the database all leases have run out and nobody is dead, and a process that has
- * been stopped for a deployment is followed by another.
+ * Is there such a worker that lives, or may return in a moment?
+ *
+ * A worker is gone only when it is dead and its lease has expired. After an outage of the database all leases have
+ * expired and no worker is marked dead. A process that stops for a deployment is soon followed by another.
  */
 export function isExpected(of: string): string {
   return existsWorker(of, "(not worker.dead or worker.expires_at > {now})")
 }
 
-/** A worker that names no jobs is of a version that does not tell yet: it is taken to know all. */
+/**
+ * A worker with an empty job list runs a version that does not report its jobs yet. It counts as able to run any job.
+ */
 function existsWorker(of: string, which: string): string {
   return `exists (
       select
@@ -105,54 +109,61 @@ function existsWorker(of: string, which: string): string {
 }
 
 /**
- * `held`: up to `@limit` of the rows at the ctids that `places` selects, locked as they are now. What their state is has to
- * be asked of the result, when they are locked. Many more places than the limit are welcome, so that those who move at
- * once take different ones.
+ * `held`: up to `@limit` of the rows at the ctids that `tuples` selects, locked in their present version. Check the
+ * state in the result, because only the locked version is current. Select many more tuples than the limit, so that
+ * processes that move runs at once lock different ones.
  */
-export function hold(places: string): string {
+export function hold(tuples: string): string {
   return `
   held as materialized (
-    select ctid as place, {schema}.state(run) as state
+    select ctid as tuple, {schema}.state(run) as state
     from {runs} as run
-    where ctid = any (array(${places}))
+    where ctid = any (array(${tuples}))
     limit @limit
     for no key update skip locked
   )`
 }
 
-/** Whether a run lacks a place. One row and not `exists`: that might be answered for all runs at once, by a scan. */
-export const WANTS_PLACE = `(
+/**
+ * Does a run lack a place under a limit? A one-row subquery, because PostgreSQL may answer `exists` for all runs at
+ * once with a table scan.
+ */
+export const LACKS_PLACE = `(
         select true from {run_limits} as entry where entry.run = run.id and entry.admitted is not true limit 1
       )`
 
-/** Whether a run has been taken before and is to be taken again: it has not ended, and may have done half of its work. */
+/** Has the run been claimed before, and does it return for another attempt? It may have done half of its work. */
 export const IS_AT_WORK = "cause is not null and cause <> 'replayed'"
 
-/** Which places a run keeps while it is parked, beside those of a run at work: the later ones may not begin before it. */
-const KEPT: Readonly<Record<ParkedFor, string>> = {
+/**
+ * The places that a parked run keeps, besides those of a run that returns for another attempt. Later occurrences must
+ * not start before it.
+ */
+const KEPT_PLACES: Readonly<Record<ParkedFor, string>> = {
   pause: "limit_name like 'overlap%'",
-  // Schedules that share a key do not wait for one that no worker knows any more.
+  // Schedules that share a key do not wait for a run whose job no worker knows any more.
   handler: "limit_name like 'overlap%' and key like 'schedule:%'",
 }
 
 /**
- * Parks what is `held` (place, state) and still ready, and says how many were `found` and moved. Those under
- * limits give up their places: `limit_keys` are the keys that have room now. A run of a schedule keeps the place in which
- * its occurrence follows on others. If it gave that up, the next one could become ready, and would be claimed first when
- * the pause is over. With a key that schedules share, and no worker for it, only a run that is at work keeps it.
+ * Parks the rows of `held` (tuple, state) that are still ready. Returns how many were `found` and how many were parked.
+ *
+ * Runs under limits give up their places, and `limit_keys` are the keys that have room now. A run of a schedule keeps
+ * its place in the overlap line: without it the next occurrence could become ready and be claimed first after the
+ * pause. If schedules share the key and no worker knows the job, only a run that returns for another attempt keeps it.
  */
 export function park(why: ParkedFor): string {
   return `
   moved as (
     update {runs}
     set stage = 'parked', parked_for = '${why}'
-    where ctid = any (array(select place from held where state = 'ready'))
+    where ctid = any (array(select tuple from held where state = 'ready'))
     returning id, limited, ${IS_AT_WORK} as at_work
   ),
   given_up as (
     update {run_limits}
     set admitted = null
-    where run = any (array(select id from moved where limited)) and not (${KEPT[why]})
+    where run = any (array(select id from moved where limited)) and not (${KEPT_PLACES[why]})
       and (limit_name not like 'overlap%' or run = any (array(select id from moved where limited and not at_work)))
     returning key
   )
@@ -162,22 +173,23 @@ export function park(why: ParkedFor): string {
 }
 
 /**
- * Gives back the parked runs that stand in `chosen` (place, rank): ready at ranks of this moment, never at their old ones
- * but in the same order; or in line again when they lack a place under a limit. Says how many were `found`, and how many
- * went into which lane; `limit_keys` are the keys that have somebody in line now.
+ * Unparks the runs in `chosen` (tuple, rank): they become ready in the same order, at ranks of this moment and never at
+ * their old ones. A run that lacks a place under a limit returns to the line of that limit.
+ *
+ * Returns how many were `found` and how many went into each lane. `limit_keys` are the keys that have runs in line now.
  */
 export const UNPARK = `
   ordered as materialized (
-    select place, row_number() over (order by rank) - 1 as turn
+    select tuple, row_number() over (order by rank) - 1 as turn
     from chosen
   ),
   moved as (
     update {runs} as run
-    set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
-      parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
+    set stage = case when limited and ${LACKS_PLACE} then 'parked' else 'queued' end,
+      parked_for = case when limited and ${LACKS_PLACE} then 'limit' end,
       rank = (date_part('epoch', {now}) * 1000000)::bigint + turn
     from ordered
-    where run.ctid = any (array(select place from chosen)) and run.ctid = ordered.place
+    where run.ctid = any (array(select tuple from chosen)) and run.ctid = ordered.tuple
     returning id, {schema}.state(run) as state, pool, solo, priority, run.rank
   ),
   in_line as (

@@ -1,17 +1,17 @@
 import { bigint, boolean, instant, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { WANTS_PLACE } from "./parking.ts"
+import { LACKS_PLACE } from "./parking.ts"
 
 /**
- * Makes up to `limit` waiting runs ready whose time has come, the longest due first, and says how many of them went
- * into which lane. Those under a limit are parked, in line for their place, unless they have kept it while they waited.
+ * Makes up to `limit` waiting runs ready that are due, the longest overdue first. Returns how many went into each lane.
+ * A run under a limit is parked in the line of that limit, unless it kept its place while it waited.
  *
- * Guarantee: nothing early, judged by the database's clock. The ranks are written here and not before, in the order in which
- * they were due; of those that were due at once, in which they were enqueued.
- * `from` is the low-water mark: below it lie dead index entries. What is due from `to` on is left alone.
- * Locks: the rows it moves; rows that others hold are skipped.
- * Index: runs_waiting (due_at) where stage = 'waiting', the primary key of run_limits. Hashed, because the lists would
- * otherwise be gone through once per row.
+ * Guarantee: no run becomes ready early, by the database's clock. Ranks are assigned here: by due time, then by the
+ * order of enqueueing.
+ * Range: `from` is the low-water mark, below which lie dead index entries. Runs due at `to` or later are left alone.
+ * Locks: the rows it moves. Rows that another transaction holds are skipped.
+ * Index: runs_waiting (due_at) where stage = 'waiting', and the primary key of run_limits. Hashed, because PostgreSQL
+ * would otherwise search the lists once per row.
  */
 export const promoteRuns = statement({
   name: "runs/promote",
@@ -28,7 +28,7 @@ export const promoteRuns = statement({
   plan: "hashed",
   sql: `
   with due as materialized (
-    select ctid as place, due_at, rank
+    select ctid as tuple, due_at, rank
     from {runs}
     where stage = 'waiting' and due_at <= {now} and due_at >= @from and due_at < @to
     order by due_at
@@ -36,16 +36,16 @@ export const promoteRuns = statement({
     for no key update skip locked
   ),
   ordered as materialized (
-    select place, row_number() over (order by due_at, rank) - 1 as turn
+    select tuple, row_number() over (order by due_at, rank) - 1 as turn
     from due
   ),
   promoted as (
     update {runs} as run
-    set stage = case when limited and ${WANTS_PLACE} then 'parked' else 'queued' end,
-      parked_for = case when limited and ${WANTS_PLACE} then 'limit' end,
+    set stage = case when limited and ${LACKS_PLACE} then 'parked' else 'queued' end,
+      parked_for = case when limited and ${LACKS_PLACE} then 'limit' end,
       rank = (date_part('epoch', {now}) * 1000000)::bigint + turn
     from ordered
-    where run.ctid = any (array(select place from due)) and run.ctid = ordered.place
+    where run.ctid = any (array(select tuple from due)) and run.ctid = ordered.tuple
     returning id, {schema}.state(run) as state, pool, solo, priority, rank, due_at, limited
   ),
   in_line as (

@@ -4,16 +4,16 @@ import { leaving } from "./leaving.ts"
 import { ENDED } from "./schedule-ends.ts"
 
 /**
- * Takes back up to `limit` runs of dead leases: each is ready again, and history says that it was lost.
+ * Takes back up to `limit` runs of dead leases. Each becomes ready again, and history records the attempt as lost.
  *
- * Being claimed is not being tried: a loss is charged only if the start of the run was written down. The first loss
- * is therefore free, but makes the run a suspect, whose starts are written down from then on. One that must not run
- * again after a loss is buried, one that someone cancelled ends as cancelled.
- * Call it for leases that are marked dead (workers/mark-dead): one that is merely late may be renewed in the same
- * moment, and is left alone. Repeat it until it returns nothing, and again a while later: a claim that was under way
- * when the lease died may still come in.
- * Locks: the rows it takes; rows that others hold are skipped.
- * Index: the primary keys of claims and runs. Hashed, because the lists would otherwise be gone through once per row.
+ * Charging: a loss counts as an attempt only if the start of the handler was recorded. The first loss is therefore
+ * free, but makes the run a suspect, whose starts are recorded from then on. A started run that must not run again
+ * after a loss is buried. A cancelled run ends as cancelled.
+ * When: call it for leases that are marked dead (workers/mark-dead). A lease that is merely late may be renewed in the
+ * same moment, and its runs are left alone. Repeat the call until it returns nothing, and again a while later: a claim
+ * that was in flight when the lease died may still commit.
+ * Locks: the rows it takes back. Rows that another transaction holds are skipped.
+ * Index: the primary keys of claims and runs. Hashed, because PostgreSQL would otherwise search the lists once per row.
  */
 export const reapRuns = statement({
   name: "runs/reap",
@@ -54,7 +54,7 @@ export const reapRuns = statement({
     set stage = 'queued', rank = (date_part('epoch', {now}) * 1000000)::bigint,
       attempt = run.attempt + case when lost.started then 1 else 0 end,
       solo = true, suspect = true, started = false, cause = 'lost', lease = null, claim = null, progress = null,
-      -- It was claimed in time.
+      -- The run was claimed in time.
       start_by = null
     from lost
     where run.id = any (array(select id from lost where next = 'ready')) and run.id = lost.id

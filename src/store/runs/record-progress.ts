@@ -2,7 +2,7 @@ import { bigint, json, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes down how far a handler has come. No row means that the run is not this worker's any more.
+ * Records the progress of a handler. No row means that this worker no longer holds the run.
  *
  * Fence: (lease, claim), and a lease that is not dead.
  * Locks: the run's row.

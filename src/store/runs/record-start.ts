@@ -2,8 +2,8 @@ import { bigint, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes down that the handler of a run is about to start, so that a loss of its worker is charged to it. No row
- * means that the run is not this worker's any more.
+ * Records that the handler of a run is about to start, so that a loss of its worker is charged to the run. No row means
+ * that this worker no longer holds the run.
  *
  * Fence: (lease, claim), and a lease that is not dead.
  * Locks: the run's row.

@@ -2,11 +2,12 @@ import { bigint, boolean, int, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Takes a run out of the dead letters and makes it live again, as its next generation, with all its attempts.
+ * Replays a dead run: deletes its dead letter and inserts it as a live run of the next generation, with all its
+ * attempts.
  *
- * It has its idempotency key again if that is still its own: one that is remembered, or has a time of its own.
- * Guarantee: its id, its idempotency key towards the outside and its earlier attempts stay what they were; a second
- * replay at the same time finds nothing. It re-enters the order at the rank of this moment.
+ * Key: the run gets its idempotency key back if the key still belongs to it.
+ * Guarantee: the id, the key shown to users and the earlier attempts stay the same. A second replay at the same time
+ * finds nothing. The run gets the rank of this moment.
  * Locks: the dead letter's row.
  * Index: the primary keys of dead_letters and keys.
  */
@@ -41,7 +42,8 @@ export const replayRun = statement({
       generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, 'replayed',
       (select key from {keys} as entry
        where entry.tenant = raised.tenant and entry.job = raised.job and entry.key = raised.key and entry.run = raised.run),
-      -- One of a backfill with a line of its own goes back to that line, and stays out of the way of others.
+      -- A backfilled run with a line of its own returns to that line, so that it does not delay the schedule's other
+      -- runs.
       exists (select from json_array_elements(limits) as entry where entry ->> 0 = 'schedule:' || schedule || ':backfill')
     from raised
     returning id, pool, solo, priority, rank, {schema}.state(run) as state, job, generation

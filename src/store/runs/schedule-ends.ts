@@ -1,13 +1,15 @@
 /**
- * What is kept of the ends of a schedule's runs, in the words of every statement that ends them.
+ * Records in schedule_ends how the runs of a schedule ended. All statements that end runs share these parts.
  *
- * A backfill is about the past: how that went says nothing about the schedule now. Of a schedule that was deleted nothing is
- * kept; asked one by one, because a join would read all schedules there are.
+ * Excluded: backfilled runs, because their end says nothing about the schedule now, and runs of deleted schedules. Each
+ * schedule is looked up by itself, because a join would read all schedules.
  * Locks: one row per schedule, in the order of their ids, so that two batches never wait for each other.
  * Index: the primary keys of schedule_ends and schedules.
  */
 
-/** What is no id of a schedule is not looked for, so that one odd row does not keep a whole batch from being settled. */
+/**
+ * A value that is not a schedule id is not looked up, so that one bad row does not keep a whole batch from settling.
+ */
 function isThere(row: string): string {
   return `(
         select true
@@ -19,7 +21,10 @@ function isThere(row: string): string {
       )`
 }
 
-/** After `gone`, which has schedule, occurrence, result, `cancelling` and `backfill` of runs that succeeded or were cancelled. */
+/**
+ * For runs that succeeded or were cancelled. Reads schedule, occurrence, result, `cancelling` and `backfill` from
+ * `gone`.
+ */
 export const SUCCEEDED = `
   kept_end as (
     insert into {schedule_ends} as entry (schedule, ended_at, result, succeeded_at)
@@ -35,7 +40,7 @@ export const SUCCEEDED = `
       failures = case when excluded.succeeded_at is null then entry.failures else 0 end
   )`
 
-/** After `ended`, which has schedule, backfill, is_dead, error_code and error_message of runs that ended otherwise. */
+/** For runs that ended otherwise. Reads schedule, backfill, is_dead, error_code and error_message from `ended`. */
 export const ENDED = `
   kept_end as (
     insert into {schedule_ends} as entry (schedule, ended_at, error, failed_at, failures)
@@ -53,7 +58,7 @@ export const ENDED = `
       failures = entry.failures + excluded.failures
   )`
 
-/** The same, after `gone`, for statements that end runs because nobody wants them any more. */
+/** For statements that cancel runs. Reads schedule and backfill from `gone`. */
 export const CANCELLED = `
   ended as (
     select schedule, backfill, false as is_dead, null::text as error_code, null::text as error_message

@@ -4,24 +4,26 @@ import { leaving } from "./leaving.ts"
 import { ENDED } from "./schedule-ends.ts"
 
 /**
- * Writes down how attempts ended: each goes into history, and its run ends (out of `runs`, the dead ones into the
- * dead letters) or returns for another attempt. Returns what each run became; a missing one was not this worker's.
+ * Settles attempts. Each attempt goes into history. Its run ends (dead runs go to the dead letters) or returns for
+ * another attempt. Returns the next state of each run. A missing run was no longer this worker's.
  *
- * Successes go by `runs/complete`.
- * `states` says what becomes of a run: final, `waiting` for `delaysMs`, or `ready` as it was. A run that someone
- * cancelled in the meantime ends as cancelled, whatever its handler did. A list that is empty is all nulls.
- * Only attempts that came to a verdict are charged. `startedAgoMs` is null for a handler that did not run.
- * Fence: (lease, claim) of each run, and a lease that is not dead. The rows are locked first and matched with their
- * claims afterwards: a join of pairs with the table would be a hash join over all of it.
- * One that waits for another attempt keeps its place as the only run of its schedule, and no other.
- * Guarantee: a run leaves `runs` in the same statement in which history receives it, its key is free or remembered, its
- * place under limits given up. `limit_keys` are those whose line may move on.
- * Every look at runs is by a list of ids: a join alone reads all of them, if there were none when it was planned.
- * By id and not by place: whoever waited for the lock of a row that others changed holds its new version, which a
- * statement that began before cannot find by its place.
+ * Successes go through `runs/complete`.
+ * Input: `states` holds the next state of each run: a final one, `waiting` for `delaysMs`, or `ready` without a delay.
+ * A run that was cancelled in the meantime ends as cancelled, whatever its handler returned. An empty list means all
+ * nulls. `startedAgoMs` is null if the handler did not run.
+ * Charging: only attempts that reached a verdict count.
+ * Fence: (lease, claim) of each run, and a lease that is not dead. The rows are locked by id first and matched with
+ * their claims afterwards: a join of pairs would be a hash join over the whole table.
+ * Guarantee: a run that ends leaves `runs` in the statement that writes its attempt to history, frees or remembers its
+ * key, and gives up its places under limits. A run that waits for another attempt keeps its place in its schedule's
+ * line, and no other. `limit_keys` are the keys that may admit their next run.
+ * By list of ids: every read of runs has one. A join alone reads the whole table, if the table was empty when the
+ * statement was planned.
+ * By id and not by ctid: after a lock wait the row has a new version, whose ctid is not visible to a statement that
+ * started earlier.
  * Locks: the rows, in the order of their ids.
- * Index: the primary keys of runs, keys and run_limits. Hashed, because the lists would otherwise be gone through once per
- * row: of 500 retries that was most of the time.
+ * Index: the primary keys of runs, keys and run_limits. Hashed, because PostgreSQL would otherwise search the lists
+ * once per row, which was most of the time for 500 retries.
  */
 export const settleRuns = statement({
   name: "runs/settle",
@@ -87,7 +89,7 @@ export const settleRuns = statement({
       due_at = case when next = 'waiting' then {now} + delay_ms * interval '1 millisecond' else run.due_at end,
       attempt = run.attempt
         + case when outcome in ('failed', 'timed_out') and started_ago_ms is not null then 1 else 0 end,
-      -- It has been started in time once.
+      -- The run has started in time once, so the deadline no longer applies.
       start_by = case when outcome = 'released' and started_ago_ms is null then start_by end,
       last_error = case
         when error_message is null then last_error

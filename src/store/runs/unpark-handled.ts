@@ -3,12 +3,12 @@ import { statement } from "../statement.ts"
 import { groupsParkedFor, isHandled, UNPARK } from "./parking.ts"
 
 /**
- * Gives back up to `limit` runs that were parked because no worker could execute them, now that one can.
+ * Unparks up to `limit` runs that were parked because no worker could execute them, now that one can.
  *
- * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', from group to group: runs that still
- * have no worker are not read; the primary key of run_limits. Hashed, because the lists would otherwise be gone
- * through once per row.
+ * Locks: the rows it moves, and their places under limits. Rows that another transaction holds are skipped.
+ * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', read group by group, so that runs that still
+ * have no worker are not read. Also the primary key of run_limits. Hashed, because PostgreSQL would otherwise search
+ * the lists once per row.
  */
 export const unparkHandled = statement({
   name: "runs/unpark-handled",
@@ -27,10 +27,10 @@ export const unparkHandled = statement({
   sql: `
   with recursive ${groupsParkedFor("handler")},
   chosen as (
-    select run.place, run.rank
+    select run.tuple, run.rank
     from parked
     cross join lateral (
-      select ctid as place, rank
+      select ctid as tuple, rank
       from {runs}
       where stage = 'parked' and parked_for = 'handler' and job = parked.job and pool = parked.pool
       order by rank

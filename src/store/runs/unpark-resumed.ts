@@ -3,14 +3,14 @@ import { statement } from "../statement.ts"
 import { groupsParkedFor, UNPARK } from "./parking.ts"
 
 /**
- * Gives back up to `limit` runs that were parked for a pause, of jobs and pools that are not paused any more.
+ * Unparks up to `limit` runs that were parked for a pause, of jobs and pools that are no longer paused.
  *
- * Guarantee: judged by what is paused now and not by who resumed what, so nothing stays behind when a process
- * dies in between, or when a run was parked while its job was being resumed.
- * Locks: the rows it moves, and their places under limits; rows that others hold are skipped.
- * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', from group to group: runs that are still
- * paused are not read; the primary key of run_limits. Hashed, because the lists would otherwise be gone
- * through once per row.
+ * Guarantee: the present pauses decide, not the act of resuming. No run is left parked when a process dies in between,
+ * or when a run was parked while its job was being resumed.
+ * Locks: the rows it moves, and their places under limits. Rows that another transaction holds are skipped.
+ * Index: runs_parked (parked_for, job, pool, rank) where stage = 'parked', read group by group, so that runs that are
+ * still paused are not read. Also the primary key of run_limits. Hashed, because PostgreSQL would otherwise search the
+ * lists once per row.
  */
 export const unparkResumed = statement({
   name: "runs/unpark-resumed",
@@ -29,10 +29,10 @@ export const unparkResumed = statement({
   sql: `
   with recursive ${groupsParkedFor("pause")},
   chosen as (
-    select run.place, run.rank
+    select run.tuple, run.rank
     from parked
     cross join lateral (
-      select ctid as place, rank
+      select ctid as tuple, rank
       from {runs}
       where stage = 'parked' and parked_for = 'pause' and job = parked.job and pool = parked.pool
       order by rank

@@ -1,11 +1,12 @@
 import { statement } from "../statement.ts"
 
 /**
- * Gives the room of runs that have gone back to those that come. Without it they go to new pages, until autovacuum looks.
+ * Vacuums the live runs, so that new runs reuse the space of ended ones. Without it they go to new pages until
+ * autovacuum comes.
  *
- * Locks: the table against changes of its definition and another vacuum, and nobody who reads or writes. Where somebody
- * else is at it, or the table is not ours, nothing is done. The file does not become shorter, for which it would have to
- * lock out everybody.
+ * Locks: SHARE UPDATE EXCLUSIVE, which conflicts with changes of the table and other vacuums, and not with reads or
+ * writes. If another session holds such a lock, or this role may not vacuum the table, the statement does nothing. It
+ * does not truncate the file, because that would block all other sessions.
  */
 export const vacuumRuns = statement({
   name: "runs/vacuum",
