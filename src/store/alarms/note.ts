@@ -2,7 +2,7 @@ import { boolean, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Notes what is about to be told of an alarm.
+ * Records that an alarm is about to be raised or cleared.
  *
  * Locks: the row of the alarm.
  */

@@ -2,10 +2,10 @@ import { boolean, double, nullable, text, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Takes the turn to look after an alarm, if no process has looked within `everyMs`; no row says that one has.
+ * Takes the turn to check an alarm, if no process has checked it within `everyMs`. No row means that one has.
  *
- * Guarantee: of all who ask at once one has the turn, also when the one that came second had read the clock first. After
- * the clock was set back, by more than `everyMs`, the next one has it.
+ * Guarantee: one of all concurrent callers gets the turn, even if the second one read the clock first. After the clock
+ * was set back by more than `everyMs`, the next caller gets it.
  * Locks: the row of the alarm.
  */
 export const takeAlarmTurn = statement({

@@ -2,9 +2,9 @@ import { nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Notes that another version of an application declares its schedules from now on.
+ * Records that a new version of an application declares its schedules from now on.
  *
- * Guarantee: run in the transaction that has read and locked it (applications/lock).
+ * Guarantee: run it in the transaction that has read and locked the row (applications/lock).
  * Locks: the row, which the transaction holds already.
  * Index: the primary key of applications.
  */

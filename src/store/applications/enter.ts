@@ -2,10 +2,10 @@ import { nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes down an application that declares schedules, unless it is known already.
+ * Adds an application that declares schedules, unless it is known already.
  *
- * Guarantee: of processes that start at once, one writes it; the others wait for that.
- * Locks: none beyond the new row.
+ * Guarantee: of processes that start at once, one inserts the row and the others wait for it.
+ * Locks: only the new row.
  * Index: the primary key of applications.
  */
 export const enterApplication = statement({

@@ -4,8 +4,8 @@ import { statement } from "../statement.ts"
 /**
  * The latest version of an application that has declared schedules.
  *
- * Locks: its row, until the end of the transaction. Every write about declared schedules comes after this one, so those
- * of one application are made one after the other, and an earlier version cannot write after a later one has begun.
+ * Locks: its row, until the end of the transaction. A start takes this lock before it writes declared schedules. Starts
+ * of one application therefore take turns, and an older version cannot write after a newer one has begun.
  * Index: the primary key of applications.
  */
 export const lockApplication = statement({

@@ -1,4 +1,4 @@
-/** What is read of an attempt, the same in every statement that lists them. */
+/** The columns of an attempt that every listing statement reads. */
 import { bigint, boolean, instant, int, json, nullable, text, uuid } from "../codec.ts"
 
 export const ATTEMPT_ROW = {
@@ -28,5 +28,5 @@ export const ATTEMPT_ROW = {
   logs: nullable(json),
 } as const
 
-/** The same, as a list of columns. */
+/** The same, as SQL. */
 export const ATTEMPT_COLUMNS = Object.keys(ATTEMPT_ROW).join(", ")

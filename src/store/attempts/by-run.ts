@@ -1,9 +1,9 @@
 /**
- * Looks runs up in history without touching every day of it.
+ * Looks up runs in history without reading every day of it.
  *
- * The id of a run says when it was made, so earlier days are left out. That time is from the clock of whoever made the
- * id: what is not found since then is looked for once more, everywhere. So a clock that is wrong costs time and
- * changes no answer.
+ * The id of a run holds the time when it was made, so earlier days are skipped. That time comes from the clock of the
+ * process that made the id. A run that is not found since then is looked up once more, in all of history. A wrong clock
+ * therefore costs time and changes no answer.
  */
 import type { ConnectionClass, Database } from "../database.ts"
 import type { Statement } from "../statement.ts"
@@ -22,7 +22,7 @@ export interface ClaimOfRun {
   readonly claim: bigint
 }
 
-/** What has become of these runs; see attempts/find-end. */
+/** The ends of these runs; see attempts/find-end. */
 export async function findEnds(database: Database, ids: readonly string[]): Promise<RunEnd[]> {
   const since = earliestEnd(ids)
   const found = await database.run(findEnd, { ids, since })
@@ -31,7 +31,7 @@ export async function findEnds(database: Database, ids: readonly string[]): Prom
   return [...found, ...(await database.run(findEnd, { ids: missing }))]
 }
 
-/** Those runs whose settle under this claim is in history, and how each ended by it; see attempts/find-settled. */
+/** Those runs whose settle under this claim is in history, with their final states; see attempts/find-settled. */
 export async function findSettledRuns(
   database: Database,
   claims: readonly ClaimOfRun[],
@@ -53,11 +53,11 @@ export async function findSettledRuns(
   return [...found, ...rest]
 }
 
-/** Every attempt of a run, the oldest first; see attempts/list-of-run. */
+/** Every attempt of a run, oldest first; see attempts/list-of-run. */
 export async function listAttempts(database: Database, run: string): Promise<AttemptRow[]> {
   const since = earliestEnd([run])
   const found = await database.run(listAttemptsOfRun, { run, since })
-  // Replays get a new time of enqueue, so only the first generation tells whether something can lie before.
+  // A replay sets a new time of enqueue, so only the first generation shows that no earlier attempt exists.
   const isWhole = found.some((row) => row.generation === 1 && row.enqueued_at >= since)
   return isWhole ? found : database.run(listAttemptsOfRun, { run })
 }

@@ -1,14 +1,14 @@
 import { type Statement, statement } from "../statement.ts"
 
 /**
- * Takes a partition out of history without making anybody wait.
+ * Detaches a partition from history without blocking readers or writers.
  *
- * Guarantee: when it returns, no query uses the partition as a part of history. When it is interrupted, new queries
- * already pass the partition over, and `detach ... finalize` completes it.
- * Sent by itself: PostgreSQL refuses it inside a transaction. The name of a table is no parameter, so each partition
- * has a statement of its own.
- * Locks: share update exclusive on the class's table for a moment, then none while it waits for the transactions that
- * have used the table, then access exclusive on the partition, which nobody new asks for.
+ * Guarantee: after it returns, no query uses the partition as part of history. After an interruption, new queries
+ * already skip the partition, and `detach ... finalize` completes the detach.
+ * Sent by itself, because PostgreSQL refuses it inside a transaction. Each partition has a statement of its own,
+ * because the name of a table cannot be a parameter.
+ * Locks: share update exclusive on the table of the class for a moment. Then none, while it waits for transactions that
+ * have used the table. Then access exclusive on the partition, which no new query uses.
  */
 export function detachPartition({ table, name }: PartitionNames): Statement<object, object> {
   const which = ` ${name}`

@@ -2,11 +2,11 @@ import { boolean, double, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Drops one expired partition of history or of the ledger for a role that does not own it, and says whether it did.
+ * Drops one expired partition of history or of the ledger, for a role that does not own it. Returns whether it did.
  *
- * Done by a function of the owner (`drop_expired`), which judges the partition again.
- * Locks: access exclusive on its table for a moment. A settle waits for it, but never longer than a tenth of a second:
- * behind an open reader it gives up (55P03).
+ * A function of the owner (`drop_expired`) does it, and checks again that the partition has expired.
+ * Locks: access exclusive on its table for a moment. A settle waits for it, but at most a tenth of a second: behind an
+ * open reader it gives up (55P03).
  */
 export const dropExpiredPartition = statement({
   name: "attempts/drop-expired",

@@ -1,17 +1,17 @@
-/** The time inside the id of a run, from which follows before when the run cannot have ended. */
+/** Reads the time inside a run's id, before which the run cannot have ended. */
 import type { InstantMs } from "../../time/instant.ts"
 import type { Statement } from "../statement.ts"
 
-/** How far the clock of whoever made the id may be ahead of the database's before a look-up needs a second try. */
+/** How far the clock that made the id may be ahead of the database's before a look-up needs a second try. */
 const MARGIN_MS = 2 * 86_400_000
-/** The last instant that PostgreSQL reads from four digits of a year; an id can hold later ones. */
+/** The last instant with a four-digit year. An id can hold later ones, which PostgreSQL cannot read. */
 const LAST_MS = 253_402_300_799_999
-/** Version 7 begins with the milliseconds of the enqueue, version 8 with those of the occurrence. */
+/** Version 7 begins with the time of the enqueue in milliseconds, version 8 with the time of the occurrence. */
 const TIMED_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78]/i
 
 /**
- * None of these runs is in history before this instant, unless the clocks were further apart than the margin. 0 when
- * the ids say nothing about time.
+ * None of these runs is in history before this instant, unless the clocks differ by more than the margin. 0 if the ids
+ * hold no time.
  */
 export function earliestEnd(ids: readonly string[]): InstantMs {
   const earliestMs = ids.reduce((least, id) => Math.min(least, timeOf(id)), LAST_MS)
@@ -22,7 +22,7 @@ function timeOf(id: string): InstantMs {
   return TIMED_ID.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : 0
 }
 
-/** Lets `since` be left out, which asks all of history. */
+/** Makes `since` optional. Without it the statement reads all of history. */
 export function sinceEver<P, R>(
   inner: Statement<P & { since: InstantMs }, R>,
 ): Statement<Omit<P, "since"> & { since?: InstantMs }, R> {

@@ -3,12 +3,12 @@ import { statement } from "../statement.ts"
 import { sinceEver } from "./earliest-end.ts"
 
 /**
- * What has become of runs: the final state of those that have one, null for those still alive, and nothing
- * for those that are unknown. A run that was replayed has the end of its last generation, and none while that lives.
- * Only a run that was written twice is told as both alive and ended.
+ * The final states of runs: null for a live run, no row for an unknown one. A replayed run has the end of its last
+ * generation, and none while that generation lives. Only a run that was written twice is returned as both live and
+ * ended.
  *
- * Guarantee: one snapshot. A run that is just being settled is found on one side or the other, never on none.
- * `since`: partitions that end before it are not looked at.
+ * Guarantee: one snapshot. A run that is being settled is found either live or in history, never in neither.
+ * `since`: partitions that end before it are not read.
  * Locks: none.
  * Index: attempts_by_run (run) in every partition since then; the primary key of runs.
  */

@@ -3,13 +3,11 @@ import { statement } from "../statement.ts"
 import { sinceEver } from "./earliest-end.ts"
 
 /**
- * Which of these (run, claim) pairs history knows: those whose settle took effect although its answer was lost. `state` is
- * how the run ended by it, which may be another way than was meant: somebody may have cancelled it before. Null where
- * the run went on.
+ * Which of these (run, claim) pairs were settled, though the answer of the settle was lost. `state` is the final state
+ * of the run, or null if the run continued. It may differ from the intended one, if the run was cancelled before.
  *
- * Not those that were lost: that row was written by whoever took the run away, under the same pair.
- *
- * `since`: partitions that end before it are not looked at.
+ * Lost attempts do not count: the reaper wrote that row, under the same pair.
+ * `since`: partitions that end before it are not read.
  * Locks: none.
  * Index: attempts_by_run (run) in every partition since then.
  */

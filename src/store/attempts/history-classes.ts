@@ -1,12 +1,12 @@
-/** The classes of history: each is kept for its own time, in a table of its own with one partition per day. */
+/** The classes of history. Each class is kept for its own time, in its own table with one partition per day. */
 import { DEFAULTS } from "../../defaults.ts"
 
 export type HistoryClass = "short" | "standard" | "long"
 
 export interface ClassFacts {
-  /** The parent of its days. */
+  /** The parent table of its days. */
   readonly table: string
-  /** How long an attempt is kept after it has ended, at the least; its day leaves as a whole. */
+  /** The least time for which an attempt is kept after it ended. Its day is dropped as a whole. */
   readonly keepMs: number
 }
 

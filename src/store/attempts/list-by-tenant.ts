@@ -3,7 +3,7 @@ import { statement } from "../statement.ts"
 import { PAGE_COLUMNS, PAGE_ORDER, PAGE_PARAMS, PAGE_ROW, WITHIN_PAGE } from "./page.ts"
 
 /**
- * A page of the attempts on behalf of one tenant, of all jobs or of one.
+ * A page of the attempts of one tenant, of all jobs or of one.
  *
  * Locks: none.
  * Index: attempts_by_tenant (tenant, finished_at) where tenant <> '', backwards, in every partition between the bounds.

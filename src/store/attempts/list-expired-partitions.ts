@@ -2,11 +2,11 @@ import { boolean, double, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The days of history whose time is over, the oldest first, and how far they have left: `attached`, `detaching` (that
- * was interrupted), or `detached` by us and not dropped. `owned`: this role may do with them what their owner may.
+ * The expired days of history, oldest first, with the state of each: `attached`, `detaching` (an interrupted detach),
+ * or `detached` (by Carillon, not dropped yet). `owned`: this role may do with the partition what its owner may.
  *
- * Guarantee: a partition is judged by the end of its range, so none is listed that could hold a row younger than its
- * class is kept; what somebody else detached, or named otherwise, is not listed.
+ * Guarantee: the end of its range decides, so no listed partition holds a row that is younger than its class is kept.
+ * Partitions that a person detached or renamed are not listed.
  * Locks: none.
  * Index: pg_class (relname, relnamespace), pg_inherits (inhparent).
  */

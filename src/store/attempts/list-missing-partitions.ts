@@ -4,8 +4,8 @@ import { statement } from "../statement.ts"
 /**
  * The days from today, in UTC, that have no partition yet, for every class of history.
  *
- * Guarantee: what others have committed is seen. Partitions are found by their names in the catalog itself:
- * to_regclass answers from a cache that does not hear of what others made while we waited for the lock.
+ * Guarantee: it sees what other transactions have committed. It finds partitions by name in the catalog itself:
+ * to_regclass answers from a cache that may miss partitions made while this session waited for the lock.
  * Locks: none.
  * Index: pg_class (relname, relnamespace).
  */

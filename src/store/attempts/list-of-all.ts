@@ -6,10 +6,9 @@ import { PAGE_COLUMNS, PAGE_ORDER, PAGE_PARAMS, PAGE_ROW, WITHIN_PAGE } from "./
 /**
  * A page of the attempts of all jobs, within whole days.
  *
- * There is no index by time alone, because every settle would pay for it. So the jobs of those days are found by
- * skipping from one to the next in the index, and the pages of all of them are merged: with 50 jobs 16 ms, where sorting
- * a day of a million attempts takes 250.
- * `firstDay` and `dayAfter` are midnights in UTC: within whole partitions the skipping meets no row to pass over.
+ * There is no index by time alone, because every settle would pay for it. The statement skips through the index from
+ * job to job and merges the pages of all jobs: 16 ms with 50 jobs, where sorting a day of a million attempts takes 250.
+ * `firstDay` and `dayAfter` are midnights in UTC. Within whole partitions every index entry matches the days.
  * Locks: none.
  * Index: attempts_by_job (job, finished_at) in every partition of those days.
  */

@@ -4,9 +4,9 @@ import { ATTEMPT_COLUMNS, ATTEMPT_ROW } from "./attempt-row.ts"
 import { sinceEver } from "./earliest-end.ts"
 
 /**
- * Every attempt of one run, the oldest first: by number, because the clock may have been set back in between.
+ * Every attempt of one run, oldest first. Ordered by number, because the clock may have been set back between two.
  *
- * `since`: partitions that end before it are not looked at.
+ * `since`: partitions that end before it are not read.
  * Locks: none.
  * Index: attempts_by_run (run) in every partition since then.
  */

@@ -4,7 +4,7 @@ import { statement } from "../statement.ts"
 /**
  * Lets one process at a time make partitions.
  *
- * Guarantee: whoever gets it sees what the one before has made.
+ * Guarantee: the next holder of the lock sees the partitions that the holder before it made.
  * Locks: an advisory lock, until the end of the transaction.
  */
 export const lockPartitions = statement({

@@ -2,13 +2,12 @@ import { instant, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Makes the partitions of these days, each of the class at the same place in its list.
+ * Makes the partitions of these days, each for the class at the same index of `histories`. Returns their names.
  *
- * Done by a function of the owner of the tables (`make_day`), so that a role that owns nothing can have it done. It makes
- * each beside its parent, with the indexes of its parent, and attaches it with a check that spares the attach a look at
- * the rows.
- * Guarantee: all or none of them, inside the transaction of the caller. Returns their names.
- * Locks: share update exclusive on the table of the class; waits for others for five seconds at the most.
+ * A function of the owner of the tables (`make_day`) does it, so any role may call it. It creates each partition beside
+ * its parent, with the indexes of its parent, and attaches it with a check constraint that spares the attach a scan.
+ * Guarantee: all or none of them, in the caller's transaction.
+ * Locks: share update exclusive on the table of the class. It waits for other transactions for at most five seconds.
  */
 export const makeDays = statement({
   name: "attempts/make-days",

@@ -1,8 +1,8 @@
 /**
- * Reads a page of history by the index that fits what is asked for.
+ * Reads a page of history by the index that fits the query.
  *
- * What is asked for without a job or a tenant is looked for in the newest day first, then in a week, then everywhere:
- * most pages are full after the first.
+ * A query without a job or a tenant reads the newest day first, then a week, then everything. Most pages are full after
+ * the first day.
  */
 import { formatInstant, type InstantMs, parseInstant } from "../../time/instant.ts"
 import { readClock } from "../clock/read.ts"
@@ -12,9 +12,9 @@ import { listByJob } from "./list-by-job.ts"
 import { listByTenant } from "./list-by-tenant.ts"
 import { listOfAll } from "./list-of-all.ts"
 
-/** Where a row stands in history: below it is what is older. */
+/** The position of a row in history. Older rows are below it. */
 export interface Place {
-  /** When the attempt ended, in ISO 8601 to the microsecond. */
+  /** When the attempt ended, in ISO 8601 with microseconds. */
   readonly at: string
   readonly run: string
   readonly claim: bigint | null
@@ -33,12 +33,12 @@ export interface PageQuery {
 export type PageRow = typeof listByJob extends Statement<infer _, infer Row> ? Row : never
 
 const DAY_MS = 86_400_000
-/** How many days are looked at before all of them are. */
+/** The numbers of days to read before reading everything. */
 const STEPS_DAYS = [1, 8]
 /** Less than any id of a run. */
 const NO_RUN = "00000000-0000-0000-0000-000000000000"
 
-/** The newest `limit` rows below a place, the newest first. */
+/** The newest `limit` rows below a position, newest first. */
 export async function readPage(database: Database, query: PageQuery): Promise<PageRow[]> {
   const { job, tenant, state, fromMs, toMs, limit, below } = query
   const params = {
@@ -55,11 +55,11 @@ export async function readPage(database: Database, query: PageQuery): Promise<Pa
 
 type PageParams = typeof listByJob extends Statement<infer P, infer _> ? Omit<P, "job"> : never
 
-/** Part by part, each below the one before. */
+/** Reads part by part, each older than the one before. */
 async function readAll(database: Database, params: PageParams, query: PageQuery): Promise<PageRow[]> {
   const { fromMs = Number.NEGATIVE_INFINITY, toMs = Number.POSITIVE_INFINITY, limit, below } = query
   const topMs = Math.min(toMs, (below && parseInstant(below.at)) ?? toMs)
-  // There may be younger rows, if the clock was set back: the first part has no end but the one that was asked for.
+  // Younger rows may exist if the clock was set back, so the first part has no upper end but the requested one.
   const [clock] = await database.run(readClock, {})
   const newestDayMs = dayOf(Math.min(topMs, clock?.at ?? topMs))
   const rows: PageRow[] = []

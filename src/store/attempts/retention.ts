@@ -1,15 +1,16 @@
 /**
- * How history leaves: whole days, once their time is over.
+ * Drops history by whole days, once a day is older than its class is kept.
  *
- * A day is marked, detached without waiting in anybody's way, and dropped. `detach ... concurrently` cannot be part of
- * a transaction and may be interrupted, so each step is committed by itself and the next upkeep goes on from whatever
- * state it finds. Behind a reader that does not end it gives up after a while; a settle never waits for it. (A plain
- * drop behind one open reader stops every settle until the reader ends.)
+ * Steps: mark the day, detach it concurrently, drop it. `detach ... concurrently` cannot run inside a transaction and
+ * may be interrupted. Each step therefore commits by itself, and the next upkeep continues from the state it finds.
+ * Behind a reader that does not end, the detach gives up after a while, and a settle never waits for it. (A plain drop
+ * behind one open reader stops every settle until the reader ends.)
  *
- * Only the owner of the tables can do that. For a role that owns nothing a function of the owner drops the day at once,
- * and gives up after a tenth of a second behind whoever reads history (0010_roles.sql).
+ * Roles: only the owner of the tables can detach. For any other role a function of the owner, `drop_expired`, drops the
+ * day at once, and gives up after a tenth of a second behind a reader of history.
  *
- * The mark tells our own leftovers from what somebody detached in order to keep it: that is never dropped.
+ * Mark: it distinguishes days that an upkeep left behind from partitions that a person detached in order to keep them.
+ * Upkeep never drops those.
  */
 import { DatabaseError } from "../../errors.ts"
 import type { Database, Transaction } from "../database.ts"
@@ -21,9 +22,9 @@ import { tryRetentionLock } from "./try-retention-lock.ts"
 
 export interface Retention {
   readonly dropped: readonly string[]
-  /** What could not be dropped, and why: one per class, because the others of the class wait behind it. */
+  /** What could not be dropped, and why: one error per class, because the other days of the class wait behind it. */
   readonly kept: readonly DatabaseError[]
-  /** There were more than one call deals with. */
+  /** More partitions have expired than one call handles. */
   readonly more: boolean
 }
 
@@ -36,19 +37,21 @@ interface Expired {
   readonly name: string
   readonly history: string
   readonly state: string
-  /** This role may do with it what its owner may. */
+  /** The role may do with the partition what its owner may. */
   readonly owned: boolean
 }
 
-/** A detach that waits holds no lock, so this may be long: the longer, the fewer have to be completed later. */
+/**
+ * A waiting detach holds no lock, so this may be long. The longer it is, the fewer detaches have to be completed later.
+ */
 const PATIENCE_MS = 10_000
 /**
- * The other steps wait for a part of that: completing a detach keeps makers of partitions waiting, who have to be more
- * patient than it is.
+ * The other steps wait for a part of it. While a detach is completed, processes that make partitions wait, and their
+ * timeout must be longer.
  */
-const SHORT_OF_IT = 0.4
-/** How many partitions one call deals with. */
-const MOST = 100
+const LOCK_SHARE = 0.4
+/** The number of partitions that one call handles. */
+const MOST_PARTITIONS = 100
 
 /** Drops the partitions whose newest row is older than its class is kept. */
 export async function dropExpired(database: Database, options: RetentionOptions = {}): Promise<Retention> {
@@ -66,20 +69,20 @@ export async function dropExpired(database: Database, options: RetentionOptions 
       kept.set(history, keptBy(name, error))
     }
   }
-  return { dropped, kept: [...kept.values()], more: expired.length === MOST && dropped.length > 0 }
+  return { dropped, kept: [...kept.values()], more: expired.length === MOST_PARTITIONS && dropped.length > 0 }
 }
 
 /**
- * Whether it was there and is gone now. The transaction holds the lock that keeps other processes away, and does
- * nothing else while the partition is detached on another connection.
+ * Drops one partition. Returns whether it was there and is gone now. The transaction holds the lock that keeps other
+ * processes away, and does nothing else while another connection detaches the partition.
  */
 async function dropPartition(database: Database, name: string, patienceMs: number): Promise<boolean> {
   const { schema, abilities } = database
-  const lockTimeoutMs = Math.ceil(patienceMs * SHORT_OF_IT)
+  const lockTimeoutMs = Math.ceil(patienceMs * LOCK_SHARE)
   return database.transaction(async (tx) => {
     const [lock] = await tx.run(tryRetentionLock, { name: `carillon:retention:${schema}` })
     if (!lock?.taken) return false
-    // Read again under the lock: another process may have been here since.
+    // Read again under the lock: another process may have dropped it since.
     const expired = (await listExpired(tx, schema)).find((partition) => partition.name === name)
     if (!expired) return false
     const { table, keepMs } = HISTORY_CLASSES[expired.history as HistoryClass]
@@ -97,13 +100,13 @@ async function dropPartition(database: Database, name: string, patienceMs: numbe
   })
 }
 
-/** Has the owner's function drop it, which holds up settles for a tenth of a second at the most. */
+/** Has the owner's function drop the partition, which delays settles by at most a tenth of a second. */
 export async function dropAsGuest(tx: Transaction, name: string, keepMs: number): Promise<boolean> {
   const [answer] = await tx.run(dropExpiredPartition, { name, keepMs })
   return answer?.dropped ?? false
 }
 
-/** In a transaction of its own, to be there whatever happens next. */
+/** Commits by itself, so that the mark stays whatever happens next. */
 export async function markExpired(database: Database, name: string, lockTimeoutMs: number): Promise<void> {
   const script = `
     set local lock_timeout = ${lockTimeoutMs};
@@ -118,16 +121,16 @@ async function listExpired(on: Pick<Transaction, "run">, schema: string): Promis
     shortMs: HISTORY_CLASSES.short.keepMs,
     standardMs: HISTORY_CLASSES.standard.keepMs,
     longMs: HISTORY_CLASSES.long.keepMs,
-    limit: MOST,
+    limit: MOST_PARTITIONS,
   })
 }
 
-/** Why a partition that has expired could not be dropped. */
+/** The error that says why an expired partition could not be dropped. */
 export function keptBy(name: string, error: DatabaseError): DatabaseError {
   return isBehindOthers(error) ? stillOpen(name, error) : error
 }
 
-/** Someone is in the way: the detach had no answer in time, or a lock could not be had. */
+/** Is another transaction in the way? The detach had no answer in time, or a lock was not available. */
 function isBehindOthers(error: DatabaseError): boolean {
   return error.code === "DATABASE_DEADLINE" || error.code === "DATABASE_BUSY"
 }

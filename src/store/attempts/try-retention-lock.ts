@@ -2,9 +2,9 @@ import { boolean, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Lets one process at a time drop partitions, if nobody else is at it.
+ * Lets one process at a time drop partitions.
  *
- * By trying and not by waiting: what another process drops need not be dropped again.
+ * It tries the lock and does not wait, because what another process drops need not be dropped again.
  * Locks: an advisory lock, until the end of the transaction.
  */
 export const tryRetentionLock = statement({

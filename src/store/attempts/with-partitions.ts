@@ -1,21 +1,21 @@
-/** Does what writes history, and makes the partition of the day if it is missing. */
+/** Runs work that writes history, and makes the partition of the day if it is missing. */
 import { DatabaseError } from "../../errors.ts"
 import type { Database } from "../database.ts"
 import { makePartitionsInTurn } from "./partitions.ts"
 
-/** `work` must have changed nothing when it fails: it is done again. */
+/** If `work` fails for want of a partition, it must have changed nothing: it runs a second time. */
 export async function withPartitions<T>(database: Database, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
     if (!isMissingPartition(error)) throw error
-    // No more than is needed now: somebody waits for this. Upkeep makes the rest.
+    // Only what this write needs, because a caller waits. Upkeep makes the rest.
     await makePartitionsInTurn(database, 1)
     return work()
   }
 }
 
-/** A violated check has the same code, but names its constraint. */
+/** A violated check constraint has the same code, but the error names the constraint. */
 function isMissingPartition(error: unknown): boolean {
   if (!(error instanceof DatabaseError) || error.sqlState !== "23514") return false
   const { constraint } = (error.cause ?? {}) as { constraint?: string }

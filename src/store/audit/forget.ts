@@ -2,10 +2,10 @@ import { double, int } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Deletes up to `limit` entries of the audit record that are older than `keepMs`, the oldest first, and says how many.
+ * Deletes up to `limit` audit entries that are older than `keepMs`, oldest first, and returns how many.
  *
- * Guarantee: several processes at once delete different ones.
- * Locks: the rows it deletes; passes over those that others delete.
+ * Guarantee: several processes at once delete different rows.
+ * Locks: the rows it deletes. Rows that another transaction deletes are skipped.
  * Index: audit_at (at).
  */
 export const forgetAudit = statement({

@@ -2,10 +2,10 @@ import { json, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes down who changed what, and why.
+ * Records who changed what, and why.
  *
- * Guarantee: run in the transaction of the change, so that there is neither without the other.
- * Locks: none beyond the new row.
+ * Guarantee: run it in the transaction of the change, so that neither is committed without the other.
+ * Locks: only the new row.
  */
 export const recordAudit = statement({
   name: "audit/record",

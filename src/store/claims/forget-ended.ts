@@ -3,10 +3,11 @@ import { statement } from "../statement.ts"
 import { IS_HELD } from "./held.ts"
 
 /**
- * Removes claims of one lease that are said to have ended, if they have.
+ * Removes those of the given claims of a lease whose runs have all ended.
  *
- * Guarantee: what is still held keeps its claim, whatever anyone says. Without it nobody would ever take the runs back.
- * Apart from the claim itself, which would have to prepare for it every time, and needs it once in a hundred times.
+ * Guarantee: a claim that still holds a run stays, even if the caller takes it for ended. Without its claim the reaper
+ * could not find the run.
+ * A statement of its own: the claim would have to plan for it every time, and needs it once in a hundred times.
  * Locks: the rows it removes.
  * Index: the primary keys of claims and runs.
  */

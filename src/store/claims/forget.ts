@@ -3,9 +3,9 @@ import { statement } from "../statement.ts"
 import { IS_HELD } from "./held.ts"
 
 /**
- * Removes claims of dead leases of which nothing is running any more.
+ * Removes claims of dead leases under which no run is left.
  *
- * Guarantee: what others hold at this moment, and what a claim that was under way takes later, stays to be found.
+ * Guarantee: a claim that another transaction holds stays, and so does one that was in flight and commits later.
  * Locks: the rows it removes.
  * Index: the primary keys of claims and runs.
  */

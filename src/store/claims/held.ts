@@ -1,4 +1,7 @@
-/** Whether anything that `claim` took is still running under it. One row and not `exists`: never by a scan. */
+/**
+ * Does any run that `claim` took still run under it? A one-row subquery, because PostgreSQL may answer `exists` with a
+ * table scan.
+ */
 export const IS_HELD = `(
       select true
       from {runs} as run

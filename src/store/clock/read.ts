@@ -1,7 +1,7 @@
 import { instant } from "../codec.ts"
 import { statement } from "../statement.ts"
 
-/** What every statement takes for the present moment. */
+/** The present time, as every statement reads it. */
 export const readClock = statement({
   name: "clock/read",
   params: {},

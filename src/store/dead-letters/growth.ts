@@ -2,10 +2,11 @@ import { double, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How many runs died within the last `withinMs` and are dead letters still, by job and fingerprint, the most first.
+ * Counts the runs that died within the last `withinMs` and are still dead letters, by job and fingerprint, largest
+ * count first.
  *
- * Bounded: it counts up to `most` in all, so that the answer costs the same however many there are.
- * Index: dead_letters_job (job, died_at), one step for each job that has dead letters, and then the rows that it counts.
+ * Cost: it counts at most `most` rows, so the cost does not grow with the number of dead letters.
+ * Index: dead_letters_job (job, died_at), one step for each job that has dead letters, and then the rows it counts.
  */
 export const countGrowth = statement({
   name: "dead-letters/growth",

@@ -2,14 +2,15 @@ import { boolean, double, instant, int, json, list, nullable, text, uuid } from 
 import { statement } from "../statement.ts"
 
 /**
- * Makes runs of past occurrences of a schedule, as the generations given: each goes into the ledger, and a run is made for
- * those that it did not know. Says how many that were.
+ * Makes runs of past occurrences of a schedule, with the given generations. Each occurrence goes into the ledger, and
+ * gets a run if the ledger did not know it. Returns the number of runs.
  *
- * Guarantee: of two that make the same at once, one gets the run. Neither the cursor nor the count of the schedule is
- * touched. The runs are due now, whatever their occurrences were, and parked in line under `overlapKey`; `limitName` is
- * the limit that holds there. `isAside`: they do not count as live when an occurrence comes due.
- * Give the occurrences in their order: two that write the same rows in different orders would wait for each other.
- * Locks: none beyond the new rows; waits for the same rows that another is writing.
+ * Guarantee: of two calls that make the same run at once, one gets it. The cursor and the run count of the schedule
+ * stay as they are. The runs are due now, whatever their occurrences, and are parked in the line of `overlapKey`, whose
+ * limit is `limitName`. With `isAside` they do not count as live when an occurrence comes due.
+ * Order: pass the occurrences in ascending order. Two calls that write the same rows in different orders would
+ * deadlock.
+ * Locks: only the new rows. It waits for a transaction that is writing the same rows.
  * Index: the primary keys of fires and schedules.
  */
 export const backfillFires = statement({
@@ -67,7 +68,7 @@ export const backfillFires = statement({
     from made
     cross join lateral (
       values
-        -- In the order of the occurrences, from whichever end, also for one that comes back after a failure.
+        -- In the order of the occurrences, from either end. A run that returns after a failure keeps that order, too.
         (@overlapKey, @limitName,
           case when @isNewestFirst then -1 else 1 end * (extract(epoch from occurrence) * 1000000)::bigint),
         (@jobLimit, @jobLimit, made.rank)

@@ -2,14 +2,15 @@ import { boolean, double } from "../codec.ts"
 import { type Statement, statement } from "../statement.ts"
 
 /**
- * Whether a month of the ledger holds something that is still to be kept: a row that was written less than `keepMs` ago,
- * because a backfill or a long downtime writes about months that are long over, or one that a schedule has not passed.
+ * Does a month of the ledger hold a row that must be kept? Such a row was written less than `keepMs` ago, because a
+ * backfill or a long downtime writes about old months, or lies after the cursor of its schedule.
  *
- * The second is what keeps an occurrence from a second run: a schedule decides only what is after its cursor, so a row
- * up to there guards nothing. Rows after it come from a backfill of time in which the schedule was paused, or say that
- * something was left out before an edit. A schedule that has ended decides nothing more.
- * The name of a table is no parameter, so each partition has a statement of its own.
- * Locks: none that hold up others. Index: none; a month is read through to the first such row, once when there is none.
+ * A row after the cursor protects its occurrence from a second run, because a schedule decides only what lies after its
+ * cursor. Such rows come from backfills of a time in which the schedule was paused, or record what was left out before
+ * an edit. A schedule that has ended decides nothing more.
+ * Each month has a statement of its own, because the name of a table cannot be a parameter.
+ * Locks: none that block other sessions.
+ * Index: none. The month is read up to the first such row, or once in full if it has none.
  */
 export function isMonthNeeded(name: string): Statement<{ keepMs: number }, { needed: boolean }> {
   const which = ` ${name}`

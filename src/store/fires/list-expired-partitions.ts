@@ -2,11 +2,11 @@ import { boolean, double, instant, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The months of the ledger that ended longer ago than it is kept, the oldest first, and how far they have left:
- * `attached`, `detaching` (that was interrupted), or `detached` by us and not dropped. What is written in them may be
- * younger: fires/is-needed says. `owned`: this role may do with it what its owner may.
+ * The months of the ledger that ended longer ago than it is kept, oldest first, with the state of each: `attached`,
+ * `detaching` (an interrupted detach), or `detached` (by Carillon, not dropped yet). A month may hold rows that were
+ * written later, for which see fires/is-needed. `owned`: this role may do with it what its owner may.
  *
- * Guarantee: a month is judged by the end of its range; what somebody else detached, or named otherwise, is not listed.
+ * Guarantee: the end of its range decides. Months that a person detached or renamed are not listed.
  * Locks: none.
  * Index: pg_class (relname, relnamespace), pg_inherits (inhrelid).
  */

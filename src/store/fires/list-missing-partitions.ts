@@ -2,11 +2,11 @@ import { instant, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The months among those of `instants`, this one and the next, that rows of the ledger cannot be written to, and why:
- * `none`: there is no partition; `detached` or `detaching`: it is on its way out, because its time was over.
+ * This month, the next one and the months of `instants`, if the ledger cannot take rows for them. The state says why:
+ * `none` means that there is no partition, `detached` or `detaching` that the month is being dropped.
  *
- * Asks pg_class and not `to_regclass`, whose answer may be older than the lock that was just waited for. What somebody
- * else detached in order to keep it is not listed: it is theirs.
+ * It reads pg_class, because the answer of `to_regclass` may be older than the lock that was just waited for. Months
+ * that a person detached in order to keep them are not listed.
  * Locks: none.
  * Index: pg_class (relname, relnamespace), pg_inherits (inhrelid).
  */

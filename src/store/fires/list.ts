@@ -2,13 +2,13 @@ import { bigint, instant, int, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What became of the occurrences of a schedule below a place in the ledger, the newest first, each with the state of its
- * run: live, or as history has it.
+ * The occurrences of a schedule below a position in the ledger, newest first, each with the state of its run: live, or
+ * from history.
  *
- * The place is that of a row, occurrence and generation: two generations of one occurrence may stand on two pages. The
- * bound of the occurrence stands by itself, because partitions are left out by it.
- * A run has not ended before it was made, but for a clock that was set back: older days of history are not looked at.
- * Index: the primary key of fires, of runs, and attempts_by_run.
+ * The position is that of a row, (occurrence, generation), because two generations of one occurrence may stand on two
+ * pages. The bound of the occurrence is a condition of its own, by which PostgreSQL prunes partitions.
+ * A run does not end before it was made, unless the clock was set back, so older days of history are not read.
+ * Index: the primary keys of fires and runs, and attempts_by_run.
  */
 export const listFires = statement({
   name: "fires/list",

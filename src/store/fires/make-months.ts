@@ -2,11 +2,12 @@ import { instant, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Makes the partitions of the months that begin at these instants, or brings back those that were on their way out.
+ * Makes the partitions of the months that begin at these instants, or attaches again those that were being dropped.
+ * Returns their names.
  *
- * Done by a function of the owner of the tables (`make_month`), so that a role that owns nothing can have it done.
- * Guarantee: all or none of them, inside the transaction of the caller. Returns their names.
- * Locks: share update exclusive on the ledger; waits for others for five seconds at the most.
+ * A function of the owner of the tables (`make_month`) does it, so any role may call it.
+ * Guarantee: all or none of them, in the caller's transaction.
+ * Locks: share update exclusive on the ledger. It waits for other transactions for at most five seconds.
  */
 export const makeMonths = statement({
   name: "fires/make-months",

@@ -1,9 +1,9 @@
 /**
- * The monthly partitions of the ledger of occurrences: this month's and the next one's, and others on demand, because an
- * occurrence that is made up for may be years old.
+ * Makes the monthly partitions of the ledger of occurrences: this month and the next, and other months on demand,
+ * because a missed occurrence may be years old.
  *
- * Made beside the parent and then attached, as those of history are, and for the same reasons. One that was on its way
- * out (fires/retention) is attached again when somebody has something to write in it. A function of the owner does both (0010_roles.sql).
+ * How: created beside the parent and then attached, for the same reasons as with history. A month that is being dropped
+ * (fires/retention) is attached again when it is needed for writing. A function of the owner (`make_month`) does both.
  */
 import { DatabaseError } from "../../errors.ts"
 import type { InstantMs } from "../../time/instant.ts"
@@ -20,23 +20,23 @@ export interface Month {
   readonly state: string
 }
 
-/** Makes what is missing of this month's and the next one's partitions. Returns the names of those it made. */
+/** Makes the missing partitions of this month and the next. Returns the names of the new ones. */
 export async function makeFirePartitions(database: Database): Promise<string[]> {
   const missing = await database.run(listMissingMonths, { schema: database.schema, instants: [] })
   return missing.length === 0 ? [] : makeFirePartitionsInTurn(database, [])
 }
 
 /**
- * For whoever has just found none for these instants, too. It waits for its turn even if nothing seems to be missing: a
- * partition can be seen in the catalog a moment before rows find their way to it, but whoever made it does not pass the
- * turn on until they do. Without that a schedule would be set aside for what is about to be there.
+ * For a writer that has just found no partition for these instants. It waits for the lock even if nothing seems to be
+ * missing: the catalog shows a partition a moment before rows can be routed to it, and the process that makes it holds
+ * the lock until they can. Otherwise a schedule would be set aside for a month that is about to exist.
  */
 export function makeFirePartitionsInTurn(
   database: Database,
   instants: readonly InstantMs[],
 ): Promise<string[]> {
   return database.transaction(async (tx) => {
-    // Two processes may see the same gap; the second finds it closed when its turn comes.
+    // Two processes may see the same gap. The second finds it closed when it gets the lock.
     await lockMonths(tx, database.schema)
     const missing = await tx.run(listMissingMonths, {
       schema: database.schema,
@@ -48,12 +48,15 @@ export function makeFirePartitionsInTurn(
   })
 }
 
-/** Whoever holds this alone makes months, attaches or drops them, until the end of the transaction. */
+/** The holder of this lock makes, attaches or drops months, alone, until the end of the transaction. */
 export async function lockMonths(tx: Transaction, schema: string): Promise<void> {
   await tx.run(lockPartitions, { name: `carillon:partitions:${schema}` })
 }
 
-/** Whether a row of the ledger found no partition. A violated check has the same code, but names its constraint. */
+/**
+ * Did a row of the ledger find no partition? A violated check constraint has the same code, but the error names the
+ * constraint.
+ */
 export function isMissingMonth(error: unknown): boolean {
   if (!(error instanceof DatabaseError) || error.sqlState !== "23514") return false
   return ((error.cause ?? {}) as { constraint?: string }).constraint === undefined

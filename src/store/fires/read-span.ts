@@ -2,12 +2,12 @@ import { boolean, instant, int, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What the ledger says about the occurrences of a schedule from one to another, both included, in their order. With
- * `isJudged` also what became of their runs: a dead letter is `dead` for as long as it is one, other ends are known for as
- * long as history is kept.
+ * The ledger's rows about the occurrences of a schedule from `first` to `last`, both included, in order. With
+ * `isJudged` also the states of their runs: a dead letter is `dead` for as long as it exists, other ends are known for
+ * as long as history is kept.
  *
  * Locks: none.
- * Index: the primary keys of fires, runs and dead_letters, attempts_by_run.
+ * Index: the primary keys of fires, runs and dead_letters, and attempts_by_run.
  */
 export const readFires = statement({
   name: "fires/read-span",

@@ -1,13 +1,13 @@
 /**
- * How the ledger of occurrences leaves: whole months, once everything in them has been kept for long enough.
+ * Drops the ledger of occurrences by whole months, once every row in them has been kept for long enough.
  *
- * Why that is safe: an occurrence is kept from a second run by the cursor of its schedule, which only moves forward and
- * below which nothing is decided again. What the ledger says about occurrences up to the cursor is there to be looked at,
- * and for backfills, which are told where it ends. What it says beyond a cursor stays as long as the schedule may decide.
+ * Why it is safe: the cursor of a schedule, which only moves forward, keeps an occurrence from a second run. Nothing at
+ * or below the cursor is decided again. Rows up to the cursor serve look-ups and backfills, and a backfill is told
+ * where the ledger ends. Rows after a cursor stay as long as the schedule may still decide.
  *
- * A month leaves as a day of history does: marked, detached without waiting in anybody's way, dropped, each step committed
- * by itself. Unlike history it may be written to at any time, by a backfill of years ago: once it is detached, when
- * nobody can write to it any more, it is looked through again, and comes back if something new is in it.
+ * Steps: mark the month, detach it concurrently, drop it, each committed by itself, as with days of history. Unlike
+ * history, an old month may still be written to, by a backfill of years ago. Once it is detached and can no longer be
+ * written to, it is checked again, and attached again if it holds new rows.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
@@ -28,43 +28,46 @@ import { makeMonths } from "./make-months.ts"
 import { lockMonths } from "./partitions.ts"
 
 const PATIENCE_MS = 10_000
-/** As with history: makers of partitions have to be more patient than whoever completes a detach. */
-const SHORT_OF_IT = 0.4
-/** How many months one call drops. */
-const MOST = 100
+/** As with history: processes that make partitions need a longer timeout than the one that completes a detach. */
+const LOCK_SHARE = 0.4
+/** The number of months that one call drops. */
+const MOST_PARTITIONS = 100
 const keepMs = DEFAULTS.firesMs
 
 interface ExpiredMonth {
   readonly name: string
   readonly month: InstantMs
   readonly state: string
-  /** This role may do with it what its owner may. */
+  /** The role may do with the month what its owner may. */
   readonly owned: boolean
 }
 
-/** Drops the months whose newest row is older than the ledger is kept, and that guard nothing. */
+/** Drops the months whose newest row is older than the ledger is kept, and that protect no occurrence. */
 export async function dropExpiredMonths(
   database: Database,
   { patienceMs = PATIENCE_MS }: RetentionOptions = {},
 ): Promise<Retention> {
   const dropped: string[] = []
   for (const { name } of await listExpired(database, database.schema)) {
-    if (dropped.length === MOST) return { dropped, kept: [], more: true }
+    if (dropped.length === MOST_PARTITIONS) return { dropped, kept: [], more: true }
     try {
       if (await dropMonth(database, name, patienceMs)) dropped.push(name)
     } catch (error) {
       if (!(error instanceof DatabaseError)) throw error
-      // PostgreSQL detaches one partition of a table at a time: the others wait behind this one.
+      // PostgreSQL detaches one partition of a table at a time, so the other months wait behind this one.
       return { dropped, kept: [keptBy(name, error)], more: false }
     }
   }
   return { dropped, kept: [], more: false }
 }
 
-/** Whether it was there and is gone now. The transaction holds the lock that keeps other processes from dropping. */
+/**
+ * Drops one month. Returns whether it was there and is gone now. The transaction holds the lock that keeps other
+ * processes from dropping.
+ */
 async function dropMonth(database: Database, name: string, patienceMs: number): Promise<boolean> {
   const { schema, abilities } = database
-  const lockTimeoutMs = Math.ceil(patienceMs * SHORT_OF_IT)
+  const lockTimeoutMs = Math.ceil(patienceMs * LOCK_SHARE)
   return database.transaction(async (tx) => {
     const [lock] = await tx.run(tryRetentionLock, { name: `carillon:retention:${schema}` })
     if (!lock?.taken) return false
@@ -72,7 +75,7 @@ async function dropMonth(database: Database, name: string, patienceMs: number): 
     if (!expired) return false
     if (!expired.owned) return dropAsGuest(tx, name, keepMs)
     if (expired.state === "attached" && abilities.connections) {
-      // Asked on another connection: whoever has read the month is waited for by the detach.
+      // Asked on another connection, because the detach waits for every transaction that has read the month.
       if (await isNeeded(database, name)) return false
       await markExpired(database, name, lockTimeoutMs)
       await database.run(detachPartition({ table: "fires", name }), {}, { deadlineMs: patienceMs })
@@ -83,7 +86,10 @@ async function dropMonth(database: Database, name: string, patienceMs: number): 
   })
 }
 
-/** Under the lock of all who make and attach months: nobody can write to a month that is not attached. */
+/**
+ * Runs under the lock of all processes that make and attach months, so a month that is not attached cannot be written
+ * to.
+ */
 async function dropOrBringBack(
   tx: Transaction,
   schema: string,
@@ -91,7 +97,7 @@ async function dropOrBringBack(
   isAlone: boolean,
 ): Promise<boolean> {
   const month = await findExpired(tx, schema, name)
-  // Somebody had something to write in it, and has brought it back.
+  // A writer needed the month and has attached it again.
   if (!month || (month.state === "attached" && !isAlone)) return false
   if (await isNeeded(tx, name)) {
     if (month.state !== "attached") await tx.run(makeMonths, { months: [month.month] })

@@ -2,11 +2,9 @@ import { list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Notes that a later version of the code declares these jobs as they are, so that older ones do not change
- * them.
+ * Records that a later version of the code declares these jobs unchanged, so that older versions do not change them.
  *
- * Guarantee: run in the transaction that has read and locked them (jobs/lock). Not a change: the settings
- * stay.
+ * Guarantee: run it in the transaction that has read and locked the rows (jobs/lock). The settings stay.
  * Locks: the rows, which the transaction holds already.
  * Index: the primary key of jobs.
  */

@@ -2,10 +2,10 @@ import { json, list, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Replaces the settings of declared jobs, and writes into the audit record what they were and what they are.
+ * Replaces the settings of declared jobs, and records the settings before and after in the audit record.
  *
- * Guarantee: run in the transaction that has read and locked them (jobs/lock), so that what is recorded as
- * before is what the decision was made about.
+ * Guarantee: run it in the transaction that has read and locked the rows (jobs/lock), so that the recorded settings are
+ * those that the decision was based on.
  * Locks: the rows, which the transaction holds already.
  * Index: the primary key of jobs.
  */

@@ -2,12 +2,11 @@ import { json, list, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes the jobs that nobody has declared before, and into the audit record that this was done. Returns
- * their names.
+ * Adds the jobs that have never been declared, with an entry in the audit record. Returns their names.
  *
- * Guarantee: of processes that start at once, one is the first for each name; the others wait for it and get
- * nothing back, so that what they read next is what the first has written.
- * Locks: the new rows, in the order of their names. Run it before jobs/lock: whoever waits here holds no
+ * Guarantee: of processes that start at once, one is the first for each name. The others wait for it, get no row, and
+ * then read what the first has written.
+ * Locks: the new rows, in the order of their names. Run it before jobs/lock, so that a process that waits here holds no
  * other row.
  * Index: the primary key of jobs.
  */

@@ -2,11 +2,12 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Says where a job of this name is known from: a declaration, a schedule, runs that wait for a worker, or history. No row
- * means that no process has ever declared or executed it.
+ * Says where a job name is known from: a declaration, a schedule, runs that wait for a worker, or history. No row means
+ * that no process has ever declared or executed such a job.
  *
  * Locks: none.
- * Index: the primary key of jobs, runs_parked, and attempts_by_job in every partition. The table of schedules is read.
+ * Index: the primary key of jobs, runs_parked, and attempts_by_job in every partition. The table of schedules is
+ * scanned.
  */
 export const findKnownJob = statement({
   name: "jobs/known",

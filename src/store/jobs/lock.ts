@@ -2,10 +2,9 @@ import { json, list, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Reads declared jobs and keeps others from changing them until the end of the transaction.
+ * Reads declared jobs and locks them until the end of the transaction.
  *
- * Locks: their rows, in the order of their names, so that two processes that start at once wait for each
- * other and never in a circle.
+ * Locks: their rows, in the order of their names, so that two processes that start at once cannot deadlock.
  * Index: the primary key of jobs.
  */
 export const lockJobs = statement({

@@ -2,7 +2,7 @@ import { list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Who holds these keys. A key that is not returned has become free since it was asked for.
+ * The holders of these keys. A key without a row was freed after the caller asked for it.
  *
  * Index: the primary key of keys.
  */

@@ -2,11 +2,11 @@ import { int } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Deletes up to `limit` idempotency keys whose time is over, and says how many. Those whose run has not ended have
- * no such time, and those that are held for ever have one that does not come.
+ * Deletes up to `limit` expired idempotency keys, and returns how many. The key of a run that has not ended has no
+ * expiry, and a key that is held for ever has an infinite one.
  *
- * Guarantee: a key that is being taken anew is left alone, because whoever takes it holds its row.
- * Locks: the rows it deletes; passes over those that others hold.
+ * Guarantee: a key that is being taken again stays, because the transaction that takes it holds its row.
+ * Locks: the rows it deletes. Rows that another transaction holds are skipped.
  * Index: keys_expiring (expires_at) where expires_at is not null.
  */
 export const forgetKeys = statement({

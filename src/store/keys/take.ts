@@ -2,14 +2,15 @@ import { doubleOrNan, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Takes idempotency keys for new runs, and returns those it got: free ones, and ones whose time is over.
+ * Takes idempotency keys for new runs, and returns those it got: free keys and expired ones.
  *
- * Guarantee: of any number of calls for one key, one gets it; the others wait for its transaction and then see the
+ * Guarantee: of any number of calls for one key, one gets it. The others wait for its transaction and then see the
  * holder (keys/find).
- * `forMs` says for how long the key is held from now on, whatever becomes of the run; infinity: for ever. Where it is
- * null, the key is held until the run ends, and for `keepMs` after that; null: no longer (runs/leaving).
- * Locks: the rows of keys that it takes, in their order. Not those that others hold: whoever ends such a run sees to its
- * key, and must not wait for a transaction that has only asked.
+ * Duration: `forMs` is the time for which the key is held from now on, whatever happens to the run; infinity holds it
+ * for ever. If `forMs` is null, the key is held until the run ends, and for `keepMs` after that (runs/leaving). A null
+ * `keepMs` frees the key with the run.
+ * Locks: the rows of the keys that it takes, in order. It does not lock keys that other runs hold: a statement that
+ * ends such a run frees its key, and must not wait for a transaction that has only asked.
  * Index: the primary key of keys.
  */
 export const takeKeys = statement({

@@ -2,9 +2,9 @@ import { bigint, boolean, int, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How far the last of those has come who claims runs of all these jobs in this pool, lane by lane.
+ * The newest low-water marks of a pool, lane by lane, from a claimer that knows all these jobs.
  *
- * Whoever knows fewer jobs has passed runs that it could not execute.
+ * A claimer that knows fewer jobs has passed runs that it could not execute, so its mark does not count.
  * Index: the primary key.
  */
 export const findLowWater = statement({

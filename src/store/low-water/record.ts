@@ -2,10 +2,11 @@ import { bigint, boolean, int, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Says how far somebody has come who claims runs of these jobs, lane by lane, in the place of whoever said so before.
+ * Records how far a claimer of these jobs has come, lane by lane, and replaces the earlier marks for the same jobs.
  *
- * `late` are the transactions that have been open for long, which may bring runs below. `clock` is the rank of the moment.
- * `jobs` are in order, so that all processes of one program write the same row. What nobody has renewed for a month goes.
+ * `late` are the long open transactions that may still add runs below the mark. `clock` is the rank of this moment.
+ * `jobs` are sorted, so that all processes of one program write the same row. Marks that were not renewed for a month
+ * are deleted.
  * Locks: the rows it writes and removes.
  * Index: the primary key.
  */

@@ -2,11 +2,11 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Pauses a job or a pool, and writes into the audit record who did and why. No row means that it was paused
- * already, and then nothing is written.
+ * Pauses a job or a pool, and records actor and reason in the audit record. No row means that it was paused already;
+ * then nothing is written.
  *
- * Guarantee: nothing is claimed of it from the next claim on, which reads this table itself.
- * Locks: the new row; waits for somebody else who pauses or resumes the same.
+ * Guarantee: from the next claim on none of its runs is claimed, because every claim reads this table.
+ * Locks: the new row. It waits for another transaction that pauses or resumes the same job or pool.
  * Index: the primary key of pauses.
  */
 export const addPause = statement({

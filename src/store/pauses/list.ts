@@ -4,7 +4,7 @@ import { statement } from "../statement.ts"
 /**
  * Everything that is paused, by kind and name.
  *
- * Index: none; the table holds what people have paused by hand.
+ * Index: none. The table holds only what people have paused by hand.
  */
 export const listPauses = statement({
   name: "pauses/list",

@@ -2,10 +2,10 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Ends a pause, and writes into the audit record who did, why, and what the pause was. No row means that
- * there was none, and then nothing is written.
+ * Ends a pause, and records actor, reason and the pause itself in the audit record. No row means that there was none;
+ * then nothing is written.
  *
- * Locks: the row; waits for somebody else who pauses or resumes the same.
+ * Locks: the row. It waits for another transaction that pauses or resumes the same job or pool.
  * Index: the primary key of pauses.
  */
 export const removePause = statement({

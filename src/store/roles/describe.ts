@@ -2,12 +2,13 @@ import { boolean, int, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Who asks, who owns the schema (null: there is none), whether the role that asks may migrate it, and the version of the
- * server, as in 180000.
+ * The role of this connection, the owner of the schema (null if there is none), whether the role may migrate the
+ * schema, and the version of the server, as in 180000.
  *
- * A schema is migrated by who owns its tables. One without tables may be by who can make some in it, and one that is not
- * there by who can make schemas in the database.
- * Locks: none. Index: pg_class (relname, relnamespace), pg_namespace (nspname).
+ * The owner of its tables may migrate a schema. A schema without tables may be migrated by a role that can create
+ * tables in it, and a missing one by a role that can create schemas in the database.
+ * Locks: none.
+ * Index: pg_class (relname, relnamespace), pg_namespace (nspname).
  */
 export const describeRole = statement({
   name: "roles/describe",

@@ -1,8 +1,9 @@
 /**
  * Lets a role work on tables that it does not own: `carillon db grant`.
  *
- * It may read and write rows, and call the functions that make and drop partitions. It may neither migrate nor change a
- * table. What the owner makes later in the schema, as the next migration does, is granted with it.
+ * The role may read and write rows, and call the functions that make and drop partitions. It may neither migrate nor
+ * change a table. Objects that the owner creates later in the schema, for example in the next migration, are granted as
+ * well.
  */
 import { OptionsError } from "../../errors.ts"
 import type { Database } from "../database.ts"
@@ -12,12 +13,15 @@ import { TABLES } from "../transfer/tables.ts"
 import { describeRole } from "./describe.ts"
 import { FUNCTIONS, LEDGER, ROWS } from "./privileges.ts"
 
-/** Of that version on, a table may be vacuumed by who does not own it. */
+/**
+ * From this version on, PostgreSQL has the MAINTAIN privilege, with which a role that is not the owner may vacuum a
+ * table.
+ */
 const KNOWS_MAINTAIN = 170_000
-/** Of all that the statements name, only the role may be missing. */
+/** Of all the objects that the statements name, only the role may be missing. */
 const UNDEFINED_OBJECT = "42704"
 
-/** The statements that grant it, one per line, to be run in one transaction by the owner of the schema. */
+/** The statements that grant the privileges, one per line. The owner of the schema runs them in one transaction. */
 export async function planGrant(database: Database, role: string): Promise<string> {
   const [described] = await database.run(describeRole, { schema: database.schema })
   const owner = quoteIdentifier(described?.owner ?? described?.role ?? "")
@@ -39,7 +43,7 @@ export async function planGrant(database: Database, role: string): Promise<strin
   return `${statements.map((sql) => resolveNames(sql, database.schema)).join("\n")}\n`
 }
 
-/** Grants it, all or nothing. The role of this connection has to be the owner, or be a member of it. */
+/** Grants the privileges, all or none. The role of this connection must be the owner or a member of it. */
 export async function grantTo(database: Database, role: string): Promise<void> {
   const sql = await planGrant(database, role)
   try {

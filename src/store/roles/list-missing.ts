@@ -2,11 +2,12 @@ import { list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Which of these privileges the role of this connection lacks. An object that is not there lacks nothing: that it is
- * missing is told elsewhere.
+ * Which of these privileges the role of this connection lacks. A missing object is not reported here; another check
+ * reports it.
  *
- * Asks the catalog by names, so it also answers a role that may not use the schema.
- * Locks: none. Index: pg_class and pg_proc by name and namespace.
+ * It looks up the catalog by name, so it also answers a role that may not use the schema.
+ * Locks: none.
+ * Index: pg_class and pg_proc by name and namespace.
  */
 export const listMissingPrivileges = statement({
   name: "roles/list-missing",

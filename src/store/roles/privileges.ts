@@ -3,21 +3,21 @@ import { TABLES } from "../transfer/tables.ts"
 
 export interface Privilege {
   readonly kind: "schema" | "table" | "function"
-  /** Of the table or function; empty for the schema. */
+  /** The name of the table or function; empty for the schema. */
   readonly name: string
   readonly privilege: string
 }
 
-/** Who may read the rows of a table, and write and delete them. Partitions are reached through their tables. */
+/** The privileges to read, write and delete the rows of a table. Partitions are reached through their parents. */
 export const ROWS = ["select", "insert", "update", "delete"] as const
 
-/** The ledger of migrations is written by the owner alone. */
+/** The ledger of migrations, which only the owner writes. */
 export const LEDGER = "migrations"
 
-/** Those of the schema. No two have the same name. */
+/** The functions of the schema. No two have the same name. */
 export const FUNCTIONS = ["now", "state", "make_day", "make_month", "drop_expired"] as const
 
-/** All of them; `carillon db grant` gives exactly these, and a start asks for them. */
+/** All privileges. `carillon db grant` grants exactly these, and a start checks them. */
 export const PRIVILEGES: readonly Privilege[] = [
   { kind: "schema", name: "", privilege: "usage" },
   { kind: "table", name: LEDGER, privilege: "select" },

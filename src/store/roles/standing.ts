@@ -1,16 +1,22 @@
-/** What the role of this process may do in the schema, and the errors that say what it lacks and who can give it. */
+/**
+ * What the role of this process may do in the schema, and the errors that say what it lacks and which role can grant
+ * it.
+ */
 import { CarillonError, DatabaseError } from "../../errors.ts"
 import type { Database } from "../database.ts"
 import { describeRole } from "./describe.ts"
 import { listMissingPrivileges } from "./list-missing.ts"
 import { PRIVILEGES, type Privilege } from "./privileges.ts"
 
-/** The server refused because of a privilege. */
+/** Did the server refuse for lack of a privilege? */
 export function isForbidden(error: unknown): boolean {
   return error instanceof DatabaseError && error.sqlState === "42501"
 }
 
-/** Makes sure that the role has all that Carillon needs, or says what is missing and which command grants it. */
+/**
+ * Checks that the role has every privilege that Carillon needs. The error says what is missing and which command grants
+ * it.
+ */
 export async function assertPrivileges(database: Database): Promise<void> {
   const missing = await database.run(listMissingPrivileges, {
     schema: database.schema,
@@ -27,7 +33,7 @@ export async function assertPrivileges(database: Database): Promise<void> {
   )
 }
 
-/** Makes sure that the role may migrate, or says which one has to. `current` is the version of the schema. */
+/** Checks that the role may migrate. The error says which role has to. `current` is the version of the schema. */
 export async function assertMayMigrate(
   database: Database,
   versions: { readonly current: number; readonly wanted: number },
@@ -70,7 +76,7 @@ function grantCommand(schema: string, role: string): string {
   return `carillon db grant --role ${role}${at}`
 }
 
-/** As in "usage of the schema; select, insert on runs; execute on make_day". */
+/** For example "usage of the schema; select, insert on runs; execute on make_day". */
 function inWords(missing: readonly Privilege[]): string {
   const byObject = new Map<string, string[]>()
   for (const { kind, name, privilege } of missing) {

@@ -1,7 +1,10 @@
 import { instant, int, text, whole } from "../codec.ts"
 import { statement } from "../statement.ts"
 
-/** What a server says of itself, and how much room the schema takes. Asks the catalogue only: the schema may be missing. */
+/**
+ * What a server says about itself, and how much space the schema takes. It reads only the catalog, so the schema may be
+ * missing.
+ */
 export const describeServer = statement({
   name: "status/describe",
   params: { schema: text },

@@ -1,7 +1,7 @@
 import { boolean, instant, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
-/** The processes whose leases are live, the oldest first. */
+/** The processes whose leases are live, oldest first. */
 export const listWorkers = statement({
   name: "status/workers",
   params: {},

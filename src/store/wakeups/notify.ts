@@ -2,10 +2,10 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Wakes whoever listens on the channel.
+ * Notifies the listeners of a channel.
  *
- * A transaction of its own, without writes: inside one that writes, NOTIFY takes a lock across the whole
- * database until commit, and a full queue of notifications would abort the user's work.
+ * A transaction of its own, without writes. In a transaction that writes, NOTIFY takes a lock across the whole database
+ * until commit, and a full notification queue would abort the user's work.
  */
 export const notify = statement({
   name: "wakeups/notify",

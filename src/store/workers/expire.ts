@@ -1,7 +1,7 @@
 import { statement } from "../statement.ts"
 
 /**
- * Lets every lease expire at once, as if none had been renewed for a while. Only the test kit does this.
+ * Expires every lease at once, as if none had been renewed for a while. Only the test kit uses it.
  *
  * Locks: every worker's row.
  */

@@ -2,7 +2,7 @@ import { int } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Removes leases that have been dead for longer than `afterMs` and hold no runs: none of whose claims are left.
+ * Removes leases that have been dead for longer than `afterMs` and hold no runs, because none of their claims is left.
  *
  * Locks: the rows it removes.
  */

@@ -1,7 +1,7 @@
 import { int, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
-/** The leases of other processes of the same home, which can be asked for there, that no one has marked dead. */
+/** The leases, not marked dead, of other processes with the same home, where their processes can be checked. */
 export const listWorkersBeside = statement({
   name: "workers/list-beside",
   params: { own: uuid, home: text },

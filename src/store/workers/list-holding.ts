@@ -3,9 +3,9 @@ import { instant, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The leases that are not marked dead and hold runs, but for those in `except`, with when each would end.
+ * The leases that are not marked dead and hold runs, except those in `except`, with the expiry of each.
  *
- * Index: the primary keys of claims and runs; of each lease it looks at claims until one holds a run.
+ * Index: the primary keys of claims and runs. The claims of a lease are read up to the first that holds a run.
  */
 export const listHoldingWorkers = statement({
   name: "workers/list-holding",

@@ -5,7 +5,7 @@ import { statement } from "../statement.ts"
  * The pools that live workers serve, each once.
  *
  * Locks: none.
- * Reads the table of workers, which has a row per process.
+ * Index: none. The table of workers has one row per process.
  */
 export const livePools = statement({
   name: "workers/live-pools",

@@ -4,8 +4,8 @@ import { statement } from "../statement.ts"
 /**
  * Marks every lease dead, and returns how many runs are held under them.
  *
- * For rows that came from another database: the processes that they tell of do not work here, and what they held when
- * they were copied is taken back by the reaper like the runs of any other dead lease.
+ * For rows that an import brought from another database. Their processes do not work on this one, and the reaper takes
+ * back what they held like the runs of any other dead lease.
  * Locks: every worker's row.
  */
 export const markAllDead = statement({

@@ -2,13 +2,14 @@ import { double, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Marks expired leases dead and returns every dead one, so that their runs can be reaped.
+ * Marks expired leases dead and returns every dead one, so that the reaper can take back their runs.
  *
- * Guarantee: once marked, the lease can be neither renewed nor claimed under. Never the caller's own. Nobody is marked by
- * a server that was restarted less than `upForMs` ago: its clock may have been set meanwhile, and those who have not found
- * it yet have had no time to renew. Where its clock was set back to before its start, nobody can tell, and it is as if that
- * were long ago. The caller's own lease is the measure, so one that is much longer than all others may lose by this.
- * Locks: the rows of expired leases; one that is just being renewed is skipped.
+ * Guarantee: a marked lease can be neither renewed nor used for claims. The caller's own lease is never marked.
+ * Restart: a server that started less than `upForMs` ago marks no lease. Its clock may have been set meanwhile, and
+ * processes that have not reconnected yet had no time to renew. If its clock was set back to before its start, the
+ * check cannot tell, and takes the start as long ago.
+ * `upForMs` is the length of the caller's own lease. A lease that is much longer may be marked too early.
+ * Locks: the rows of expired leases. A row that is just being renewed is skipped.
  */
 export const markDeadWorkers = statement({
   name: "workers/mark-dead",

@@ -2,10 +2,10 @@ import { list, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Marks leases dead whose processes are proven to have ended, without waiting until they expire.
+ * Marks the leases of processes that are proven to have ended as dead, before they expire.
  *
- * Guarantee: as with workers/mark-dead, nothing can be done any more under what is marked. The fence holds, whatever the
- * proof was worth.
+ * Guarantee: as with workers/mark-dead, a marked lease can no longer be used. The fence holds even if the proof was
+ * wrong.
  * Locks: the rows of these leases.
  */
 export const markGoneWorkers = statement({

@@ -2,12 +2,13 @@ import { int } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes a row, marked dead, for every lease that has claims and no row; says how many there were.
+ * Writes a row, marked dead, for every lease that has claims and no row. Returns how many there were.
  *
- * For rows that a person deleted: the runs of such a lease would be running for ever, because no reaper asks for it.
- * Guarantee: a live lease that has its row is left alone. Its row was committed before its first claim, so that a
- * snapshot that sees the claim sees the row. Once the row is back, the lease is as dead as any other: its process
- * cannot renew it, claim or settle under it.
+ * For rows that a person deleted. The runs of such a lease would stay running for ever, because no reaper looks for
+ * them.
+ * Guarantee: a live lease with a row is left alone. Its row was committed before its first claim, so a snapshot that
+ * sees the claim also sees the row. A restored lease is as dead as any other: its process cannot renew it, claim or
+ * settle under it.
  * Locks: the rows it writes.
  * Index: the primary key of claims, one step for each lease that has claims; the primary key of workers.
  */

@@ -2,9 +2,9 @@ import { uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Marks every lease but the caller's dead, expired or not: for a process that is certainly the only one.
+ * Marks every other lease dead, expired or not. For a process that is certainly the only one.
  *
- * Guarantee: as with workers/mark-dead, nothing can be done any more under what is marked.
+ * Guarantee: as with workers/mark-dead, a marked lease can no longer be used.
  * Locks: the rows of the other leases.
  */
 export const markOthersDead = statement({

@@ -4,7 +4,7 @@ import { statement } from "../statement.ts"
 /**
  * Opens a lease for this process.
  *
- * Guarantee: the id is new; a lease that died is never revived, its owner takes another.
+ * Guarantee: the id is new. A dead lease is never revived; its process takes another.
  */
 export const registerWorker = statement({
   name: "workers/register",

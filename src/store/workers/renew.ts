@@ -2,9 +2,9 @@ import { int, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Renews a lease. No row means that it is dead: everything held under it belongs to others now.
+ * Renews a lease. No row means that it is dead, and that its runs belong to other workers now.
  *
- * Locks: the lease's row, which is where renewing and marking dead meet; one of them comes first.
+ * Locks: the lease's row. Renewing and marking dead lock the same row, so one of them comes first.
  */
 export const renewLease = statement({
   name: "workers/renew",

@@ -3,11 +3,12 @@ import { uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Ends a lease whose process has given back everything.
+ * Ends a lease whose process has given back all its runs.
  *
- * Guarantee: refuses while a run is still held; such a lease is left to expire and be reaped.
- * The row stays as a tombstone: a claim that was under way may still come in, and what it took is then reaped
- * like the runs of any other dead lease. Without the row nobody would ever look for them.
+ * Guarantee: it refuses while the lease still holds a run. Such a lease is left to expire, and the reaper takes back
+ * its runs.
+ * The row stays as a tombstone. A claim that was in flight may still commit, and the reaper then takes back its runs
+ * like those of any other dead lease. Without the row no reaper would look for them.
  * Locks: the lease's row.
  * Index: the primary keys of claims and runs.
  */

@@ -2,13 +2,13 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Which server answers: its system identifier and its timeline, which a restart keeps, and a failover, a restore or
- * another server does not. Where commits are not waited for (`synchronous_commit = off`), a crash may take back what was
- * answered, so there it is also since when its checkpointer is at work, which every crash ends.
+ * Identifies the server that answers by its system identifier and its timeline. A restart keeps both; a failover, a
+ * restore or another server does not. With `synchronous_commit = off` a crash may lose answered commits, so the answer
+ * then also holds the start time of the checkpointer, which changes with every crash.
  *
- * A statement of its own, because everybody may ask this unless a provider forbids it, and a renewal must not fail for
- * that. The timeline is that of the WAL being written: pg_control_checkpoint() tells the old one until the first
- * checkpoint after a promotion.
+ * A statement of its own: a provider may forbid it to a role, and a renewal must not fail for that. The timeline is
+ * that of the WAL being written, because pg_control_checkpoint() returns the old one until the first checkpoint after a
+ * promotion.
  */
 export const whichServer = statement({
   name: "workers/which-server",
@@ -19,7 +19,7 @@ export const whichServer = statement({
     || case when pg_catalog.current_setting('synchronous_commit') = 'off' then
       '/' || coalesce(
         (select backend_start from pg_catalog.pg_stat_activity where backend_type = 'checkpointer' limit 1),
-        -- Not everybody may see that.
+        -- Not every role may see that.
         pg_catalog.pg_postmaster_start_time()
       )
     else '' end as server
