@@ -1,10 +1,10 @@
-/** What is sent to a server, and what it answers. */
+/** What Carillon sends to a server, and what the server answers. */
 export interface Command {
-  /** What is being run, for error messages. */
+  /** The name of the command in error messages. */
   readonly label: string
   readonly text: string
   readonly values?: readonly (string | null)[]
-  /** Prepared once per connection under this name; only on direct connections. */
+  /** Prepare it once per connection under this name; only on direct connections. */
   readonly prepare?: boolean
 }
 

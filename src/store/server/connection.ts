@@ -1,4 +1,7 @@
-/** One connection to a PostgreSQL server: sends commands in one go, keeps deadlines, dies loudly. */
+/**
+ * One connection to a PostgreSQL server. It sends commands in one write, keeps deadlines, and closes when one is
+ * missed.
+ */
 import { Socket } from "node:net"
 import pg from "pg"
 import { CarillonError, DatabaseError } from "../../errors.ts"
@@ -11,65 +14,69 @@ import { type KnownColumns, sendPrepared } from "./prepared-query.ts"
 
 export interface Connection {
   /**
-   * Nothing stands between us and the server. Behind a pooler, named statements, LISTEN and session
-   * settings would end up on whatever server connection comes next.
+   * No pooler is between this process and the server. Behind a pooler, named statements, LISTEN and session settings
+   * would apply to an arbitrary server connection.
    */
   readonly direct: boolean
-  /** What every statement here is planned for without being asked. Without it, nothing is known of the session. */
+  /** The plan settings in force for every statement. Undefined if the settings of the session are unknown. */
   readonly plan: FixedPlan | undefined
-  /** As the server counts it: 180004 is 18.4. */
+  /** In PostgreSQL's form: 180004 is 18.4. */
   readonly version: number
   readonly usable: () => boolean
   /**
-   * Writes all commands at once and waits for all answers: one round trip. Throws the first error; those
-   * behind it have then run too, inside a transaction as no-ops. Sends nothing when it is not usable.
+   * Writes all commands at once and waits for all answers, in one round trip. Throws the first error; the commands
+   * after it were sent as well, and do nothing inside a failed transaction. Sends nothing if the connection is not
+   * usable.
    */
   readonly send: (commands: readonly Command[], deadlineAtMs: number) => Promise<Answer[]>
-  /** Has all that is sent meanwhile written in one go: each write wakes the server up. */
+  /** Puts everything that `send` sends into one write, because each write wakes the server. */
   readonly inOneWrite: <T>(send: () => T) => T
-  /** One statement of the users' own, its values as the driver takes and gives them. */
+  /** Sends one statement of the user's, with values as the driver takes and returns them. */
   readonly query: (text: string, values: readonly unknown[], deadlineAtMs: number) => Promise<QueryResult>
-  /** Whether the last answer came from outside of a transaction. */
+  /** Did the last answer come from outside a transaction? */
   readonly isOutside: () => boolean
   readonly onNotification: (handler: (channel: string, payload: string) => void) => void
-  /** Calls back once when the connection is gone, for whatever reason. */
+  /** Calls the handler once when the connection is gone, for whatever reason. */
   readonly onEnd: (handler: () => void) => void
-  /** Says goodbye; gives up on politeness when the server does not answer. */
+  /** Closes the session with a message to the server, and cuts the connection if the server does not answer. */
   readonly close: () => Promise<void>
   readonly destroy: () => void
 }
 
-/** Every value stays the text that the server sent; statements know what to make of it. */
+/** Every value stays the text that the server sent, and the statement decodes it. */
 const AS_TEXT = { getTypeParser: () => (value: unknown) => value } as unknown as pg.CustomTypesConfig
 
 const KEEP_ALIVE_MS = 10_000
 
-/** The server has ended the session, or has lost what we prepared in it. */
+/** The server has ended the session, or has lost its prepared statements. */
 const SPENT = /^(08|57P|25P0[34]|26000|42P05)/
 
-/** How instants are written, said before anything is known. Poolers track both, so they hold behind one too. */
+/** How instants are written. Sent first, before the connection is known to be direct: poolers track both settings. */
 const SESSION = "set datestyle = 'ISO, YMD'; set timezone = 'UTC'"
 
 /**
- * Lets the server notice when we have given up on a statement: waiting for a lock, it would otherwise keep its
- * place, and its connection, until it gets the lock. Servers on some platforms cannot and refuse the setting.
+ * Lets the server notice that a client has given up. Otherwise a statement that waits for a lock would keep its place
+ * in the queue, and its connection, until it gets the lock. Servers on some platforms refuse the setting.
  */
 const NOTICE_ABSENCE = "set client_connection_check_interval = 1000"
 
-/** Who answers, what it is, and in which encoding the database keeps its texts. */
+/** The backend's process id, the server's version, and the encoding of the database. */
 const WHO =
   "select pg_catalog.pg_backend_pid(), pg_catalog.current_setting('server_version_num'), pg_catalog.getdatabaseencoding()"
 
 export interface Dial {
   readonly url: string
   readonly deadlineAtMs: number
-  /** All statements will be ours: what to plan for, if nothing stands between us and the server. */
+  /**
+   * All statements on the connection will be Carillon's. The plan settings to put in force, if the connection is
+   * direct.
+   */
   readonly plan?: FixedPlan
-  /** Gives up when it aborts. */
+  /** Aborts the attempt to connect. */
   readonly signal: AbortSignal
 }
 
-/** Opens a connection before the deadline, or throws: nothing has been sent that could have an effect. */
+/** Opens a connection before the deadline, or throws. Nothing was sent then that could have an effect. */
 export async function connect(host: Host, dial: Dial): Promise<Connection> {
   const { url, deadlineAtMs, plan, signal } = dial
   signal.throwIfAborted()
@@ -83,7 +90,7 @@ export async function connect(host: Host, dial: Dial): Promise<Connection> {
     stream: () => socket,
     types: AS_TEXT,
   })
-  // Without a listener the driver's error event would end the process; the queries in flight report it.
+  // Without a listener the driver's error event would end the process. The queries in flight report the error.
   client.on("error", () => {})
   let isLate = false
   const timer = host.after(deadlineAtMs - host.monotonicMs(), () => {
@@ -101,16 +108,16 @@ export async function connect(host: Host, dial: Dial): Promise<Connection> {
     const [pid, versionNumber, encoding = ""] = who.rows[0] ?? []
     const version = Number(versionNumber)
     assertEncoding(encoding)
-    // A pooler makes up the process id of the session; only the server itself tells the true one.
+    // A pooler invents the process id of the session. Only the server itself knows the true one.
     const direct = pid === String(processId(client))
     if (!direct) return wrap(host, { client, socket, direct, plan: undefined, version })
-    // The former first: with `exit_on_error` the refusal of the latter would end the session.
+    // The plan settings go first: with `exit_on_error` a refusal of the other setting would end the session.
     const opening = [openingFor(plan, version), NOTICE_ABSENCE].map((text) => client.query(text))
     await Promise.all([opening[0], opening[1]?.catch(() => {})])
     return wrap(host, { client, socket, direct, plan, version })
   } catch (error) {
     socket.destroy()
-    // The driver would only say that the connection ended, which it did because we ended it.
+    // The driver would only say that the connection ended, which it did because of the timeout.
     throw isLate ? new Error("no answer from the server in time", { cause: error }) : error
   } finally {
     timer.cancel()
@@ -118,7 +125,7 @@ export async function connect(host: Host, dial: Dial): Promise<Connection> {
   }
 }
 
-/** Other encodings lack characters that may be in any input and in every message of an error. */
+/** Other encodings lack characters that any input or error message may contain. */
 export function assertEncoding(encoding: string): void {
   if (encoding === "UTF8") return
   throw new CarillonError(
@@ -132,7 +139,7 @@ function processId(client: pg.Client): number | null {
   return (client as unknown as { processID: number | null }).processID
 }
 
-/** As the server says it with every answer: idle, in a transaction, in a failed one. */
+/** The status that the server sends with every answer: idle, in a transaction, or in a failed one. */
 function transactionStatus(client: pg.Client): string | null {
   return client.getTransactionStatus()
 }
@@ -155,10 +162,10 @@ function wrap(host: Host, { client, socket, direct, plan, version }: Wrapped): C
     usable = false
     socket.destroy()
   }
-  // A goodbye of the server comes before the end of the stream; nothing may be sent in between.
+  // The server's last message comes before the end of the stream. Nothing may be sent in between.
   client.on("error", destroy)
 
-  /** Waits for all of them, at most until the deadline; the connection does not survive being late. */
+  /** Waits for all answers, at most until the deadline. A missed deadline closes the connection. */
   async function answered<T>(
     queries: readonly Promise<T>[],
     labels: readonly string[],
@@ -237,7 +244,7 @@ function wrap(host: Host, { client, socket, direct, plan, version }: Wrapped): C
 }
 
 function answerOf(result: pg.QueryArrayResult): Answer {
-  // Several statements in one command give several results; nobody asks for their rows.
+  // Several statements in one command give several results. Callers of such commands use no rows.
   if (Array.isArray(result)) return { command: "", columns: [], rows: [] }
   return { command: result.command, columns: result.fields.map((field) => field.name), rows: result.rows }
 }

@@ -1,8 +1,8 @@
 /**
- * One transaction on a connection of its own, for moving whole tables.
+ * Runs one transaction on a connection of its own, for moving whole tables.
  *
- * Apart from the pools: it may take hours, which is no deadline's business, and the driver copies only on connections
- * that do not pipeline. Everything is one transaction, so it works behind a pooler as well.
+ * It is not from a pool, because it may take hours without a deadline, and because the driver copies only on
+ * connections that do not pipeline. Everything is one transaction, so it works behind a pooler as well.
  */
 import pg from "pg"
 import { CarillonError, DatabaseError } from "../../errors.ts"
@@ -40,7 +40,7 @@ export async function inCopyTransaction<T>(
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,
     connectionTimeoutMillis: DIAL_MS,
   })
-  // Without a listener the driver's error event would end the process; the commands in flight report it.
+  // Without a listener the driver's error event would end the process. The commands in flight report the error.
   client.on("error", () => {})
   const end = () => void client.connection.stream.destroy()
   signal?.addEventListener("abort", end, { once: true })
@@ -58,7 +58,7 @@ export async function inCopyTransaction<T>(
     return result
   } finally {
     signal?.removeEventListener("abort", end)
-    // However it ended: without a commit the server rolls back, also when it hears nothing of us any more.
+    // However it ended: without a commit the server rolls back, even if it receives no further message.
     end()
   }
 }
@@ -100,7 +100,7 @@ function transactionOn(client: pg.Client, schema: string): CopyTransaction {
   }
 }
 
-/** What is already an error of ours came from the other end of the stream. */
+/** An error of Carillon's came from the other end of the stream and stays as it is. */
 function asDatabaseError(error: unknown): CarillonError {
   return error instanceof CarillonError ? error : translateError(error, "copy")
 }

@@ -1,14 +1,14 @@
 /**
- * COPY over the driver's connection, in both directions: rows as a stream of bytes that is never held as a whole.
+ * COPY over the driver's connection, in both directions. Rows are a stream of bytes that is never in memory as a whole.
  *
- * The driver knows the messages and leaves what to do with them to whoever submits the command. It refuses such commands
- * on connections that pipeline, as those of the pools do; see copy-connection.ts.
+ * The driver parses the messages and leaves their handling to the submitter of the command. It refuses such commands on
+ * connections that pipeline, as the pools' connections do; see copy-connection.ts.
  */
 import { once } from "node:events"
 import { type Duplex, Readable } from "node:stream"
 import type pg from "pg"
 
-/** What the driver's connection can do for a COPY, which its types leave out. */
+/** What COPY needs of the driver's connection, which its types leave out. */
 interface Wire {
   readonly stream: Duplex
   readonly query: (text: string) => void
@@ -16,7 +16,7 @@ interface Wire {
   readonly sendCopyFail: (message: string) => void
 }
 
-/** A command that is told of every message that answers it. */
+/** A command that receives every message of its answer. */
 interface Submitted {
   readonly submit: (wire: Wire) => void
   readonly handleError: (error: unknown) => void
@@ -26,12 +26,12 @@ interface Submitted {
   readonly handleCopyInResponse?: (wire: Wire) => void
 }
 
-/** How much may wait to be read before the server is no longer listened to. */
+/** How many bytes may wait to be read before the socket is paused. */
 const AHEAD_BYTES = 256 * 1024
 
 /**
- * What `copy ... to stdout` sends, in pieces of any size. While nobody takes them, nothing is read from the server, which
- * then waits. Whoever does not read to the end leaves a connection behind that is good for nothing.
+ * The data of `copy ... to stdout`, in chunks of any size. While the caller does not read, the socket is paused and the
+ * server waits. A caller that does not read to the end makes the connection useless.
  */
 export function copyOut(client: pg.Client, sql: string): AsyncIterable<Uint8Array> {
   const { stream } = (client as unknown as { connection: Wire }).connection
@@ -39,12 +39,12 @@ export function copyOut(client: pg.Client, sql: string): AsyncIterable<Uint8Arra
   submit(client, {
     submit: (wire) => wire.query(sql),
     handleCopyData: ({ chunk }) => {
-      // A copy: the driver reuses the memory that the chunk lies in.
+      // A copy, because the driver reuses the memory of the chunk.
       if (!rows.push(new Uint8Array(chunk))) stream.pause()
     },
     handleCommandComplete: () => {},
     handleReadyForQuery: () => {
-      // Nobody asks for more after the end, and the next answer has to be heard.
+      // The reader asks for no more after the end, but the connection must go on reading the next answer.
       stream.resume()
       rows.push(null)
     },
@@ -56,8 +56,8 @@ export function copyOut(client: pg.Client, sql: string): AsyncIterable<Uint8Arra
 }
 
 /**
- * Sends `source` as the data of `copy ... from stdin` and returns how many rows the server took. If the source fails, so
- * does the COPY, with the error of the source.
+ * Sends `source` as the data of `copy ... from stdin` and returns how many rows the server took. If the source fails,
+ * the COPY fails with the error of the source.
  */
 export function copyIn(client: pg.Client, sql: string, source: AsyncIterable<Uint8Array>): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -102,11 +102,11 @@ function submit(client: pg.Client, command: Submitted): void {
 
 const COPY_DATA = "d".charCodeAt(0)
 
-/** The message by hand: the driver's own would copy every chunk once more. */
+/** Writes the message itself: the driver's own method would copy every chunk once more. */
 function sendChunk(stream: Duplex, chunk: Uint8Array): void {
   const head = new Uint8Array(5)
   head[0] = COPY_DATA
-  // The length counts itself.
+  // The length includes its own four bytes.
   new DataView(head.buffer).setUint32(1, chunk.length + 4)
   stream.cork()
   stream.write(head)

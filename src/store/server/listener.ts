@@ -1,8 +1,8 @@
 /**
- * Notifications over one connection of its own, restored for ever.
+ * Notifications over one connection of its own, which is reopened for as long as the process runs.
  *
- * Nothing may depend on a notification: whoever listens must also look by itself from time to time. Behind
- * a pooler there is no LISTEN worth trusting, so nothing is listened to and nothing arrives.
+ * Nothing may depend on a notification: a listener must also poll from time to time. LISTEN does not work reliably
+ * behind a pooler, so there nothing is subscribed and nothing arrives.
  */
 import type { Host } from "../../runtime/host.ts"
 import { createStop } from "../../runtime/stop.ts"
@@ -20,11 +20,14 @@ export interface Notifications {
 const DIAL_MS = 10_000
 const REST_BASE_MS = 100
 const REST_CAP_MS = 10_000
-/** How often the server is asked whether it is still there: who only listens cannot tell silence from peace. */
+/**
+ * How often the server is asked for a sign of life. A connection that only listens cannot tell a quiet server from a
+ * dead one.
+ */
 const PULSE_MS = 30_000
 const PULSE = { label: "pulse", text: "select" }
 
-/** `onRefused`: the server has no connection to spare. Whoever wanted to listen does without until it has. */
+/** `onRefused`: the server has no connection to spare. Until it has, listeners hear nothing. */
 export function createNotifications(
   host: Host,
   url: string,
@@ -45,7 +48,7 @@ export function createNotifications(
         const ended = endOf(connection)
         connection.onNotification(tell)
         for (const channel of handlers.keys()) await subscribe(channel)
-        // What was sent while there was no connection is lost.
+        // Notifications sent while there was no connection are lost.
         if (failures > 0) for (const channel of handlers.keys()) tell(channel, "")
         failures = 0
         onFirst()
@@ -64,7 +67,7 @@ export function createNotifications(
     onFirst()
   }
 
-  /** Resolves when the connection has ended or nobody wants it any more; throws when the server does not answer. */
+  /** Resolves when the connection has ended or was closed. Throws when the server does not answer. */
   async function stayAlive(alive: Connection, ended: AbortSignal): Promise<void> {
     const over = AbortSignal.any([ended, stopped.signal])
     while (!over.aborted) {
@@ -106,7 +109,7 @@ export function createNotifications(
     close: async () => {
       stopped.abort()
       handlers.clear()
-      // It may be waiting for a server that does not answer.
+      // The connection may be waiting for a server that does not answer.
       await connection?.close()
       await loop
     },

@@ -1,13 +1,13 @@
 /**
- * A bounded set of connections that are lent out one call at a time and replaced when they break.
+ * A bounded set of connections that are lent for one call each and replaced when they break.
  *
- * Opening is retried with jitter until the caller's deadline, so a server that restarts is a pause and not
- * an error. There is no loop in the background: who needs a connection makes one. While others are there, one is made at
- * a time and callers take whichever is free first, so that there are as many as are needed at once; what is idle for ten
- * seconds is closed.
+ * Opening: retried with jitter until the caller's deadline, so the restart of a server is a pause and not an error.
+ * There is no background loop: a caller that needs a connection opens it. While the pool has connections, it opens one
+ * more at a time, and callers take whichever is free first. The pool thus grows to what is needed at once. A connection
+ * that is idle for ten seconds is closed.
  *
- * A server that refuses another connection is left alone for some seconds. Callers wait for one that is there: of this
- * pool, or of another pool of the process if this one has none.
+ * Refusals: after the server refuses another connection, the pool asks for none for some seconds. Callers wait for a
+ * connection of this pool, or of another pool of the process if this one has none.
  */
 import { CarillonError, DatabaseError } from "../../errors.ts"
 import type { Host, Timer } from "../../runtime/host.ts"
@@ -17,15 +17,15 @@ import type { FixedPlan } from "../statement.ts"
 import type { Connection, connect } from "./connection.ts"
 
 export interface Pool {
-  /** Lends a connection for the time of `use`. Before others who wait, if it `isUrgent`. */
+  /** Lends a connection for the time of `use`. An urgent caller goes before others that wait. */
   readonly lend: <T>(
     deadlineAtMs: number,
     use: (connection: Connection) => Promise<T>,
     isUrgent?: boolean,
   ) => Promise<T>
-  /** How many connections there are. */
+  /** The number of open connections. */
   readonly size: () => number
-  /** Drops every connection once it is free: they lead to a server that is no longer the right one. */
+  /** Closes every connection once it is free, because they lead to a server that is no longer the right one. */
   readonly evict: () => void
   readonly close: () => Promise<void>
 }
@@ -37,11 +37,11 @@ interface Waiter {
 const REDIAL_BASE_MS = 50
 const REDIAL_CAP_MS = 5_000
 const DIAL_MS = 10_000
-/** For how long a server is asked for no more connections than it has given. */
+/** How long the pool waits after a refusal before it asks for another connection. */
 const CROWDED_MS = 5_000
 const IDLE_MS = 10_000
 
-/** The server, the database or the role has as many connections as it may. */
+/** Has the server, the database or the role reached its limit of connections? */
 export function isRefused(error: unknown): boolean {
   return sqlStateOf(error) === "53300"
 }
@@ -50,31 +50,31 @@ export interface PoolOptions {
   readonly url: string
   readonly max: number
   readonly connect: typeof connect
-  /** What all statements are planned for where that can be said once for a connection. */
+  /** The plan settings of every connection, where a connection can have them. */
   readonly plan?: FixedPlan
-  /** How many are kept when nobody needs them. @default 1 */
+  /** How many idle connections to keep. @default 1 */
   readonly keep?: number
   /** Called with the first failure to open a connection, and again only after one could be opened. */
   readonly onUnreachable?: ((error: unknown) => void) | undefined
-  /** The server has refused another connection. */
+  /** Called when the server refuses another connection. */
   readonly onRefused?: ((error: unknown) => void) | undefined
-  /** Pools whose connections serve as well when this one can have none, and whether its callers go first there. */
+  /** Pools to borrow from when this one can have no connection, and whether its callers go first there. */
   readonly others?: { readonly pools: () => readonly Pool[]; readonly isUrgent: boolean }
 }
 
 export function createPool(host: Host, options: PoolOptions): Pool {
   const { keep = 1 } = options
   let isUnreachable = false
-  /** The last one was used last. */
+  /** The most recently used connection is last. */
   const idle: Connection[] = []
   const waiting: Waiter[] = []
   /** Every connection, with the number of evictions before it was made. */
   const live = new Map<Connection, number>()
-  /** When each was last given back. */
+  /** When each was last returned. */
   const backAtMs = new WeakMap<Connection, number>()
   const closing = createStop()
   let evictions = 0
-  /** Those that are being made included. */
+  /** Includes connections that are being opened. */
   let open = 0
   let dialing = 0
   let crowdedUntilMs = Number.NEGATIVE_INFINITY
@@ -106,7 +106,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
       if (connection?.usable()) return connection
       if (connection) continue
       if (isCrowded() && live.size === 0 && hasOthers()) {
-        // Nothing comes back here, so those who wait go there, too: each calls the next.
+        // No connection returns to this pool, so the other waiting callers must borrow, too. Each wakes the next.
         callNext()
         return "elsewhere"
       }
@@ -121,7 +121,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     }
   }
 
-  /** While there are some, one more at a time: often one of them is free before it is made. */
+  /** While the pool has connections it opens one more at a time: often one is free before the new one is open. */
   function mayDial(): boolean {
     if (open >= options.max) return false
     return live.size === 0 || (dialing === 0 && !isCrowded())
@@ -135,7 +135,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     return options.others?.pools().some((pool) => pool.size() > 0) ?? false
   }
 
-  /** Opens a connection, however often it takes, until the deadline. `undefined`: there will be none for now. */
+  /** Opens a connection, with retries until the deadline. `undefined` means that none can be opened for now. */
   async function dial(deadlineAtMs: number): Promise<Connection | undefined> {
     open += 1
     dialing += 1
@@ -154,7 +154,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     for (let failures = 0; ; failures += 1) {
       const evictionsBefore = evictions
       try {
-        // A server that says nothing at all must not use up the whole deadline: another try may find it awake.
+        // A silent server must not use up the whole deadline. The next attempt may find it awake.
         const dialUntilMs = Math.min(deadlineAtMs, host.monotonicMs() + DIAL_MS)
         const connection = await options.connect(host, {
           url,
@@ -166,11 +166,11 @@ export function createPool(host: Host, options: PoolOptions): Pool {
         live.set(connection, evictionsBefore)
         connection.onEnd(() => forget(connection))
         dialing -= 1
-        // One who has been waiting meanwhile may make another.
+        // A caller that waits may now open another connection.
         if (open < options.max) callNext()
         return connection
       } catch (error) {
-        // The server has answered, and what we have to say about it is an error of ours.
+        // The server has answered, and Carillon refuses to work on it.
         if (error instanceof CarillonError && !(error instanceof DatabaseError)) throw error
         const hopeless = signal.aborted || isHopeless(sqlStateOf(error))
         tell(error, hopeless)
@@ -191,7 +191,9 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     }
   }
 
-  /** Asks for no more connections for some seconds, and then again, if callers still wait: ours may be held for long. */
+  /**
+   * Opens no connection for some seconds, and then again if callers still wait: the present ones may be lent for long.
+   */
   function leaveAlone(): void {
     const forMs = CROWDED_MS * (0.5 + host.random() / 2)
     crowdedUntilMs = host.monotonicMs() + forMs
@@ -199,7 +201,7 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     if (!closing.signal.aborted) asking = host.after(forMs, callNext)
   }
 
-  /** What will not heal is an error of the call, and nothing that is tried again. */
+  /** Reports a failure. An error that will not heal goes to the caller instead. */
   function tell(error: unknown, hopeless: boolean): void {
     if (hopeless) return
     if (isRefused(error)) {
@@ -237,12 +239,12 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     if (live.size > keep) sweeping ??= host.after(IDLE_MS, sweep)
   }
 
-  /** Closes those that nobody has needed for a while. */
+  /** Closes connections that have been idle for a while. */
   function sweep(): void {
     sweeping = undefined
     const nowMs = host.monotonicMs()
     const overAtMs = (connection: Connection) => (backAtMs.get(connection) ?? nowMs) + IDLE_MS
-    // Those that are on their way out do not count.
+    // Connections that are closing do not count.
     let tooMany = [...live.keys()].filter((connection) => connection.usable()).length - keep
     for (const connection of [...idle]) {
       if (tooMany <= 0 || overAtMs(connection) > nowMs) break
@@ -263,13 +265,13 @@ export function createPool(host: Host, options: PoolOptions): Pool {
     slotFreed()
   }
 
-  /** Somebody who waits may now open a connection of their own. */
+  /** A waiting caller may now open a connection. */
   function slotFreed(): void {
     open -= 1
     callNext()
   }
 
-  /** One who waits looks again at what there is. */
+  /** Wakes the first waiting caller, which checks the pool again. */
   function callNext(): void {
     waiting.shift()?.give(undefined)
   }

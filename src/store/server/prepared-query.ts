@@ -1,24 +1,24 @@
 /**
- * A prepared statement on its way through the driver, with no more than we ask for.
+ * Sends a prepared statement through the driver with the least work.
  *
- * The driver's own query has the columns of every answer described, looks for a parser for each of them, and copies each
- * row. Here values stay the text that the server sent, and what a statement returns cannot change while it is prepared, so
- * its columns are asked for once on each connection.
+ * The driver's own query has the columns of every answer described, looks up a parser for each, and copies each row.
+ * Here values stay the text that the server sent. The columns of a prepared statement cannot change, so they are asked
+ * for once per connection.
  */
 import pg from "pg"
 import type { Answer } from "./command.ts"
 
 export interface Prepared {
-  /** By which it is prepared. */
+  /** The name under which it is prepared. */
   readonly name: string
   readonly text: string
   readonly values: readonly (string | null)[]
 }
 
-/** The columns of what has been prepared on one connection, by name. */
+/** The columns of the statements prepared on one connection, by name. */
 export type KnownColumns = Map<string, readonly string[]>
 
-/** Sends it as soon as the driver can, and resolves with what the server answers. */
+/** Sends the statement as soon as the driver can, and resolves with the server's answer. */
 export function sendPrepared(client: pg.Client, prepared: Prepared, known: KnownColumns): Promise<Answer> {
   return new Promise((resolve, reject) => {
     client.query(new PreparedQuery(prepared, known, { resolve, reject }))
@@ -27,7 +27,7 @@ export function sendPrepared(client: pg.Client, prepared: Prepared, known: Known
 
 /** What the driver offers to the queries that it sends. */
 interface Wire {
-  /** By name: what the server has prepared, and what it was asked to. */
+  /** By name: what the server has prepared, and what was sent for preparation. */
   readonly parsedStatements: Readonly<Record<string, string | undefined>>
   readonly submittedNamedStatements: Record<string, string | undefined>
   readonly parse: (message: { readonly name: string; readonly text: string }) => void
@@ -42,9 +42,9 @@ interface Listener {
   readonly reject: (error: Error) => void
 }
 
-/** In a pipeline the driver takes none but its own queries; this one is, and does less. */
+/** In pipeline mode the driver takes only its own queries. This one extends it and does less. */
 class PreparedQuery extends pg.Query {
-  // Under these names the driver, and whoever watches it, knows what a query is about.
+  // The driver, and tools that watch it, read these names to know what a query is about.
   readonly name: string
   readonly text: string
   readonly values: Prepared["values"]
@@ -66,7 +66,7 @@ class PreparedQuery extends pg.Query {
     this.#columns = known.get(name)
   }
 
-  /** Called by the driver when it is this query's turn to be sent. */
+  /** The driver calls this when the query's turn to be sent has come. */
   prepare(wire: Wire): void {
     const { name, text } = this
     if (wire.parsedStatements[name] === undefined && wire.submittedNamedStatements[name] === undefined) {
@@ -78,7 +78,7 @@ class PreparedQuery extends pg.Query {
       if (this.#columns === undefined) wire.describe({ type: "P", name: "" })
       wire.execute({})
     } catch (error) {
-      // Values that do not fit into any message. What was sent before them has to be answered all the same.
+      // The values do not fit into any message. The messages sent before them still need their answer.
       this.callback(error as Error)
     }
     wire.sync()
@@ -97,9 +97,9 @@ class PreparedQuery extends pg.Query {
   }
 
   handleReadyForQuery(): void {
-    // Nothing was executed, and whoever asked knows why.
+    // Nothing was executed, and the caller has its error already.
     if (this.#command === undefined) return
-    // What is described as nothing returns no rows.
+    // A statement that describes no columns returns no rows.
     const columns = this.#columns ?? []
     this.#known.set(this.name, columns)
     this.#listener.resolve({ command: this.#command, columns, rows: this.#rows })

@@ -28,25 +28,28 @@ export interface ServerOptions {
   readonly workConnections?: number
   readonly vitalConnections?: number
   readonly handlerConnections?: number
-  /** How many connections this process may hold, all in all. @default as many as the lanes may */
+  /** The number of connections that this process may hold in all. @default the sum of the classes */
   readonly maxConnections?: number | undefined
   readonly reports?: ServerReports
-  /** How connections are made; a simulated network has its own. */
+  /** How connections are made. A simulated network has its own. */
   readonly connect?: typeof connect
 }
 
-/** What is told of a server that is in trouble. */
+/** Reports about a server in trouble. */
 export interface ServerReports {
-  /** Called when connections cannot be opened any more, once until they can. */
+  /** Called when connections can no longer be opened, and again only after one could be. */
   readonly onUnreachable?: (error: unknown) => void
-  /** Called when the server refuses another connection, once until a minute has passed without that. */
+  /** Called when the server refuses another connection, and again only after a minute without a refusal. */
   readonly onRefused?: (error: unknown, held: number) => void
 }
 
 const REFUSED_AGAIN_MS = 60_000
 const REPEAT_BASE_MS = 20
 const REPEAT_CAP_MS = 1_000
-/** A question may also be asked again when nobody knows what became of it; but it may be what ends its connections. */
+/**
+ * A read may be repeated after its answer was lost, but not more often: the read itself may be what ends its
+ * connections.
+ */
 const MOST_LOSSES = 3
 
 export function openServer(host: Host, options: ServerOptions): Database {
@@ -167,7 +170,10 @@ export function openServer(host: Host, options: ServerOptions): Database {
     }
   }
 
-  /** The same, and sends a word behind it. Whoever waits for the answer need not wait for what becomes of that. */
+  /**
+   * Like `lend`, and sends `behind` in the same write. The caller gets its answer without waiting for the answer to
+   * `behind`.
+   */
   function lendTo<T>(
     call: CallOptions,
     deadlineAtMs: number,
@@ -189,7 +195,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
     })
   }
 
-  /** Lends a connection of the lane; one answer from a read-only server clears all lanes. */
+  /** Lends a connection of the class. One answer from a read-only server empties the pools of all classes. */
   async function lend<T>(
     call: CallOptions,
     deadlineAtMs: number,
@@ -209,7 +215,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
     engine: options.engine ?? "server",
     schema,
     abilities: { connections: true, processes: true },
-    // Without an address no thread renews the lease, and without a connection for it nothing is listened to.
+    // Without an address no thread renews the lease. Without a connection for it, the process does not listen.
     ...(shares.thread && { address: url }),
     run,
     transaction,
@@ -220,7 +226,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
   }
 }
 
-/** What has to be said for a statement in a transaction of its own, or nothing where it holds already. */
+/** The settings to send before a statement in a transaction of its own, or nothing if they are in force already. */
 function settingsFor({ plan: has, version }: Connection, plan: Plan): string | undefined {
   if (plan === "alone") return undefined
   if (has === undefined) return unsetOn(version)[plan]
@@ -243,7 +249,7 @@ async function sendPlanned(
   deadlineAtMs: number,
 ): Promise<Answer> {
   const { label } = command
-  // All three bear its name: what fails, fails for the one statement that was asked for.
+  // All three commands bear the name of the statement, so that an error of any names it.
   const commands = [{ ...begin(settings), label }, command, { ...COMMIT, label }]
   const [, answer] = await connection.send(commands, deadlineAtMs)
   return answer as Answer

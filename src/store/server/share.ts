@@ -1,26 +1,29 @@
-/** How the connections that a process may hold are shared among what it does. */
+/** Splits the connections that a process may hold among its uses. */
 import { DEFAULTS } from "../../defaults.ts"
 
 export interface Shares {
-  /** For settling, and for renewing the lease where no thread does it. */
+  /** For settles, and for renewing the lease where no thread renews it. */
   readonly vital: number
   /** For claims, enqueues and reads. */
   readonly work: number
-  /** For transactions of handlers; without any of their own they take those for work. */
+  /** For transactions of handlers. With none of their own, handlers use work connections. */
   readonly handler: number
-  /** Whether the thread of the heartbeat has a connection of its own. Without, the event loop renews the lease. */
+  /** Does the heartbeat thread have a connection of its own? Without one, the event loop renews the lease. */
   readonly thread: boolean
-  /** Whether one connection listens for wake-ups. Without, work is found by looking. */
+  /** Does one connection listen for wake-ups? Without one, workers find runs by polling. */
   readonly listens: boolean
 }
 
 const { workConnections: WORK, vitalConnections: VITAL, handlerConnections: HANDLER } = DEFAULTS
 
-/** As many as a process holds when nothing is said: one for each of the thread and the wake-ups. */
+/** The default number: the shares, and one connection each for the thread and for wake-ups. */
 export const MOST_CONNECTIONS = WORK + VITAL + HANDLER + 2
 export const FEWEST_CONNECTIONS = 2
 
-/** What is vital first, then work, the thread, wake-ups and handlers; what is left is shared as it is without a limit. */
+/**
+ * The first connections go to vital, work, the thread, wake-ups and handlers, in this order. The rest is split between
+ * work and handlers in their default proportion.
+ */
 export function shareConnections(max: number): Shares {
   const left = Math.max(0, Math.min(max, MOST_CONNECTIONS) - 6)
   const moreWork = Math.ceil((left * (WORK - 1)) / (WORK + HANDLER - 2))

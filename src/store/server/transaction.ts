@@ -1,4 +1,4 @@
-/** One transaction on one connection: begun with its first command, and committed only if nothing in it failed. */
+/** One transaction on one connection. It begins with its first command, and commits only if nothing in it failed. */
 
 import { CarillonError } from "../../errors.ts"
 import type { QueryResult } from "../../job/context.ts"
@@ -8,15 +8,15 @@ import type { Answer, Command } from "./command.ts"
 import type { Connection } from "./connection.ts"
 
 export interface Session {
-  /** One statement of ours, planned as it asks for. */
+  /** Sends one statement of Carillon's under the plan that it asks for. */
   readonly send: (command: Command, plan?: Plan) => Promise<Answer>
-  /** One statement of the users' own. */
+  /** Sends one statement of the user's. */
   readonly query: (text: string, values: readonly unknown[]) => Promise<QueryResult>
-  /** Does a part of the work; after one that failed there is no commit, even if the error was swallowed. */
+  /** Does a part of the work. If a part failed, there is no commit, even if the error was swallowed. */
   readonly attempt: <T>(part: () => Promise<T>) => Promise<T>
   readonly commit: () => Promise<void>
   readonly rollBack: () => Promise<void>
-  /** What is being waited for, to be named when it takes too long. */
+  /** The command in flight, which a deadline error names. */
   readonly doing: () => string
 }
 
@@ -25,14 +25,14 @@ export interface SessionParts {
   readonly deadlineMs: number
   readonly deadlineAtMs: number
   readonly locksWithinMs?: number | undefined
-  /** Statements of handlers come between ours, and find the session as they left it. */
+  /** Statements of handlers come between Carillon's, and find the session settings as they left them. */
   readonly isForHandlers: boolean
 }
 
 export const COMMIT: Command = { label: "commit", text: "commit" }
 const ROLLBACK: Command = { label: "rollback", text: "rollback" }
 
-/** Read committed, whatever the default of the database or the user is: every statement is written for it. */
+/** Read committed, whatever the default of the database or the role: every statement is written for it. */
 export function begin(settings: string): Command {
   return { label: "begin", text: `begin isolation level read committed; ${settings}` }
 }
@@ -40,8 +40,8 @@ export function begin(settings: string): Command {
 function endedByStatement(): CarillonError {
   return new CarillonError(
     "TRANSACTION_OVER",
-    "A statement of the handler has ended its transaction. Leave `begin`, `commit` and `rollback` to whoever opened it: " +
-      "what returns is committed, what throws is rolled back.",
+    "A statement of the handler has ended its transaction. Do not send `begin`, `commit` or `rollback`: " +
+      "Carillon commits when the function returns, and rolls back when it throws.",
   )
 }
 
@@ -49,7 +49,7 @@ export function openTransaction(parts: SessionParts): Session {
   const { connection, deadlineMs, deadlineAtMs, locksWithinMs, isForHandlers } = parts
   const idle = `set local idle_in_transaction_session_timeout = ${Math.ceil(deadlineMs)}`
   const locks = locksWithinMs === undefined ? "" : `; set local lock_timeout = ${Math.ceil(locksWithinMs)}`
-  // Where nothing is known of the session and all statements are ours, everything is said at once.
+  // If the session settings are unknown and all statements are Carillon's, they are all set at the beginning.
   const unset = connection.plan === undefined && !isForHandlers ? `${unsetOn(connection.version).free}; ` : ""
   const first = begin(`${unset}${idle}${locks}`)
   let isBegun = false
@@ -59,7 +59,7 @@ export function openTransaction(parts: SessionParts): Session {
   let isBorrowing = false
   let doing = "transaction"
 
-  /** What has to be said before a statement with this plan, if anything. */
+  /** The settings to send before a statement with this plan, if any. */
   function settingsFor(plan: Plan): string | undefined {
     const wanted = plan === "index" || plan === "hashed" ? plan : undefined
     if (inForce === "theirs") {
@@ -72,9 +72,11 @@ export function openTransaction(parts: SessionParts): Session {
     return PLANNED[wanted]
   }
 
-  /** Sent together with what has to come before it: opening a transaction and planning cost no round trip. */
+  /**
+   * Sends a command together with what must come before it, so that `begin` and the plan settings cost no round trip.
+   */
   async function send(command: Command, plan?: Plan): Promise<Answer> {
-    // It would be a transaction of its own now.
+    // The command would run in a transaction of its own now.
     if (hasEnded) throw endedByStatement()
     const { label } = command
     const settings = plan && settingsFor(plan)
@@ -90,11 +92,11 @@ export function openTransaction(parts: SessionParts): Session {
     return answers[commands.length - 1] as Answer
   }
 
-  /** Gives handlers the session back that they know. */
+  /** Restores the settings of the session that handlers know. */
   async function giveBack(): Promise<void> {
     if (!isBegun) await send({ label: "begin", text: "select" })
     if (!isForHandlers || inForce === "theirs") return
-    // One that another pool has lent bears our settings from the start, and those of the role beneath them.
+    // A connection lent by another pool has Carillon's settings from the start, above those of the role.
     await send({ label: "plan", text: isBorrowing ? AMONG_OTHERS.giveBack : AMONG_OTHERS.asDefault })
     inForce = "theirs"
   }
@@ -118,7 +120,7 @@ export function openTransaction(parts: SessionParts): Session {
     commit: async () => {
       if (!isBegun) return
       if (failed) throw rolledBack()
-      // PostgreSQL answers a commit of a failed transaction with a polite ROLLBACK; that is no commit.
+      // PostgreSQL answers a commit of a failed transaction with ROLLBACK and no error.
       const { command } = await send(COMMIT)
       if (command !== "COMMIT") throw rolledBack()
     },

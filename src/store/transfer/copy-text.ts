@@ -1,4 +1,4 @@
-/** The text format of COPY, for engines that do not speak it to us: one line per row, tabs between values. */
+/** The text format of COPY, for engines without COPY over a connection: one line per row, tabs between values. */
 
 export type TextRow = readonly (string | null)[]
 

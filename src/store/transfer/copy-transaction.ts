@@ -1,14 +1,14 @@
-/** What a transfer needs of a transaction: statements, and whole tables in the text format of COPY, piece by piece. */
+/** What a transfer needs of a transaction: statements, and whole tables as a stream in the text format of COPY. */
 import type { Runner } from "../database.ts"
 import { LIMITS, OURS, settingLocally } from "../session.ts"
 import { quoteIdentifier } from "../statement.ts"
 
 export interface CopyTransaction extends Runner {
-  /** Several statements without parameters. Names are resolved, nothing is returned. */
+  /** Runs several statements without parameters and results. Names are resolved. */
   readonly script: (sql: string) => Promise<void>
-  /** The rows of a table, in pieces that may be cut anywhere. Read them to the end. */
+  /** The rows of a table, in chunks that may be cut anywhere. Read them to the end. */
   readonly copyOut: (table: CopiedTable) => AsyncIterable<Uint8Array>
-  /** Puts rows into a table, and returns how many there were. */
+  /** Writes rows into a table, and returns how many there were. */
   readonly copyIn: (table: CopiedTable, source: AsyncIterable<Uint8Array>) => Promise<number>
 }
 
@@ -19,13 +19,13 @@ export interface CopiedTable {
 
 export interface CopyOptions {
   readonly mode: "isolation level read committed" | "isolation level repeatable read, read only"
-  /** Ends everything, and commits nothing. */
+  /** Aborts the transfer and commits nothing. */
   readonly signal?: AbortSignal | undefined
 }
 
 /**
- * How values are written and read, whatever is customary in this database; and no limits on time, which are meant for
- * statements that somebody waits for. A lock that cannot be had is worth an error.
+ * Fixes how values are written and read, whatever the defaults of this database, and lifts the timeouts, which are
+ * meant for statements with a waiting caller. A lock that is not free after ten seconds is an error.
  */
 export const COPY_SETTINGS = `
   ${settingLocally({ ...OURS, ...LIMITS, lock_timeout: "10000" })};
@@ -34,7 +34,7 @@ export const COPY_SETTINGS = `
   set local timezone = 'UTC';
 `
 
-/** A name that comes from a file may hold anything. */
+/** A name from a file may hold any characters. */
 export function inSchema(name: string): string {
   return `{schema}.${quoteIdentifier(name)}`
 }

@@ -1,7 +1,7 @@
 import { instant, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
-/** When and on which version of PostgreSQL an export is made, to be told to whoever looks at it later. */
+/** The time and the PostgreSQL version of an export, for people who look at it later. */
 export const describeSource = statement({
   name: "transfer/describe-source",
   params: {},

@@ -1,8 +1,8 @@
-/** What an export says about itself, at its beginning and at its end, and how that is read back. */
+/** The header and the trailer of an export, and how to read them. */
 
-/** What every export begins with, however its format changes. */
+/** Every export begins with this, whatever its format version. */
 export const FORMAT = "carillon-export"
-/** Grows when older code could not read what newer code writes. */
+/** Raised when older code could not read what newer code writes. */
 export const FORMAT_VERSION = 1
 
 export interface ExportHeader {
@@ -12,10 +12,10 @@ export interface ExportHeader {
   readonly madeBy: string
   /** By the clock of the database, as all times in the rows are. */
   readonly exportedAt: string
-  /** The version of PostgreSQL that it comes from. */
+  /** The version of the exported PostgreSQL server. */
   readonly server: string
   readonly schema: string
-  /** The ledger: what the schema of the rows is. */
+  /** The ledger of migrations, which defines the schema of the rows. */
   readonly migrations: readonly ExportedMigration[]
   readonly tables: readonly ExportedTable[]
   /** The partitions that the rows of partitioned tables need. */
@@ -33,7 +33,7 @@ export interface ExportedTable {
   readonly columns: readonly string[]
 }
 
-/** A partition by a range of time; both ends in epoch milliseconds. */
+/** A range partition; both ends in epoch milliseconds. */
 export interface ExportedPartition {
   readonly parent: string
   readonly name: string
@@ -57,14 +57,14 @@ export function encodeJson(value: object): Uint8Array {
   return encoder.encode(JSON.stringify(value))
 }
 
-/** Its shape needs no check: the bytes are those that this file's types were written from, which the frames prove. */
+/** The shape needs no check: the frames prove that the bytes are those that an export wrote from these types. */
 export function decodeJson<T>(body: Uint8Array): T {
   return JSON.parse(decoder.decode(body)) as T
 }
 
 const LINE_FEED = 10
 
-/** In the text format of COPY every row is one line: a line feed inside a value is written as a backslash and an n. */
+/** In the text format of COPY every row is one line. A line feed inside a value is written as a backslash and an n. */
 export function countRows(chunk: Uint8Array): number {
   let rows = 0
   for (let at = chunk.indexOf(LINE_FEED); at >= 0; at = chunk.indexOf(LINE_FEED, at + 1)) rows += 1

@@ -1,5 +1,5 @@
 /**
- * The file of an export on the disk: it has its name once it is complete, and never takes the place of another unasked.
+ * Writes the file of an export. It gets its name only once it is complete, and replaces another file only with `force`.
  */
 import { link, open, rename, rm, stat } from "node:fs/promises"
 import { pipeline } from "node:stream/promises"
@@ -14,10 +14,10 @@ export interface ExportTarget {
   readonly force: boolean
 }
 
-/** It holds every input of every run. */
+/** The file holds the input of every run. */
 const OWNER_ONLY = 0o600
 
-/** Writes the frames beside `file`, to the disk itself, and gives them their name. How many bytes these are. */
+/** Writes the frames to a file beside `file`, flushes it to disk, and then renames it. Returns its size in bytes. */
 export async function writeExportFile(
   host: Host,
   target: ExportTarget,
@@ -25,9 +25,9 @@ export async function writeExportFile(
 ): Promise<number> {
   const unfinished = `${target.file}.${host.newId()}.unfinished`
   try {
-    // Opened before anything can fail: a stream that opens its file by itself may do so after `rm` has found none.
+    // Opened here, before anything can fail: a stream that opens its file itself may do so after `rm` found none.
     const handle = await open(unfinished, "wx", OWNER_ONLY)
-    // Flushed before it is closed: whoever sees the name may delete what it was made from.
+    // Flushed before it is closed: once the name is visible, the user may delete the source of the data.
     await pipeline(writeFrames(frames), createGzip(), handle.createWriteStream({ flush: true }))
     const { size } = await stat(unfinished)
     await giveName(unfinished, target)
@@ -38,14 +38,14 @@ export async function writeExportFile(
   }
 }
 
-/** Before an hour of work, not after it. */
+/** Checked before an hour of work, not after it. */
 export async function assertFree({ file, force }: ExportTarget): Promise<void> {
   const found = await stat(file).catch(() => undefined)
   if (found?.isDirectory()) throw refused(`${file} is a folder. Give the name of a file in it.`)
   if (found && !force) throw taken(file)
 }
 
-/** A link is the one way to a name that fails if the name is taken; where there are no links, a look has to do. */
+/** A hard link is the only way to a name that fails if the name is taken. Without hard links a check must do. */
 async function giveName(unfinished: string, { file, force }: ExportTarget): Promise<void> {
   if (!force) {
     try {

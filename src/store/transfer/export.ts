@@ -1,8 +1,9 @@
 /**
- * Writes everything that a schema holds into a file, as of one moment, while others go on working.
+ * Writes everything in a schema into a file, as of one moment, while workers go on working.
  *
- * One transaction that only reads, under one snapshot. The tables are locked before the snapshot is taken, against
- * nothing but being dropped: no worker waits for an export, only the upkeep that drops old days of history does.
+ * One read-only transaction under one snapshot. It locks the tables before it takes the snapshot, in a mode that
+ * conflicts only with dropping and changing them. No worker waits for an export; only the upkeep that drops old days of
+ * history does.
  */
 import { CarillonError } from "../../errors.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -32,9 +33,9 @@ export interface ExportOptions {
   readonly file: string
   /** Replaces a file of that name. */
   readonly force: boolean
-  /** The version of Carillon that does this, to be written into the file. */
+  /** The version of Carillon that exports, for the header. */
   readonly madeBy: string
-  /** Called when all of a table has been written. */
+  /** Called when all rows of a table are written. */
   readonly onTable: (table: TableCount) => void
   readonly signal?: AbortSignal | undefined
 }
@@ -42,7 +43,7 @@ export interface ExportOptions {
 export interface Exported {
   readonly version: number
   readonly tables: readonly TableCount[]
-  /** Tables of the schema that are not among those that Carillon uses, such as days of history that were detached. */
+  /** Tables of the schema that Carillon does not use, such as days of history that were detached. */
   readonly leftOut: readonly string[]
   readonly bytes: number
 }
@@ -72,10 +73,10 @@ export async function exportSchema(runtime: Runtime, options: ExportOptions): Pr
   })
 }
 
-/** What there is, as of the snapshot that the first of these questions takes. */
+/** Describes the schema as of the snapshot, which the first of these statements takes. */
 async function survey(tx: CopyTransaction, schema: string, madeBy: string) {
   const migrations = await tx.run(listApplied, {})
-  // Somebody may have migrated it between the first look and the locks.
+  // Another process may have migrated it between the first look and the locks.
   compareWithLedger(schema, MIGRATIONS, migrations)
   const columns = await tx.run(listColumns, { schema })
   const [source] = await tx.run(describeSource, {})
@@ -88,7 +89,7 @@ async function survey(tx: CopyTransaction, schema: string, madeBy: string) {
     server: source?.server ?? "",
     schema,
     migrations,
-    // An older schema has fewer of them.
+    // An older schema has fewer tables.
     tables: TABLES.filter((name) => there.has(name)).map((name) => ({
       name,
       columns: columns.filter(({ table }) => table === name).map(({ column }) => column),

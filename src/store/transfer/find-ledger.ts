@@ -2,9 +2,9 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The ledger of migrations, if the schema has one.
+ * The table of the ledger of migrations, if the schema has one.
  *
- * Asked first where a question to a missing table would end the transaction.
+ * Ask this first where a query on a missing table would abort the transaction.
  * Locks: none.
  */
 export const findLedger = statement({

@@ -1,4 +1,4 @@
-/** Whether a table holds anything, for whoever may only begin when it does not. */
+/** Finds out whether a table is empty, for work that needs empty tables. */
 import { text } from "../codec.ts"
 import { type Statement, statement } from "../statement.ts"
 import type { TABLES } from "./tables.ts"
@@ -6,7 +6,7 @@ import type { TABLES } from "./tables.ts"
 /**
  * One row of a table, if there is any.
  *
- * Locks: none. Lock the table first if the answer has to hold.
+ * Locks: none. Lock the table first if the answer must stay true.
  */
 export function findRow(table: (typeof TABLES)[number]): Statement<object, { found: string }> {
   return statement({

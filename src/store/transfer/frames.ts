@@ -1,19 +1,19 @@
 /**
- * The file of an export, as bytes: frames, one behind the other, in gzip.
+ * The file of an export: a sequence of frames, compressed with gzip.
  *
  * A frame is a line of 28 characters and a body:
  *
  *     kind  space  length of the body, 8 hex digits  space  check, 16 hex digits  line feed  body
  *
- * The check is the beginning of the SHA-256 over kind, length and body of this frame and of all before it. So nothing
- * is used before it is known to be what was written, in the place where it was written. In this order there are:
+ * The check is the beginning of the SHA-256 over kind, length and body of this frame and all frames before it. A reader
+ * therefore uses no frame before it knows that the frame is unaltered and in its place. The frames are, in this order:
  *
- *     H    once, JSON: where the data comes from, its migrations, tables with columns, and partitions (`ExportHeader`)
+ *     H    once, JSON: the source, its migrations, tables with columns, and partitions (`ExportHeader`)
  *     T    one for each table of H in its order, JSON: {"name"}
- *     D    behind its T, any number: rows of the table in the text format of COPY, cut anywhere
- *     Z    once, at the end, JSON: the rows of each table (`ExportTrailer`). A file without it was cut off
+ *     D    any number after a T: rows of its table in the text format of COPY, cut anywhere
+ *     Z    once, at the end, JSON: the number of rows of each table (`ExportTrailer`). A file without it was cut off
  *
- * `gzip -dc FILE | less` shows all of it.
+ * To read one: `gzip -dc FILE | less`.
  */
 import { createHash } from "node:crypto"
 
@@ -24,7 +24,7 @@ export interface Frame {
   readonly body: Uint8Array
 }
 
-/** The longest body, so that a reader knows what it may have to hold. */
+/** The longest body, which bounds what a reader must hold in memory. */
 export const FRAME_BYTES = 1024 * 1024
 
 const HEAD = /^([HTDZ]) ([0-9a-f]{8}) ([0-9a-f]{16})\n$/
@@ -34,7 +34,7 @@ const CHECK_DIGITS = 16
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
-/** Writes frames: the bytes of each, as they follow from all before. */
+/** Writes frames. The check of each covers all frames before it. */
 export async function* writeFrames(frames: AsyncIterable<Frame>): AsyncGenerator<Uint8Array> {
   const hash = createHash("sha256")
   for await (const { kind, body } of frames) {
@@ -44,7 +44,7 @@ export async function* writeFrames(frames: AsyncIterable<Frame>): AsyncGenerator
   }
 }
 
-/** Reads frames, each once its check has been found right. `fail` makes the error for what is not right. */
+/** Reads frames, and yields each once its check is verified. `fail` makes the error for a bad file. */
 export async function* readFrames(
   source: AsyncIterable<Uint8Array>,
   fail: (problem: string) => Error,
@@ -75,7 +75,7 @@ function checkOf(
   return hash.copy().digest("hex").slice(0, CHECK_DIGITS)
 }
 
-/** Takes so many bytes from a stream of chunks; fewer at its end. */
+/** Returns a function that takes a number of bytes from a stream of chunks, or fewer at its end. */
 function createTaker(source: AsyncIterable<Uint8Array>): (bytes: number) => Promise<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]()
   let rest: Uint8Array = new Uint8Array()

@@ -1,9 +1,9 @@
 /**
- * Brings everything that an export holds into a schema that holds nothing: all of it, or nothing at all.
+ * Imports an export into an empty schema: everything or nothing.
  *
- * One transaction: the schema is made as it was where the export comes from, the rows are put in as they were, and only
- * then the schema is brought up to date, by the same migrations that would have done it there. The file is read twice,
- * first to see that it is whole, so that what is wrong with it is found before anything is locked.
+ * One transaction migrates the schema to the version of the export, inserts the rows, and then migrates to the version
+ * of this code. The same migrations would have run at the source. The file is read twice. The first time only verifies
+ * it, so that faults in it are found before anything is locked.
  */
 
 import { CarillonError } from "../../errors.ts"
@@ -26,16 +26,16 @@ import { inTransferTransaction } from "./transaction.ts"
 
 export interface ImportOptions {
   readonly file: string
-  /** Called when all of a table has been put in. */
+  /** Called when all rows of a table are inserted. */
   readonly onTable: (table: TableCount) => void
   readonly signal?: AbortSignal | undefined
 }
 
 export interface Imported {
-  /** Where the data comes from. */
+  /** Describes the source of the data. */
   readonly header: ExportHeader
   readonly tables: readonly TableCount[]
-  /** How many runs were being executed when the export was made: the reaper will take them back. */
+  /** The number of runs that were executing at the time of the export. The reaper takes them back. */
   readonly held: number
 }
 
@@ -48,7 +48,7 @@ export async function importSchema(
   const { schema } = database
   const { signal } = options
   await verifyExport(options)
-  // For its errors: it says why a server cannot be reached, and refuses a schema that is not for this version.
+  // Run for its errors: an unreachable server, or a schema that does not fit this version.
   await missingMigrations(database, migrations)
   return inTransferTransaction(database, { mode: "isolation level read committed", signal }, async (tx) => {
     const inside: Runtime = { ...runtime, database: asDatabase(tx, database) }
@@ -78,7 +78,7 @@ export async function importSchema(
   })
 }
 
-/** Its migrations are the first of ours, as far as they go. */
+/** The migrations of the export must be the first of this version's. */
 function assertKnown({ migrations: theirs, madeBy }: ExportHeader, ours: readonly Migration[]): void {
   const newest = theirs.at(-1)?.version ?? 0
   if (newest > ours.length) {
@@ -90,12 +90,12 @@ function assertKnown({ migrations: theirs, madeBy }: ExportHeader, ours: readonl
   const different = theirs.find(({ checksum }, index) => checksum !== ours[index]?.checksum)
   if (different === undefined && theirs.length === newest) return
   throw refused(
-    `Migration ${different?.version ?? newest} (${different?.name ?? "?"}) had other content where the export was made. ` +
+    `Migration ${different?.version ?? newest} (${different?.name ?? "?"}) has other content at the source of the export. ` +
       "Use an unmodified release of Carillon there and here; applied migrations are never edited.",
   )
 }
 
-/** Makes sure that there is nothing in the schema, and that nothing comes into it before we are done. */
+/** Checks that the schema is empty, and keeps other sessions from writing to it until the import ends. */
 async function claimEmpty(
   tx: CopyTransaction,
   inside: Runtime,
@@ -124,7 +124,7 @@ async function claimEmpty(
   )
 }
 
-/** The same migrations make the same columns, unless somebody has added some. */
+/** The same migrations make the same columns, unless a person added some. */
 async function assertColumns(tx: CopyTransaction, schema: string, header: ExportHeader): Promise<void> {
   const columns = await tx.run(listColumns, { schema })
   const known = new Set(columns.map(({ table, column }) => `${table}.${column}`))
@@ -137,7 +137,7 @@ async function assertColumns(tx: CopyTransaction, schema: string, header: Export
   )
 }
 
-/** The same days as where the rows come from; those that are here already are as good. */
+/** Makes the partitions that the rows need. Those that exist already are kept. */
 async function makePartitions(
   tx: CopyTransaction,
   schema: string,
@@ -147,7 +147,7 @@ async function makePartitions(
   for (const { parent, name, from, to } of partitions) {
     if (there.has(name)) continue
     const [first, end] = [from, to].map((ms) => `'${formatInstant(ms)}'`)
-    // In one go, unlike upkeep does it: nobody else can be at work on the parent.
+    // In one statement, unlike upkeep, because no other session can use the parent now.
     await tx.script(
       `create table ${inSchema(name)} partition of ${inSchema(parent)} for values from (${first}) to (${end});
        ${parent === "fires" ? "" : identify(inSchema(name))}`,
@@ -162,7 +162,7 @@ function lockStatement(tables: readonly string[]): string {
 function miscounted({ name, rows }: TableCount, taken: number | undefined): CarillonError {
   return new CarillonError(
     "EXPORT_INVALID",
-    `The export has ${rows} rows of "${name}", of which ${taken} went in.`,
+    `The export has ${rows} rows of "${name}", but ${taken} of them were inserted.`,
   )
 }
 

@@ -2,9 +2,9 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The columns of every table of the schema that is not a partition, in their order, with their types.
+ * The columns of every table of the schema that is not a partition, in order, with their types.
  *
- * Left out is what cannot be written: columns that were dropped or are generated.
+ * Dropped and generated columns are left out, because they cannot be written.
  * Locks: none.
  */
 export const listColumns = statement({

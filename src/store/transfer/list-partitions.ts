@@ -2,10 +2,11 @@ import { instant, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The partitions that hold rows themselves, with their parents and the range of each; null where it has another shape.
+ * The leaf partitions with their parents and ranges. The range is null if it has another shape.
  *
- * Guarantee: those, and only those, whose rows the same snapshot finds through the parent. Whoever has locked the parent
- * first can be sure that none leaves: a detach waits for that lock, and one that has begun is not seen in either way.
+ * Guarantee: exactly the partitions whose rows the same snapshot finds through the parent. A caller that has locked the
+ * parent before can rely on them staying: a detach waits for that lock, and a detach in progress hides the partition
+ * from both.
  * Locks: none.
  */
 export const listPartitions = statement({

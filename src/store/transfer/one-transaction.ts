@@ -1,8 +1,8 @@
 /**
  * An open transaction in the shape of a database: what would be transactions of their own become parts of it.
  *
- * So `migrate` can be a part of something larger, as it is, without knowing. Each part has a savepoint: one that fails
- * is undone, and the transaction goes on, as a database would.
+ * With it `migrate` runs unchanged inside a larger transaction. Each part has a savepoint. A part that fails is undone,
+ * and the transaction goes on, as a database would.
  */
 import { CarillonError } from "../../errors.ts"
 import type { Database } from "../database.ts"
@@ -43,7 +43,10 @@ export function asDatabase(tx: CopyTransaction, database: Database): Database {
   }
 }
 
-/** Its failure is how `migrate` finds out that there is no ledger; PGlite does not forgive one, savepoint or not. */
+/**
+ * `migrate` learns from the failure of this statement that there is no ledger. PGlite does not recover from such a
+ * failure, not even with a savepoint.
+ */
 function asksForLedger<P, R>({ name }: Statement<P, R>): boolean {
   return name === listApplied.name
 }

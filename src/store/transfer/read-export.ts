@@ -1,4 +1,4 @@
-/** Reads the file of an export, and refuses whatever is not exactly what an export wrote, in its order and to its end. */
+/** Reads the file of an export. It refuses anything but what an export writes, in its order and to its end. */
 import { createReadStream } from "node:fs"
 import { pipeline } from "node:stream"
 import { createGunzip } from "node:zlib"
@@ -16,17 +16,17 @@ import { type Frame, type FrameKind, readFrames } from "./frames.ts"
 
 export interface ExportSource {
   readonly file: string
-  /** Ends the reading with an error. */
+  /** Aborts the reading with an error. */
   readonly signal?: AbortSignal | undefined
 }
 
 export interface ExportReader {
   readonly onHeader: (header: ExportHeader) => Promise<void>
-  /** Takes the rows of a table, all of them. */
+  /** Consumes all rows of a table. */
   readonly onTable: (name: string, rows: AsyncIterable<Uint8Array>) => Promise<void>
 }
 
-/** Reads it once. When this resolves, it was whole. The rows of each table are returned. */
+/** Reads the file once. When it resolves, the file was whole. Returns the number of rows of each table. */
 export async function readExport(
   { file, signal }: ExportSource,
   reader: ExportReader,
@@ -77,7 +77,7 @@ export async function readExport(
   return counts
 }
 
-/** Reads it to the end for nothing but that. */
+/** Reads the file to its end, only to check it. */
 export async function verifyExport(source: ExportSource): Promise<void> {
   await readExport(source, {
     onHeader: async () => {},

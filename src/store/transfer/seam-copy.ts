@@ -1,7 +1,7 @@
 /**
- * Whole tables through the seam, for an engine that has no connection of its own to COPY on: PGlite.
+ * Copies whole tables through the seam, for an engine without a connection for COPY: PGlite.
  *
- * Rows come out through a cursor and go in with a list of rows at a time, so no more than a batch is held here.
+ * Rows are read through a cursor and inserted in batches, so at most one batch is in memory.
  */
 import { json, text } from "../codec.ts"
 import type { Database, Transaction } from "../database.ts"
@@ -17,7 +17,7 @@ import {
 } from "./copy-transaction.ts"
 import { listColumns } from "./list-columns.ts"
 
-/** It ends when it is done: nobody else can be in the way on the one connection. */
+/** No deadline in practice: no other session can be in the way on the only connection. */
 const PATIENCE_MS = 365 * 86_400_000
 const BATCH = 100
 
@@ -98,7 +98,7 @@ async function copyIn(tx: Transaction, { table, source, schema, signal }: CopyIn
   return total
 }
 
-/** Puts rows in that are JSON arrays of texts, each as the type of its column reads it. */
+/** Inserts rows given as JSON arrays of texts, each value cast to the type of its column. */
 function insertRows(
   { name, columns }: CopiedTable,
   types: readonly string[],

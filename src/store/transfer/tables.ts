@@ -1,8 +1,8 @@
 /**
- * The tables that an export carries: all but the ledger of migrations, which an import writes by itself.
+ * The tables of an export: all but the ledger of migrations, which an import writes itself.
  *
- * A list and not whatever the catalog holds: a schema may also hold days of history that somebody detached to keep, and
- * tables that are not ours. test/long/transfer.test.ts holds it against the migrations.
+ * It is a list and not read from the catalog, because a schema may also hold other programs' tables, and days of history that a
+ * person detached in order to keep them. test/long/transfer.test.ts compares it with the migrations.
  */
 export const TABLES = [
   "jobs",

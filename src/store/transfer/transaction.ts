@@ -1,4 +1,4 @@
-/** One transaction for a transfer, on whatever engine: COPY where there are connections, the seam where there are none. */
+/** Runs the one transaction of a transfer: with COPY where there are connections, else through the seam. */
 import type { Database } from "../database.ts"
 import { inCopyTransaction } from "../server/copy-connection.ts"
 import type { CopyOptions, CopyTransaction } from "./copy-transaction.ts"
