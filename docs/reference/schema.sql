@@ -370,7 +370,7 @@ begin
     return false;
   end if;
   if is_ledger then
-    -- Nobody writes to it until it is gone, or found to be needed.
+    -- No session writes to it from here until it is dropped or found to be needed.
     execute format('lock table %I.%I in share row exclusive mode', home, child);
     execute format(
       'select exists (select from %I.%I where decided_at > $1 - interval ''1 millisecond'' * $2) or exists ('
@@ -423,7 +423,7 @@ begin
       using errcode = '22023';
   end if;
   execute format('create table %I.%I (like %I.%I including all)', home, child, home, parent);
-  -- What is like its parent is not like it in this (0009_identities.sql).
+  -- `like` does not copy the replica identity.
   execute format('alter table %I.%I replica identity full', home, child);
   execute format(
     'alter table %I.%I add constraint within_day check (history = %L and finished_at >= %L and finished_at < %L)',

@@ -59,7 +59,9 @@ function folderLines({ folder, pglite }: Status): Line[] {
 
 function serverLines(server: ServerStatus): Line[] {
   const { version, startedAtMs, database, databaseBytes, schema, schemaBytes, connections, workers } = server
-  const upToDate = server.missing === 0 ? "up to date" : `lacks ${server.missing} migrations`
+  const { missing } = server
+  const upToDate =
+    missing === 0 ? "up to date" : `lacks ${missing} ${missing === 1 ? "migration" : "migrations"}`
   const lines: Line[] = [
     ["PostgreSQL", `${version}, since ${timeOf(startedAtMs)}`],
     ["database", `${database} (${sizeOf(databaseBytes)}), ${connections} other connections`],

@@ -1,0 +1,624 @@
+-- The whole schema: tables, then indexes, then functions.
+--
+-- Ids and leases are random UUIDs made by the process. Instants come from {schema}.now() and never from a process.
+-- Payloads are `json` and not `jsonb`, which would reorder keys and reject \u0000.
+
+-- Runs that have not ended. A run that ends leaves this table, so the table stays as small as the backlog.
+--
+-- A claim writes the lease and no indexed column. PostgreSQL then writes no index entry and keeps the new version of
+-- the row on the same page. Indexes therefore know the stage of a run; its state follows from the stage and the lease,
+-- see {schema}.state(run).
+create table {runs} (
+  id uuid primary key,
+  job text not null,
+  pool text not null,
+  -- A higher priority is claimed first.
+  priority int not null,
+  -- Within a priority, a lower rank is claimed first. The statement that makes the run ready sets it, never an earlier
+  -- one.
+  rank bigint not null,
+  stage text not null constraint runs_stage check (stage in ('waiting', 'parked', 'queued')),
+  enqueued_at timestamptz not null,
+  due_at timestamptz not null,
+  -- Attempts that were charged so far.
+  attempt int not null default 0,
+  input json not null,
+  -- The fence: every write about a claimed run presents both.
+  lease uuid,
+  claim bigint,
+  tenant text not null default '',
+  -- Each replay of a dead run starts a new generation, whose attempts are counted from zero.
+  generation int not null default 1,
+  -- How often the run was claimed. It only grows, so other systems can use it as a fencing token.
+  claims int not null default 0,
+  -- The run is never claimed ahead of a free slot, because it is a suspect or under a limit.
+  solo boolean not null default false,
+  -- A worker died while it held this run, so the run may have killed it.
+  suspect boolean not null default false,
+  -- The start of a suspect is recorded before its handler runs. Only a loss after a recorded start is charged.
+  started boolean not null default false,
+  -- A loss after a recorded start kills the run.
+  bury_when_lost boolean not null default false,
+  -- An operator cancelled the run, and its worker does not know yet.
+  cancelling boolean not null default false,
+  -- The run has rows in run_limits.
+  limited boolean not null default false,
+  -- What a parked run waits for. `hold` is the pause of its schedule.
+  parked_for text,
+  -- Why there is another attempt; null for the first.
+  cause text,
+  -- A run that has not started by then expires.
+  start_by timestamptz,
+  key text,
+  tags text[],
+  timeout_ms bigint,
+  retry json,
+  -- The class that decides how long the history of the run is kept.
+  history text not null default 'standard' constraint runs_history check (history in ('short', 'standard', 'long')),
+  last_error json,
+  progress json,
+  schedule text,
+  occurrence timestamptz,
+  -- The missed occurrences that this run makes up for.
+  missed json,
+  -- A run that is being replaced is taken from its worker if it has not ended by then.
+  end_by timestamptz,
+  -- Made by a backfill. Such runs queue on their own and never delay or displace an occurrence that comes due.
+  backfill boolean not null default false,
+  constraint runs_leased_is_fenced check ((lease is null) = (claim is null) and (lease is null or stage = 'queued')),
+  constraint runs_parked_for
+    check ((stage = 'parked') = (parked_for is not null) and parked_for in ('limit', 'pause', 'handler', 'hold'))
+-- A page has room for two more versions of each of its rows: a run that waited is made ready in the second and claimed
+-- in the third. While another session holds an old snapshot, vacuum can remove none of them, and a third version on
+-- another page would cost an entry in every index.
+) with (autovacuum_vacuum_scale_factor = 0.02, fillfactor = 30);
+
+-- History: one row for each attempt that ended. Rows are only inserted; retention drops whole partitions.
+--
+-- Partitioned by class, and each class by day. Carillon makes the days, see make_day below.
+create table {attempts} (
+  run uuid not null,
+  claim bigint,
+  attempt int not null,
+  job text not null,
+  pool text not null,
+  lease uuid,
+  enqueued_at timestamptz not null,
+  due_at timestamptz not null,
+  -- Null if the handler did not run.
+  started_at timestamptz,
+  finished_at timestamptz not null,
+  outcome text not null constraint attempts_outcome check (outcome in (
+    'succeeded', 'failed', 'timed_out', 'released', 'lost', 'cancelled', 'expired', 'snoozed'
+  )),
+  -- The final state of the run. Only its last attempt has one.
+  run_state text constraint attempts_run_state
+    check (run_state in ('succeeded', 'dead', 'cancelled', 'expired', 'discarded')),
+  -- The last attempt keeps the input, because the run itself is gone.
+  input json,
+  result json,
+  error_code text,
+  error_message text,
+  error_stack text,
+  history text not null default 'standard',
+  tenant text not null default '',
+  generation int not null default 1,
+  -- The attempt counts against the attempts of the run.
+  charged boolean not null default true,
+  cause text,
+  worker text,
+  version text,
+  schedule text,
+  occurrence timestamptz,
+  logs json,
+  constraint attempts_last_has_input check ((run_state is null) = (input is null))
+) partition by list (history);
+
+create table {attempts_short} partition of {attempts} for values in ('short') partition by range (finished_at);
+create table {attempts_standard} partition of {attempts} for values in ('standard') partition by range (finished_at);
+create table {attempts_long} partition of {attempts} for values in ('long') partition by range (finished_at);
+
+-- Under a publication for all tables, PostgreSQL refuses to delete or change rows that have no identity. A primary key
+-- would make every settle dearer. The full identity costs nothing, because rows of history never change. Partitions do
+-- not inherit it.
+alter table {attempts} replica identity full;
+alter table {attempts_short} replica identity full;
+alter table {attempts_standard} replica identity full;
+alter table {attempts_long} replica identity full;
+
+-- The runs that each claim took. It leads from a lease to its runs; an index of leases would be written for every run.
+-- A row is deleted when all of its runs have ended. A run in it that no longer has this lease and claim has ended too.
+create table {claims} (
+  lease uuid not null,
+  claim bigint not null,
+  runs uuid[] not null,
+  primary key (lease, claim)
+);
+-- Random ids do not compress, so PostgreSQL does not try.
+alter table {claims} alter column runs set storage external;
+
+-- Idempotency keys, each with the run that holds it.
+create table {keys} (
+  tenant text not null,
+  job text not null,
+  key text not null,
+  run uuid not null,
+  -- Null while the run holds the key until it ends.
+  expires_at timestamptz,
+  -- How long the key is held after the run has ended. Null frees it with the run.
+  keep_ms bigint,
+  primary key (tenant, job, key)
+) with (fillfactor = 70);
+
+-- Caps: at most `cap` runs under one key are ready or running at once.
+create table {limits} (
+  name text primary key,
+  cap int not null constraint limits_cap check (cap >= 0)
+);
+
+-- The keys that a run waits for or was admitted under. The use of a cap is counted from these rows and never stored as
+-- a number, so a process that dies leaks nothing.
+create table {run_limits} (
+  run uuid not null,
+  key text not null,
+  -- The cap that applies to the key.
+  limit_name text not null,
+  -- False while the run stands in line, true while it is ready or running, null while it is neither (waiting or
+  -- paused).
+  admitted boolean,
+  priority int not null,
+  rank bigint not null,
+  -- The wave in which the run was admitted, see limit_waves.
+  wave int,
+  primary key (run, key),
+  -- A count reads wave by wave, so it would not see an admitted run without a wave.
+  constraint run_limits_wave check (admitted is not true or wave is not null)
+) with (fillfactor = 70);
+
+-- The waves of busy keys. While another session holds an old snapshot, the index still has entries of runs that have
+-- ended. Runs are therefore admitted in waves, and a count skips the waves that are empty. A row can always be deleted:
+-- then the count reads all waves.
+create table {limit_waves} (
+  key text primary key,
+  -- The waves that may still hold runs, in ascending order. Runs are admitted into the last one.
+  waves int[] not null constraint limit_waves_open check (cardinality(waves) > 0),
+  opened_at timestamptz not null
+) with (fillfactor = 50);
+
+-- How far the claims of a pool have come. A worker that starts begins there, and does not walk over the dead index
+-- entries that an old snapshot keeps. It is a hint: if a row is deleted, the next worker begins at the bottom.
+create table {low_water} (
+  pool text not null,
+  -- Hash of `jobs`, because the list may be longer than an index entry can be.
+  jobs_hash bigint not null,
+  -- The marks hold for these jobs. Runs of other jobs may lie below them.
+  jobs text[] not null,
+  -- One entry for each lane in each of the three lists.
+  solos boolean[] not null,
+  priorities int[] not null,
+  ranks bigint[] not null,
+  -- Transactions that were open for long when this was recorded. Their runs may lie below the marks.
+  late bigint[] not null,
+  -- The rank of the moment at which this was recorded.
+  clock bigint not null,
+  published_at timestamptz not null,
+  primary key (pool, jobs_hash)
+) with (fillfactor = 50);
+
+-- Jobs and pools that are paused. Every claim reads it, so a pause holds at once.
+create table {pauses} (
+  kind text not null constraint pauses_kind check (kind in ('job', 'pool')),
+  name text not null,
+  paused_at timestamptz not null,
+  actor text not null,
+  reason text not null,
+  primary key (kind, name)
+);
+
+-- Schedules: when to make runs of which job, and how far each has come. The id identifies a schedule for ever. A name
+-- belongs to the schedule that has it now.
+create table {schedules} (
+  id uuid primary key,
+  tenant text not null default '',
+  name text not null,
+  job text not null,
+  -- When it fires, as its user wrote it.
+  spec json not null,
+  input json not null,
+  -- Policies, and what its runs carry.
+  settings json not null,
+  state text not null constraint schedules_state
+    check (state in ('active', 'paused', 'completed', 'missed', 'retired', 'error', 'cancelled')),
+  -- Each edit increments it. An edit of an outdated version is refused.
+  version int not null default 1,
+  -- All occurrences up to and including this instant are decided.
+  cursor timestamptz not null,
+  -- The next occurrence and when it is due. Only active schedules have one, unless they wait for a run to end.
+  next_occurrence timestamptz,
+  next_at timestamptz,
+  -- How many runs its occurrences have made.
+  fired bigint not null default 0,
+  paused_at timestamptz,
+  -- When the pause ends by itself.
+  resume_at timestamptz,
+  -- Why it is in its state: who paused it, or what is wrong with it.
+  cause json,
+  created_at timestamptz not null,
+  changed_at timestamptz not null,
+  -- The application whose code declares it. Null if a call made it.
+  declared_by text,
+  -- For schedules in a time zone: the edition of the zone data that computed the next occurrence, and the local time of
+  -- the last occurrence that made a run. Editions compare by their bytes.
+  tzdb text collate "C",
+  last_civil text,
+  constraint schedules_next check ((next_at is null) = (next_occurrence is null)
+    and (state = 'active' or next_at is null)),
+  constraint schedules_paused check ((state = 'paused') = (paused_at is not null)
+    and (resume_at is null or state = 'paused'))
+) with (fillfactor = 70, autovacuum_vacuum_scale_factor = 0.02);
+
+-- The ledger of occurrences: one row for each occurrence that made a run, and one for each stretch of occurrences that
+-- made none. It outlives the runs, so an occurrence never makes a second run.
+--
+-- Partitioned by month. Carillon makes the months, see make_month below.
+create table {fires} (
+  schedule uuid not null,
+  occurrence timestamptz not null,
+  generation int not null default 1,
+  outcome text not null constraint fires_outcome check (outcome in ('fired', 'coalesced', 'skipped', 'superseded')),
+  -- Why there is no run.
+  reason text,
+  due_at timestamptz,
+  decided_at timestamptz not null,
+  run uuid,
+  -- The last occurrence of the stretch, and how many occurrences it has. A single occurrence is a stretch of one.
+  last timestamptz not null,
+  count bigint not null default 1,
+  -- The occurrence whose run makes up for these.
+  into_occurrence timestamptz,
+  primary key (schedule, occurrence, generation),
+  constraint fires_run check (
+    (run is not null) = (outcome in ('fired', 'superseded') or (outcome = 'coalesced' and reason = 'overlap'))
+  ),
+  constraint fires_stretch check (last >= occurrence and count >= 1)
+) partition by range (occurrence);
+
+-- How the last runs of each schedule ended. It outlives history, because some schedules fire once a year. It is not
+-- part of `schedules`, so a settle never waits for a tick.
+create table {schedule_ends} (
+  schedule text primary key,
+  -- When the last run ended, whatever its outcome.
+  ended_at timestamptz not null,
+  result json,
+  succeeded_at timestamptz,
+  error json,
+  failed_at timestamptz,
+  -- Failures in a row since the last success.
+  failures int not null default 0
+) with (fillfactor = 70);
+
+-- Programs that declare schedules, each with the newest version that did. Declarations of older versions are ignored.
+create table {applications} (
+  name text primary key,
+  version text,
+  declared_at timestamptz not null
+);
+
+-- The newest zone data that any process brought: one row, once there is one. Processes with older zone data leave
+-- schedules in time zones alone.
+create table {zone_data} (
+  one boolean primary key default true,
+  tzdb text collate "C" not null,
+  raised_at timestamptz not null,
+  constraint zone_data_one check (one)
+);
+
+-- The settings of declared jobs, as the newest version of the code declares them.
+create table {jobs} (
+  name text primary key,
+  settings json not null,
+  version text,
+  declared_at timestamptz not null
+);
+
+-- Who changed what, and why. The transaction of the change writes it.
+create table {audit} (
+  at timestamptz not null,
+  actor text not null,
+  action text not null,
+  subject text not null,
+  reason text not null,
+  before json,
+  after json,
+  -- Random and not counted: sequences are not replicated, so the numbers would collide after a switch to a replica.
+  id uuid primary key default pg_catalog.gen_random_uuid()
+);
+
+-- Runs that failed for good, with everything that a replay needs. They stay until an operator replays or discards them,
+-- longer than history.
+create table {dead_letters} (
+  run uuid primary key,
+  job text not null,
+  pool text not null,
+  priority int not null,
+  attempts int not null,
+  enqueued_at timestamptz not null,
+  died_at timestamptz not null,
+  input json not null,
+  error_code text,
+  error_message text,
+  error_stack text,
+  tenant text not null default '',
+  generation int not null default 1,
+  claims int not null default 0,
+  bury_when_lost boolean not null default false,
+  tags text[],
+  timeout_ms bigint,
+  retry json,
+  history text not null default 'standard',
+  -- Errors that are likely the same have the same fingerprint.
+  fingerprint text,
+  schedule text,
+  occurrence timestamptz,
+  -- Pairs of [key, limit_name].
+  limits json,
+  missed json,
+  -- A dead run still holds its idempotency key.
+  key text
+);
+
+-- Alarms that one process raises for all: when one last checked, and what it last told.
+create table {alarms} (
+  name text primary key,
+  looked_at timestamptz not null,
+  -- Null while there is nothing to tell.
+  raised_at timestamptz,
+  told_at timestamptz
+) with (fillfactor = 50);
+
+-- One row for each lease of a process, however many runs it holds. The row of a dead lease stays for a while, so that
+-- the lease can neither be renewed nor used.
+create table {workers} (
+  lease uuid primary key,
+  hostname text not null,
+  pid int not null,
+  pools text[] not null,
+  started_at timestamptz not null,
+  expires_at timestamptz not null,
+  dead boolean not null default false,
+  -- The jobs that the process has handlers for.
+  jobs text[] not null default '{}',
+  version text,
+  -- They identify the process for others on the same host: where its pid counts, and when it was started. Null where
+  -- the system does not tell.
+  home text,
+  born text
+) with (fillfactor = 50);
+
+-- Claims, lane by lane: runs/claim. Queued runs only, so a million waiting ones cost a claim nothing.
+create index runs_queued on {runs} (pool, solo, priority desc, rank) where stage = 'queued';
+-- What becomes due next: runs/promote, runs/next-due.
+create index runs_waiting on {runs} (due_at) where stage = 'waiting';
+-- What a resume or a new handler brings back, in order: runs/unpark-resumed, runs/unpark-handled.
+create index runs_parked on {runs} (parked_for, job, pool, rank) where stage = 'parked' and parked_for <> 'limit';
+-- Running runs that were cancelled, which are few: runs/find-cancelled.
+create index runs_cancelling on {runs} (id) where cancelling;
+-- Runs that are being replaced: runs/end-overdue.
+create index runs_ending on {runs} (end_by) where end_by is not null;
+-- The live runs of a schedule, counted when it comes due: schedules/due.
+create index runs_by_schedule on {runs} (schedule, backfill, occurrence) where schedule is not null;
+
+-- The history of a run: attempts/list-of-run.
+create index attempts_by_run on {attempts} (run);
+-- The history of a job, and all history job by job: attempts/list-by-job, attempts/list-of-all.
+create index attempts_by_job on {attempts} (job, finished_at);
+-- The history of a tenant: attempts/list-by-tenant.
+create index attempts_by_tenant on {attempts} (tenant, finished_at) where tenant <> '';
+-- The history of a schedule. No statement of Carillon reads it yet.
+create index attempts_by_occurrence on {attempts} (schedule, occurrence) where schedule is not null;
+
+-- Expired keys: keys/forget.
+create index keys_expiring on {keys} (expires_at) where expires_at is not null;
+
+-- The line under a key: limits/next-in-line, limits/with-room.
+create index run_limits_parked on {run_limits} (key, priority desc, rank) where not admitted;
+-- The use of a cap, wave by wave: limits/room.
+create index run_limits_admitted on {run_limits} (key, wave) where admitted;
+
+-- Two schedules of a tenant never share a name: schedules/find.
+create unique index schedules_name on {schedules} (tenant, name);
+-- What is due: schedules/due. Schedules in a time zone have an index of their own, because only a process with the
+-- newest zone data reads them.
+create index schedules_due on {schedules} (next_at) where next_at is not null and tzdb is null;
+create index schedules_due_by_zone on {schedules} (tzdb, next_at) where next_at is not null and tzdb is not null;
+-- Pauses that end by themselves: schedules/overdue-pauses.
+create index schedules_resuming on {schedules} (resume_at) where resume_at is not null;
+-- The schedules that an application declares: schedules/declared.
+create index schedules_declared on {schedules} (declared_by) where declared_by is not null;
+
+-- Old entries: audit/forget.
+create index audit_at on {audit} (at);
+-- The changes of one subject: schedules/called, runs/find-cancelled.
+create index audit_subject on {audit} (subject, at);
+
+-- Dead letters of a job, by age: dead-letters/growth.
+create index dead_letters_job on {dead_letters} (job, died_at);
+-- Dead letters of a job with the same error. No statement of Carillon reads it yet.
+create index dead_letters_fingerprint on {dead_letters} (job, fingerprint);
+
+-- The only clock. Every statement that needs the time calls it, and the test kit replaces it.
+--
+-- It reads clock_timestamp(), so a statement that waited for a lock sees the time after the wait. It is declared
+-- volatile, as its body is, so the planner replaces the call by the body. Statements read it in a sub-select: once for
+-- each mention, and usable as the bound of an index scan.
+create function {schema}.now() returns timestamptz
+  language sql volatile parallel safe
+  return pg_catalog.clock_timestamp();
+
+-- The state of a run. It is not a column, because a column made every enqueue and every claim an eighth dearer. The
+-- planner replaces the call by the body.
+create function {schema}.state(run {runs}) returns text
+  language sql immutable parallel safe
+  return case when run.lease is not null then 'running' when run.stage = 'queued' then 'ready' else run.stage end;
+
+-- The three functions below do what only the owner of the tables may do, so that a role that owns nothing can work.
+-- They run as the owner, check their arguments and build every name themselves. They find their schema by the table
+-- `runs`, so no body contains a name of a schema. Only roles that `carillon db grant` named may call them.
+
+-- Makes the partition of history for one class and day. It is created beside its parent and then attached, because
+-- `create table ... partition of` would block every settle while it waits for a reader.
+create function {schema}.make_day(class text, day date) returns text
+  language plpgsql security definer
+  set search_path = pg_catalog, {schema}, pg_temp
+  set lock_timeout = '5s'
+as $function$
+declare
+  home constant text := (
+    select nspname
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where pg_class.oid = 'runs'::regclass
+  );
+  parent constant text := 'attempts_' || class;
+  child constant text := case class when 'standard' then 'attempts_' else 'attempts_' || class || '_' end
+    || to_char(day, 'YYYYMMDD');
+  first constant text := to_char(day, 'YYYY-MM-DD') || ' 00:00:00+00';
+  ends constant text := to_char(day + 1, 'YYYY-MM-DD') || ' 00:00:00+00';
+  today date;
+begin
+  execute format('select (%I.now() at time zone ''UTC'')::date', home) into today;
+  if class is null or class not in ('short', 'standard', 'long') then
+    raise exception 'there is no class of history called %', coalesce(class, 'null') using errcode = '22023';
+  end if;
+  if day is null or day < today - 1 or day > today + 31 then
+    raise exception 'no partition is made for %: it is not among the coming days', coalesce(day::text, 'null')
+      using errcode = '22023';
+  end if;
+  execute format('create table %I.%I (like %I.%I including all)', home, child, home, parent);
+  -- `like` does not copy the replica identity.
+  execute format('alter table %I.%I replica identity full', home, child);
+  execute format(
+    'alter table %I.%I add constraint within_day check (history = %L and finished_at >= %L and finished_at < %L)',
+    home, child, class, first, ends
+  );
+  execute format('alter table %I.%I attach partition %I.%I for values from (%L) to (%L)',
+    home, parent, home, child, first, ends);
+  execute format('alter table %I.%I drop constraint within_day', home, child);
+  return child;
+end
+$function$;
+
+-- Makes the partition of the ledger for one month, or attaches one again that was being dropped.
+create function {schema}.make_month(month date) returns text
+  language plpgsql security definer
+  set search_path = pg_catalog, {schema}, pg_temp
+  set lock_timeout = '5s'
+as $function$
+declare
+  home constant text := (
+    select nspname
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where pg_class.oid = 'runs'::regclass
+  );
+  child constant text := 'fires_' || to_char(month, 'YYYYMM');
+  first constant text := to_char(month, 'YYYY-MM-DD') || ' 00:00:00+00';
+  ends constant text := to_char(month + interval '1 month', 'YYYY-MM-DD') || ' 00:00:00+00';
+  there record;
+begin
+  if month is null or month <> date_trunc('month', month) or month not between '1000-01-01' and '9999-11-01' then
+    raise exception 'no partition is made for %: it is not the first day of a month', coalesce(month::text, 'null')
+      using errcode = '22023';
+  end if;
+  select pg_class.oid, inhparent, inhdetachpending, obj_description(pg_class.oid, 'pg_class') as mark into there
+  from pg_class
+  left join pg_inherits on inhrelid = pg_class.oid
+  where relnamespace = (select relnamespace from pg_class where oid = 'runs'::regclass) and relname = child;
+  if there.oid is null then
+    execute format('create table %I.%I (like %I.fires including all)', home, child, home);
+  elsif there.inhdetachpending then
+    execute format('alter table %I.fires detach partition %I.%I finalize', home, home, child);
+  elsif there.inhparent is not null then
+    return child;
+  elsif there.mark is distinct from 'carillon: expired' then
+    raise exception '% is not a partition, and was not detached by Carillon', child using errcode = '55000';
+  end if;
+  execute format('alter table %I.%I add constraint within_month check (occurrence >= %L and occurrence < %L)',
+    home, child, first, ends);
+  execute format('alter table %I.fires attach partition %I.%I for values from (%L) to (%L)',
+    home, home, child, first, ends);
+  execute format('alter table %I.%I drop constraint within_month', home, child);
+  execute format('comment on table %I.%I is null', home, child);
+  return child;
+end
+$function$;
+
+-- Drops a partition that has expired, and returns whether it did. `detach ... concurrently` cannot run in a function,
+-- so the drop locks the table for a moment. If a reader is in the way, it gives up after a tenth of a second, so no
+-- settle waits longer than that.
+create function {schema}.drop_expired(child text, keep_ms float8) returns boolean
+  language plpgsql security definer
+  set search_path = pg_catalog, {schema}, pg_temp
+  set lock_timeout = '100ms'
+  set timezone = 'UTC'
+  set datestyle = 'ISO, YMD'
+as $function$
+declare
+  home constant text := (
+    select nspname
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where pg_class.oid = 'runs'::regclass
+  );
+  is_ledger constant boolean := child ~ '^fires_[0-9]+$';
+  instant timestamptz;
+  parent text;
+  there record;
+  is_needed boolean;
+begin
+  if child is null or not (is_ledger or child ~ '^attempts_((short|long)_)?[0-9]+$') then
+    raise exception '% is no partition of Carillon', coalesce(child, 'null') using errcode = '22023';
+  end if;
+  if keep_ms is null or not keep_ms >= 86400000 then
+    raise exception 'partitions are kept for a day at the least' using errcode = '22023';
+  end if;
+  execute format('select %I.now()', home) into instant;
+  select inhparent, inhdetachpending, obj_description(pg_class.oid, 'pg_class') as mark,
+    substring(pg_get_expr(relpartbound, pg_class.oid) from 'TO \(''([^'']+)''\)')::timestamptz as ends_at into there
+  from pg_class
+  left join pg_inherits on inhrelid = pg_class.oid
+  where relnamespace = (select relnamespace from pg_class where oid = 'runs'::regclass)
+    and relname = child and relkind = 'r';
+  if not found then
+    return false;
+  end if;
+  if there.inhparent is null and there.mark is distinct from 'carillon: expired' then
+    return false;
+  end if;
+  if there.inhparent is not null and (there.ends_at > instant - interval '1 millisecond' * keep_ms) is not false then
+    return false;
+  end if;
+  if is_ledger then
+    -- No session writes to it from here until it is dropped or found to be needed.
+    execute format('lock table %I.%I in share row exclusive mode', home, child);
+    execute format(
+      'select exists (select from %I.%I where decided_at > $1 - interval ''1 millisecond'' * $2) or exists ('
+        'select from %I.%I as fire join %I.schedules as schedule on schedule.id = fire.schedule '
+        'where fire.last > schedule.cursor and schedule.state not in (''completed'', ''missed'', ''cancelled''))',
+      home, child, home, child, home
+    ) into is_needed using instant, keep_ms;
+    if is_needed then
+      if there.inhparent is null or there.inhdetachpending then
+        execute format('select %I.make_month(%L)', home, to_date(right(child, 6), 'YYYYMM'));
+      end if;
+      return false;
+    end if;
+  end if;
+  if there.inhdetachpending then
+    select relname into parent from pg_class where oid = there.inhparent;
+    execute format('alter table %I.%I detach partition %I.%I finalize', home, parent, home, child);
+  end if;
+  execute format('drop table %I.%I', home, child);
+  return true;
+end
+$function$;
+
+revoke execute on function {schema}.make_day(text, date), {schema}.make_month(date),
+  {schema}.drop_expired(text, float8) from public;
