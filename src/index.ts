@@ -14,20 +14,22 @@ export type {
 } from "./api/runs/enqueue-options.ts"
 export type { HistoryOptions, HistoryPage } from "./api/runs/history.ts"
 export type { RunHandle } from "./api/runs/run-handle.ts"
-export type { Cancelled, RunRecord } from "./api/runs/runs.ts"
+export type { ExpediteOptions, RunRecord } from "./api/runs/runs.ts"
 export type { BackfillOptions, BackfillResult } from "./api/schedules/backfill-options.ts"
 export type {
+  CancelBy,
   OfTenant,
   PatchBy,
   PauseBy,
   PutSchedule,
+  ResumeBy,
   RunNow,
+  RunNowBy,
   ScheduleListOptions,
   SchedulePage,
   SchedulePatch,
   Schedules,
   ToQueued,
-  WithQueued,
 } from "./api/schedules/calls.ts"
 export { type ClassicOptions, classic } from "./api/schedules/classic.ts"
 export { type DeclaredSchedule, defineSchedule } from "./api/schedules/declared.ts"
@@ -79,6 +81,7 @@ export type {
   UnhandledJob,
 } from "./observe/events.ts"
 export type { Logger } from "./observe/logger.ts"
+export type { Cancelled } from "./operations/runs/cancel.ts"
 export {
   type CrontabEntry,
   type CrontabNote,

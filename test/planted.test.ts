@@ -34,6 +34,12 @@ function importing(path: string, specifier: string): Source[] {
 
 describe("the rings turn red", () => {
   it.each<[string, Rule, Source[]]>([
+    [
+      "the engine uses an operation",
+      outwardImports,
+      importing("src/engine/a.ts", "../operations/runs/cancel.ts"),
+    ],
+    ["an operation uses api", outwardImports, importing("src/operations/a.ts", "../api/carillon.ts")],
     ["the engine uses api", outwardImports, importing("src/engine/a.ts", "../api/carillon.ts")],
     [
       "a store uses the engine, for a type",

@@ -1,11 +1,12 @@
 /** The life of one Carillon: connected once, migrated once, started once, stopped once, whoever asks and how often. */
 
 import { DEFAULTS } from "../defaults.ts"
-import { createEngine, type Engine } from "../engine/engine.ts"
+import { createEngine, type Engine, type EngineConfig } from "../engine/engine.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { type CarillonEvent, createEvents, type Events } from "../observe/events.ts"
 import { createLog } from "../observe/log.ts"
 import { outputOf, terminalOutput } from "../observe/logger.ts"
+import { declareSchedules as declare } from "../operations/schedules/declare.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
@@ -16,6 +17,7 @@ import { migrate } from "../store/migrate.ts"
 import { assertPrivileges } from "../store/roles/standing.ts"
 import type { ServerReports } from "../store/server/server.ts"
 import { assertWritable } from "../store/writable.ts"
+import { actorOf } from "./actor.ts"
 import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
 import type { ResolvedOptions } from "./options.ts"
@@ -37,6 +39,8 @@ export interface Application {
 export interface Opened {
   readonly runtime: Runtime
   readonly engine: Engine
+  /** The actor of calls that name none. */
+  readonly actor: string
   /** The versions that were missing. */
   readonly migrated: readonly number[]
 }
@@ -85,6 +89,10 @@ export function createApplication(
     return { ...host, database: opened.database }
   })
 
+  const { schedules } = options
+  const declareSchedules: EngineConfig["declareSchedules"] =
+    schedules && ((parts) => declare(parts, schedules))
+
   const open = apart(async (): Promise<Opened> => {
     const runtime = await connect()
     const migrated = await migrate(runtime)
@@ -92,7 +100,8 @@ export function createApplication(
     if (migrated.length > 0) {
       events.emit({ type: "schema.migrated", schema: runtime.database.schema, versions: migrated })
     }
-    return { runtime, engine: createEngine(runtime, events, options), migrated }
+    const engine = createEngine(runtime, events, { ...options, declareSchedules })
+    return { runtime, engine, actor: options.actor ?? actorOf(host.facts), migrated }
   })
 
   const start = apart(async (): Promise<void> => {

@@ -5,6 +5,10 @@ import { InputError, PayloadError } from "../errors.ts"
 import type { Job } from "../job/define.ts"
 import { encodePayload } from "../job/payload.ts"
 import type { EventListener } from "../observe/events.ts"
+import { perform } from "../operations/perform.ts"
+import type { Cancelled } from "../operations/runs/cancel.ts"
+import { enqueue as enqueueRuns } from "../operations/runs/enqueue.ts"
+import { enqueueIn } from "../operations/runs/enqueue-in.ts"
 import type { Host } from "../runtime/host.ts"
 import { createSystemHost } from "../runtime/system.ts"
 import { listAttempts } from "../store/attempts/by-run.ts"
@@ -14,9 +18,8 @@ import { type Application, createApplication, type Opened } from "./application.
 import { assertJob } from "./assert-job.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
-import { assertJobKnown, listPauses, type Pause, type PauseTarget, pause, resume } from "./pauses.ts"
+import { type Pause, type PauseTarget, pauseCalls } from "./pauses.ts"
 import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
-import { enqueueRuns, enqueueRunsIn } from "./runs/enqueue.ts"
 import {
   type CallerTransaction,
   type EnqueueItem,
@@ -28,25 +31,12 @@ import {
 } from "./runs/enqueue-options.ts"
 import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
-import { type Cancelled, cancel, discard, expedite, getRun, type RunRecord, replay } from "./runs/runs.ts"
-import { backfillSchedule } from "./schedules/backfill.ts"
+import { type ExpediteOptions, getRun, type RunRecord, runCalls } from "./runs/runs.ts"
+import { backfillCall } from "./schedules/backfill.ts"
 import type { Schedules } from "./schedules/calls.ts"
 import { plannedFires, scheduleFires } from "./schedules/fires.ts"
-import {
-  createSchedule,
-  getSchedule,
-  listAllSchedules,
-  patchSchedule,
-  putSchedule,
-} from "./schedules/schedules.ts"
-import {
-  cancelSchedule,
-  deleteSchedule,
-  pauseSchedule,
-  resumeSchedule,
-  runNow,
-  skipNext,
-} from "./schedules/steering.ts"
+import { definingCalls, getSchedule, listAllSchedules } from "./schedules/schedules.ts"
+import { steeringCalls } from "./schedules/steering.ts"
 
 /** The arguments after the job: an input that may be left out where the job takes none, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
@@ -92,20 +82,20 @@ export interface Carillon {
    * Cancels a run in whatever state it is. One that is not running ends at once; the handler of a running one is told
    * through `ctx.signal`, and the run ends as cancelled whatever that handler does.
    */
-  readonly cancel: (runId: string, by: ByWhom) => Promise<Cancelled>
+  readonly cancel: (runId: string, by?: ByWhom) => Promise<Cancelled>
   /** Makes a waiting run due now, or gives a run another priority. Whether there was one that could be. */
-  readonly expedite: (runId: string, options: ByWhom & { readonly priority?: number }) => Promise<boolean>
+  readonly expedite: (runId: string, options?: ExpediteOptions) => Promise<boolean>
   /** Makes a dead run live again, with all its attempts, as its next generation. */
-  readonly replay: (runId: string, by: ByWhom) => Promise<void>
+  readonly replay: (runId: string, by?: ByWhom) => Promise<void>
   /** Gives a dead run up for good; what history says of it stays. */
-  readonly discard: (runId: string, by: ByWhom) => Promise<void>
+  readonly discard: (runId: string, by?: ByWhom) => Promise<void>
   /**
    * Lets nothing of a job or pool be claimed until it is resumed. Whether that was not so before. A job that no process
    * has declared or executed is refused (`JOB_UNKNOWN`).
    */
-  readonly pause: (target: PauseTarget, by: ByWhom) => Promise<boolean>
+  readonly pause: (target: PauseTarget, by?: ByWhom) => Promise<boolean>
   /** Ends a pause. Whether there was one. */
-  readonly resume: (target: PauseTarget, by: ByWhom) => Promise<boolean>
+  readonly resume: (target: PauseTarget, by?: ByWhom) => Promise<boolean>
   /** The jobs and pools that are paused. */
   readonly pauses: () => Promise<Pause[]>
   /** Schedules: what happens by itself, at times. */
@@ -183,9 +173,8 @@ export function createFacade(host: Host, application: Application): Carillon {
         }
       }
       const runs = items.map(({ run }, index) => newRun(run, host.newId(), inputs[index] ?? ""))
-      const { answers } = tx
-        ? await enqueueRunsIn(opened, tx, job, runs)
-        : await enqueueRuns(opened, job, runs)
+      const operation = tx ? enqueueIn(opened, { tx, job, runs }) : enqueueRuns(opened, { job, runs })
+      const answers = await perform(opened.engine.tell, operation)
       if (application.events.hearsRoutine()) tellEnqueued(job, runs, answers)
       return answers.map((answer) => createRunHandle<Output>(opened.engine.results, answer))
     })
@@ -246,42 +235,28 @@ export function createFacade(host: Host, application: Application): Carillon {
       attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId))),
     ),
     history: call(({ runtime }, options?: HistoryOptions) => listHistory(runtime, options ?? {})),
-    cancel: async (runId, by) => {
-      const cancelled = await application.call((opened) => cancel(opened, runId, by))
-      if (cancelled.changed) application.events.emit({ type: "run.cancelled", run: runId, ...by })
-      return cancelled
-    },
-    expedite: call(expedite),
-    replay: call(replay),
-    discard: call(discard),
-    pause: call(async (opened, target: PauseTarget, by: ByWhom) => {
-      await assertJobKnown(opened, target, by)
-      const changed = await pause(opened.runtime, target, by)
-      opened.engine.mover.bell.ring()
-      return changed
-    }),
-    resume: call(async ({ runtime, engine }, target: PauseTarget, by: ByWhom) => {
-      const changed = await resume(runtime, target, by)
-      engine.mover.bell.ring()
-      if (changed) engine.wakeups.resumed()
-      return changed
-    }),
-    pauses: call(({ runtime }) => listPauses(runtime)),
+    cancel: call(runCalls.cancel),
+    expedite: call(runCalls.expedite),
+    replay: call(runCalls.replay),
+    discard: call(runCalls.discard),
+    pause: call(pauseCalls.pause),
+    resume: call(pauseCalls.resume),
+    pauses: call(pauseCalls.list),
     schedules: Object.freeze({
-      create: call(createSchedule) as Schedules["create"],
-      put: call(putSchedule) as Schedules["put"],
+      create: call(definingCalls.create) as Schedules["create"],
+      put: call(definingCalls.put) as Schedules["put"],
+      patch: call(definingCalls.patch),
       get: call(getSchedule),
       list: call(listAllSchedules),
-      patch: call(patchSchedule),
-      pause: call(pauseSchedule),
-      resume: call(resumeSchedule),
-      cancel: call(cancelSchedule),
-      delete: call(deleteSchedule),
-      runNow: call(runNow),
-      skipNext: call(skipNext),
+      pause: call(steeringCalls.pause),
+      resume: call(steeringCalls.resume),
+      cancel: call(steeringCalls.cancel),
+      delete: call(steeringCalls.delete),
+      runNow: call(steeringCalls.runNow),
+      skipNext: call(steeringCalls.skipNext),
       fires: call(scheduleFires),
       planned: call(plannedFires),
-      backfill: call(backfillSchedule),
+      backfill: call(backfillCall),
     }),
     subscribe: application.events.subscribe,
     planMigrations: async () => {

@@ -1,10 +1,10 @@
 /** The options of `createCarillon` and its calls: what users write, how it is checked, and what it becomes. */
 import { DEFAULTS } from "../defaults.ts"
-import type { DeclaredSchedules } from "../engine/schedules/declared.ts"
 import { OptionsError } from "../errors.ts"
 import { type AnyJob, isJob } from "../job/define.ts"
 import { poolNameCheck } from "../job/options.ts"
 import type { Logger } from "../observe/logger.ts"
+import type { DeclaredSchedules } from "../operations/schedules/declare.ts"
 import {
   array,
   assertOptions,
@@ -24,6 +24,7 @@ import { nearest } from "../options/nearest.ts"
 import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import { FEWEST_CONNECTIONS } from "../store/server/share.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
+import { wordsCheck } from "./actor.ts"
 import { jobValueCheck } from "./assert-job.ts"
 import { type DeclaredSchedule, readSchedules } from "./schedules/declared.ts"
 
@@ -75,6 +76,12 @@ export interface CarillonOptions {
    * each then retires only what has been declared under its own name.
    */
   readonly application?: string
+  /**
+   * Who acts, in the audit, where a call does not name an `actor`: a service, a script, a person.
+   *
+   * @default the user, the host and the process id, as in `"deploy@web-3:4711"`
+   */
+  readonly actor?: string
   /**
    * The pools that this process serves, each with the number of runs it executes at once. Jobs of other pools are
    * left to other processes.
@@ -186,6 +193,7 @@ export interface ResolvedOptions {
   readonly overrunGraceMs: number
   readonly onStuck: "exit" | "report"
   readonly version: string | undefined
+  readonly actor: string | undefined
   readonly schedules: DeclaredSchedules | undefined
   readonly wakeups: boolean
   readonly maxConnections: number | undefined
@@ -238,6 +246,7 @@ const carillonCheck = object({
   onStuck: optional(oneOf("exit", "report")),
   schedules: () => [],
   removedSchedules: optional(oneOf("retire", "delete")),
+  actor: optional(wordsCheck),
   application: optional(satisfies("a text of 1 to 100 characters", isShortText)),
   version: optional(satisfies("a text of 1 to 100 characters", isShortText)),
   wakeups: optional(satisfies("true or false", (value) => typeof value === "boolean")),
@@ -276,6 +285,7 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
     overrunGraceMs: parseDuration(options.overrunGrace) ?? DEFAULTS.overrunGraceMs,
     onStuck: options.onStuck ?? DEFAULTS.onStuck,
     version: options.version,
+    actor: options.actor,
     schedules: options.schedules && {
       application: options.application ?? "",
       version: options.version ?? null,

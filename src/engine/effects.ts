@@ -36,6 +36,12 @@ export interface Effects {
   readonly events?: readonly CarillonEvent[]
 }
 
+/** What an operation answers, with the effects to tell now that it is committed. */
+export interface Done<Answer> {
+  readonly answer: Answer
+  readonly effects: Effects
+}
+
 export type TellEffects = (effects: Effects) => void
 
 export interface EffectParts {
@@ -57,12 +63,14 @@ export function createTellEffects({ events, wakeups, admissions, results, mover 
 
   return (effects) => {
     const { ready = [], admit = [], cancelling = [], displaced = [], ended = [] } = effects
-    for (const { isTold = false, ...lane } of ready) wakeups.ready(lane, { isTold })
+    for (const { pool, solo, priority, rank, isTold = false } of ready) {
+      wakeups.ready({ pool, solo, priority, rank }, { isTold })
+    }
     if (effects.hasWaiting) wakeups.waiting()
     for (const { run, by } of cancelling) wakeups.cancelled(run, by)
     for (const each of displaced) tellDisplaced(each)
     for (const finished of ended) results.tell(finished)
-    const keys = [...admit, ...displaced.flatMap((each) => each.keys)]
+    const keys = displaced.length === 0 ? admit : [...admit, ...displaced.flatMap((each) => each.keys)]
     if (keys.length > 0) admissions.admit(keys)
     if (effects.hasParked) admissions.bell.ring()
     if (effects.isRescheduled) wakeups.rescheduled()

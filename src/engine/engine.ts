@@ -31,8 +31,6 @@ import { createMover, type Mover } from "./queue/mover.ts"
 import { createPoolCheck, type PoolCheck } from "./queue/pool-check.ts"
 import { createPoolLoop, type PoolLoop } from "./queue/pool-loop.ts"
 import { createPromoter, type Promoter } from "./queue/promoter.ts"
-import type { DeclaredSchedules } from "./schedules/declared.ts"
-import { DISPLACED_CODE, type Displaced } from "./schedules/displace.ts"
 import { createReconciler } from "./schedules/reconciler.ts"
 import { createScheduler } from "./schedules/scheduler.ts"
 import { shutDown } from "./shutdown.ts"
@@ -51,8 +49,14 @@ export interface EngineConfig {
   readonly version: string | undefined
   /** When dead letters count as growing; undefined where no one wants to hear of it. */
   readonly growth?: GrowthAlarm | undefined
-  /** The schedules that its code declares. */
-  readonly schedules?: DeclaredSchedules | undefined
+  /** Declares the schedules of its code. An operation, which the engine's reconciler runs at the start. */
+  readonly declareSchedules?: ((parts: DeclareParts) => Promise<void>) | undefined
+}
+
+/** What a declaration needs of the engine. */
+export interface DeclareParts {
+  readonly runtime: Runtime
+  readonly tell: TellEffects
 }
 
 export interface Engine {
@@ -77,8 +81,6 @@ export interface Engine {
   readonly growth: Loop
   /** Tells the effects of an operation, after its commit. */
   readonly tell: TellEffects
-  /** Other runs have taken the places of these. */
-  readonly displaced: (displaced: readonly Displaced[]) => void
   /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
   readonly open: () => Promise<void>
   readonly start: () => Promise<void>
@@ -217,16 +219,14 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onLimits: admissions.admit,
     onResumed: () => wakePools(undefined),
   })
+  const tell = createTellEffects({ events, wakeups, admissions, results, mover })
+  const { declareSchedules } = config
   const reconciler = createReconciler({
     runtime,
     events,
     jobs: config.jobs,
     version: config.version,
-    schedules: config.schedules,
-    onReady: wakeups.ready,
-    onParked: admissions.admit,
-    onDisplaced: displaced,
-    onChanged: wakeups.rescheduled,
+    declareSchedules: declareSchedules && (() => declareSchedules({ runtime, tell })),
   })
   const visibility = createVisibility({
     runtime,
@@ -239,26 +239,13 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     events,
     onReady: wakeups.ready,
     onParked: admissions.admit,
-    onDisplaced: displaced,
+    onDisplaced: (displaced) => tell({ displaced }),
   })
   const growth = createGrowth(runtime, events, config.growth)
   const upkeep = createUpkeep(runtime, failed("upkeep"))
   const isOpen = () => opening !== undefined
   const poolCheck = createPoolCheck({ runtime, events, served: config.pools, isOpen })
   const enqueuer = createEnqueuer(runtime, doubts, wakeups.announcement)
-  const tell = createTellEffects({ events, wakeups, admissions, results, mover })
-
-  function displaced(runs: readonly Displaced[]): void {
-    for (const { run, isRunning, message } of runs) {
-      if (isRunning) wakeups.replaced(run)
-      else {
-        const error = { code: DISPLACED_CODE, message, stack: null }
-        results.tell({ id: run, state: "cancelled", result: null, error })
-      }
-    }
-    const keys = runs.flatMap((each) => each.keys)
-    if (keys.length > 0) admissions.admit(keys)
-  }
 
   function wakePools(lane: ReadyLane | undefined): void {
     for (const poolLoop of poolLoops)
@@ -355,7 +342,6 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     reconciler,
     upkeep,
     growth,
-    displaced,
     tell,
     jobs: config.jobs,
     open,

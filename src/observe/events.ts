@@ -221,7 +221,7 @@ export type CarillonEvent =
       readonly withinMs: number
       readonly failures: readonly DeadLetterGroup[]
     }
-  /** Somebody cancelled a run: it has ended, or its handler is told to. */
+  /** A run was cancelled: it has ended, or its handler is told to end. `reason` is empty where none was given. */
   | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
   /** A loop failed and will go on after a rest. */
   | {

@@ -201,7 +201,7 @@ function lineOf(event: CarillonEvent): Line {
     case "dead-letters.growing":
       return growthLine(event)
     case "run.cancelled":
-      return { level: "info", text: `run ${event.run} cancelled by ${event.actor}: ${event.reason}` }
+      return { level: "info", text: `run ${event.run} cancelled by ${event.actor}${because(event.reason)}` }
     case "schedule.declared":
       return { level: "debug", text: `schedule ${event.name} declared` }
     case "schedule.changed":
@@ -376,4 +376,9 @@ function counted(count: number, noun: string): string {
 
 function messageOf(error: unknown): string {
   return recordError(error).message
+}
+
+/** Nothing where no reason was given. */
+function because(reason: string): string {
+  return reason === "" ? "" : `: ${reason}`
 }

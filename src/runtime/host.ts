@@ -97,6 +97,8 @@ export interface HostFacts {
   readonly nodeVersion: string
   /** The edition of the time zone data that it knows, as in `2025c`; empty where the platform does not say. */
   readonly zoneData: string
+  /** The name of the user that this process runs as, or the user's number where the system knows no name. */
+  readonly user: string
   /** The user this process runs as; absent where the platform has no user ids. */
   readonly uid: number | undefined
   /** Whether a person reads what is printed to `err`, and not a program. */

@@ -2,7 +2,7 @@
 import { AsyncResource } from "node:async_hooks"
 import { randomFillSync } from "node:crypto"
 import { readFileSync, readlinkSync, writeSync } from "node:fs"
-import { hostname, tmpdir } from "node:os"
+import { hostname, tmpdir, userInfo } from "node:os"
 import { basename } from "node:path"
 import { parentPort, Worker, workerData } from "node:worker_threads"
 import type { Host, Thread, ThreadInside, ThreadOptions, Timer } from "./host.ts"
@@ -54,12 +54,22 @@ export function createSystemHost(): Host {
       arch: process.arch,
       nodeVersion: process.versions.node,
       zoneData: process.versions["tz"] ?? "",
+      user: userName(),
       uid: process.getuid?.(),
       isInteractive: process.stderr.isTTY === true,
       cwd: process.cwd(),
       tempDir: tmpdir(),
       env: process.env,
     },
+  }
+}
+
+/** A container may run as a number that no user database knows; then the platform has no name to give. */
+function userName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return String(process.getuid?.() ?? "unknown")
   }
 }
 

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest"
 import { MINUTE_MS } from "../time/civil.ts"
 import { coming, type Present, type Wanted } from "./coming.ts"
 import { dueAt } from "./decide.ts"
+import { readSchedule } from "./schedule.ts"
 import type { ScheduleSpec } from "./spec.ts"
 import { readStored, type ScheduleSettings } from "./stored.ts"
 
@@ -9,7 +10,7 @@ const at = (minutes: number) => minutes * MINUTE_MS
 
 describe("coming", () => {
   const everyTen = (more: object = {}, settings: ScheduleSettings = {}) =>
-    readStored("an id", { every: "10m", ...more } as ScheduleSpec, settings)
+    readStored("an id", readSchedule({ every: "10m", ...more } as ScheduleSpec), settings)
   const present = (more: Partial<Present> = {}): Present => ({
     now: at(25),
     state: "active",

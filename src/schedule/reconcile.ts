@@ -3,6 +3,7 @@
  * back, which are gone from the code, and which bear a name that belongs to somebody else.
  */
 import { compareFields, type JobChange, readSettings } from "../job/reconcile.ts"
+import type { Schedule } from "./schedule.ts"
 
 /** A schedule as it is written, all but its names as JSON. */
 export interface ScheduleDefinition {
@@ -12,6 +13,8 @@ export interface ScheduleDefinition {
   readonly spec: string
   readonly input: string
   readonly settings: string
+  /** The spec as this process has read it, so that no other step of an operation has to read it again. */
+  readonly schedule?: Schedule
 }
 
 export interface StoredDefinition extends ScheduleDefinition {

@@ -11,8 +11,7 @@ import {
 import { parseDuration } from "../time/duration.ts"
 import { formatCivil } from "./civil-text.ts"
 import type { Scheduled } from "./decide.ts"
-import { goesByZone, readSchedule } from "./schedule.ts"
-import type { ScheduleSpec } from "./spec.ts"
+import { goesByZone, type Schedule } from "./schedule.ts"
 
 /** How a schedule makes its runs. What is missing is as the job says, or as the defaults do. */
 export interface ScheduleSettings extends PolicyOptions {
@@ -42,15 +41,14 @@ export interface JobFacts extends PolicyOptions {
   readonly concurrency: number | null
 }
 
-/** Reads a stored schedule for deciding. Throws what is wrong with it: it may have been written by a later version. */
+/** A stored schedule, ready for deciding. */
 export function readStored(
   id: string,
-  spec: ScheduleSpec,
+  recurrence: Schedule,
   settings: ScheduleSettings,
   job: PolicyOptions = settings.job ?? {},
 ): Scheduled {
-  const recurrence = readSchedule(spec)
-  const { zone, wall } = recurrence
+  const { spec, zone, wall } = recurrence
   const isZoned = goesByZone(recurrence)
   const { jitter, spread, maxRuns } = spec as { jitter?: string; spread?: string; maxRuns?: number }
   return {

@@ -1,14 +1,8 @@
 /** Changes of schedules in zones by processes whose zone data is of different editions. */
 import { expect, it } from "vitest"
 import type { Opened } from "../../src/api/application.ts"
-import { createSchedule, patchSchedule, putSchedule } from "../../src/api/schedules/schedules.ts"
-import {
-  cancelSchedule,
-  pauseSchedule,
-  resumeSchedule,
-  runNow,
-  skipNext,
-} from "../../src/api/schedules/steering.ts"
+import { definingCalls } from "../../src/api/schedules/schedules.ts"
+import { steeringCalls } from "../../src/api/schedules/steering.ts"
 import { defineJob } from "../../src/index.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines, type Engine } from "../support/engines.ts"
@@ -25,7 +19,7 @@ async function stageOf(engine: Engine) {
   /** What the calls of a user get to see in a process with this zone data. */
   const open = async (zoneData: string): Promise<Opened> => {
     const { runtime, engine: itself } = await openEngineStage(stage.runtimeOf(zoneData), { jobs: [job] })
-    return { runtime, engine: itself, migrated: [] }
+    return { runtime, engine: itself, actor: "a test", migrated: [] }
   }
   return { ...stage, open }
 }
@@ -38,16 +32,16 @@ describeEngines("a schedule in a zone", (engine) => {
       await add({ name: "resting", spec: NINE }),
     ]
     const older = await open(OLD)
-    await pauseSchedule(older, "resting", by)
+    await steeringCalls.pause(older, "resting", by)
     await start(NEW).tick()
     const before = [await row(active), await row(resting)]
-    await expect(skipNext(older, "active", by)).rejects.toMatchObject(refused)
-    await expect(resumeSchedule(older, "resting", by)).rejects.toMatchObject(refused)
+    await expect(steeringCalls.skipNext(older, "active", by)).rejects.toMatchObject(refused)
+    await expect(steeringCalls.resume(older, "resting", by)).rejects.toMatchObject(refused)
     for (const cron of ["0 10 * * *", "0 9 * * 1"]) {
-      const change = patchSchedule(older, "active", { cron }, { version: 1, ...by })
+      const change = definingCalls.patch(older, "active", { cron }, { version: 1, ...by })
       await expect(change).rejects.toMatchObject(refused)
     }
-    const toUtc = putSchedule(older, { name: "active", job, every: "1h" }, by)
+    const toUtc = definingCalls.put(older, { name: "active", job, every: "1h" }, by)
     await expect(toUtc).rejects.toThrow(/older rules .*\(2025a\) than another one \(2026b\)/)
     expect([await row(active), await row(resting)]).toEqual(before)
     expect(await ledger(active)).toEqual([])
@@ -58,21 +52,21 @@ describeEngines("a schedule in a zone", (engine) => {
     const id = await add({ name: "it", spec: NINE })
     await start(NEW).tick()
     const older = await open(OLD)
-    expect(await patchSchedule(older, "it", { priority: 3 }, { version: 1, ...by })).toMatchObject({
+    expect(await definingCalls.patch(older, "it", { priority: 3 }, { version: 1, ...by })).toMatchObject({
       version: 2,
     })
     expect(await row(id)).toMatchObject({ state: "active", next_at: "03-02 08:00", tzdb: NEW })
-    expect(await runNow(older, "it", by)).toMatchObject({ run: expect.any(String) })
-    expect(await pauseSchedule(older, "it", by)).toBe(true)
+    expect(await steeringCalls.runNow(older, "it", by)).toMatchObject({ run: expect.any(String) })
+    expect(await steeringCalls.pause(older, "it", by)).toBe(true)
     expect(await row(id)).toMatchObject({ state: "paused", next_at: null, tzdb: NEW })
-    expect(await cancelSchedule(older, "it", by)).toBe(true)
+    expect(await steeringCalls.cancel(older, "it", by)).toBe(true)
   })
 
   it("that a process with older zone data makes is planned anew by one with the newest", async () => {
     const { open, start, row } = await stageOf(engine)
     const newer = start(NEW)
     await newer.tick()
-    const { id } = await createSchedule(await open(OLD), { name: "new", job, ...NINE }, by)
+    const { id } = await definingCalls.create(await open(OLD), { name: "new", job, ...NINE }, by)
     expect(await row(id)).toMatchObject({ tzdb: OLD })
     const before = newer.database.ran.length
     await newer.tick()
@@ -84,7 +78,7 @@ describeEngines("a schedule in a zone", (engine) => {
     const { open, start, row, newest } = await stageOf(engine)
     const taking = start(OLD)
     await taking.tick()
-    const { id } = await createSchedule(await open(NEW), { name: "new", job, ...NINE }, by)
+    const { id } = await definingCalls.create(await open(NEW), { name: "new", job, ...NINE }, by)
     expect(await row(id)).toMatchObject({ tzdb: NEW })
     await taking.tick()
     expect(await row(id)).toMatchObject({ next_at: "03-02 08:00", tzdb: OLD })
@@ -95,7 +89,7 @@ describeEngines("a schedule in a zone", (engine) => {
     const { open, leave, row, ledger } = await stageOf(engine)
     const left = { cursor: "2026-03-01T09:00Z", next: "2026-03-02T09:00Z", lastCivil: "2026-03-01T09:00:00" }
     const id = await leave({ name: "it", spec: NINE }, left)
-    expect(await skipNext(await open(NEW), "it", by)).toEqual(new Date("2026-03-02T08:00Z"))
+    expect(await steeringCalls.skipNext(await open(NEW), "it", by)).toEqual(new Date("2026-03-02T08:00Z"))
     expect(await ledger(id)).toEqual(["08:00:00 skipped request"])
     expect(await row(id)).toMatchObject({ next_at: "03-03 08:00", tzdb: NEW })
   })
@@ -105,7 +99,7 @@ describeEngines("a schedule in a zone", (engine) => {
     const left = { cursor: "2026-03-02T07:00Z", next: "2026-03-03T07:00Z", lastCivil: "2026-03-02T09:00:00" }
     const id = await leave({ name: "it", spec: NINE }, left)
     await clock.set("2026-03-02T08:30Z")
-    await patchSchedule(await open(NEW), "it", { cron: "0 10 * * *" }, { version: 1, ...by })
+    await definingCalls.patch(await open(NEW), "it", { cron: "0 10 * * *" }, { version: 1, ...by })
     expect(await ledger(id)).toEqual(["08:00:00 skipped zone"])
     expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: NEW, last_civil: null })
   })
@@ -117,7 +111,7 @@ describeEngines("a schedule in a zone", (engine) => {
       { name: "it", spec: NINE },
       { cursor: "2026-03-01T08:00Z", next: "2026-03-02T08:00Z" },
     )
-    await skipNext(await open(OLD), "it", by)
+    await steeringCalls.skipNext(await open(OLD), "it", by)
     const { last_civil: lastCivil } = await row(id)
     expect(lastCivil).toBe("2026-03-02T09:00:00")
     await leaveAgain(id, {
@@ -133,9 +127,9 @@ describeEngines("a schedule in a zone", (engine) => {
     const { clock, open, add, start, row, ledger } = await stageOf(engine)
     const id = await add({ name: "it", spec: NINE })
     const older = await open(OLD)
-    expect(await skipNext(older, "it", by)).toEqual(new Date("2026-03-02T08:00Z"))
+    expect(await steeringCalls.skipNext(older, "it", by)).toEqual(new Date("2026-03-02T08:00Z"))
     await clock.set("2026-03-02T07:30Z")
-    await patchSchedule(older, "it", { cron: "0 9,10 * * *" }, { version: 1, ...by })
+    await definingCalls.patch(older, "it", { cron: "0 9,10 * * *" }, { version: 1, ...by })
     expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: OLD })
     await start(NEW).tick()
     expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: NEW })
@@ -150,8 +144,8 @@ describeEngines("a schedule in a zone", (engine) => {
     )
     await execute(database, `update {schedules} set spec = '{"sundial":"noon"}' where id = '${id}'`)
     const newer = await open(NEW)
-    await expect(skipNext(newer, "it", by)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
-    expect(await cancelSchedule(newer, "it", by)).toBe(true)
+    await expect(steeringCalls.skipNext(newer, "it", by)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    expect(await steeringCalls.cancel(newer, "it", by)).toBe(true)
     expect(await row(id)).toMatchObject({ state: "cancelled" })
   })
 
@@ -160,10 +154,10 @@ describeEngines("a schedule in a zone", (engine) => {
     const id = await add({ name: "it", spec: NINE }, NEW)
     const newer = await open(NEW)
     // In winter, 09:00 in Oslo is 08:00 in UTC: the next time stays, what it goes by does not.
-    await patchSchedule(newer, "it", { cron: "0 8 * * *", timeZone: null }, { version: 1, ...by })
+    await definingCalls.patch(newer, "it", { cron: "0 8 * * *", timeZone: null }, { version: 1, ...by })
     expect(await row(id)).toMatchObject({ next_at: "03-02 08:00", tzdb: null })
-    await pauseSchedule(newer, "it", by)
-    await patchSchedule(newer, "it", { cron: "0 9 * * *", timeZone: OSLO }, { version: 2, ...by })
+    await steeringCalls.pause(newer, "it", by)
+    await definingCalls.patch(newer, "it", { cron: "0 9 * * *", timeZone: OSLO }, { version: 2, ...by })
     expect(await row(id)).toMatchObject({ state: "paused", tzdb: NEW })
   })
 })

@@ -1,9 +1,11 @@
 /** Processes that declare schedules at the same moment, and what is in the way of one that starts. */
 import { expect, it } from "vitest"
 import { readSchedules } from "../../src/api/schedules/declared.ts"
+import type { Effects } from "../../src/engine/effects.ts"
 import { createReconciler } from "../../src/engine/schedules/reconciler.ts"
 import { defineJob, defineSchedule, type ScheduleOptions } from "../../src/index.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import { type DeclaredSchedules, declareSchedules } from "../../src/operations/schedules/declare.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -26,12 +28,16 @@ function startOf(runtime: Runtime, schedules: readonly unknown[], version: strin
     told.push(event)
   })
   const { definitions } = readSchedules(schedules)
+  const declared: DeclaredSchedules = { application: "", version, removed: "retire", definitions }
+  const tell = ({ events: some = [] }: Effects) => {
+    for (const event of some) events.emit(event)
+  }
   const reconciler = createReconciler({
     runtime,
     events,
     jobs: new Map(),
     version: version ?? undefined,
-    schedules: { application: "", version, removed: "retire", definitions },
+    declareSchedules: () => declareSchedules({ runtime, tell }, declared),
   })
   const types = () => told.map((event) => `${event.type} ${"name" in event ? event.name : ""}`.trim())
   return { start: () => reconciler.tick(signal), types }

@@ -1,7 +1,8 @@
 /** Claiming ahead of free slots: only what a pool is fast enough for, only for a second, and never what must not wait. */
 import { expect, it, vi } from "vitest"
-import { cancel } from "../../src/api/runs/runs.ts"
 import { defineJob, type JobSettings } from "../../src/index.ts"
+import { perform } from "../../src/operations/perform.ts"
+import { cancel } from "../../src/operations/runs/cancel.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -221,7 +222,7 @@ describeEngines(
       const stored = stage.worker.inStore()
       const { runtime, engine: running } = stage
       const ended = running.results.wait(id)
-      expect(await cancel({ runtime, engine: running, migrated: [] }, id, by)).toEqual({
+      expect(await perform(running.tell, cancel(runtime, { id, by }))).toEqual({
         changed: true,
         state: "cancelling",
       })

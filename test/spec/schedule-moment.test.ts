@@ -1,6 +1,6 @@
 /** When a schedule begins: at one moment, for its first occurrence and for what it says of itself. */
 import { expect, it } from "vitest"
-import { insertDefinition } from "../../src/engine/schedules/define.ts"
+import { createSchedule } from "../../src/operations/schedules/create.ts"
 import { describeEngines } from "../support/engines.ts"
 import { rowsOf } from "../support/sql.ts"
 
@@ -16,8 +16,7 @@ describeEngines("a schedule", (engine) => {
       settings: "{}",
     }
     const by = { actor: "ada", reason: "a test" }
-    const made = { id: runtime.newId(), definition, declaredBy: null, by, action: "schedule.create" }
-    await runtime.database.transaction((tx) => insertDefinition(tx, runtime, made))
+    await createSchedule(runtime, { definition, by })
     const [row] = await rowsOf(
       runtime.database,
       "select cursor = created_at as counts, next_occurrence > created_at as comes, changed_at = created_at as new from {schedules}",

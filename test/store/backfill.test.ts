@@ -1,6 +1,6 @@
 /** Backfills beside each other and beside others who write the same: each occurrence gets one run. */
 import { expect, it } from "vitest"
-import { type BackfillRequest, backfill } from "../../src/engine/schedules/backfill.ts"
+import { type BackfillRequest, backfillSchedule } from "../../src/operations/schedules/backfill.ts"
 import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { lockSchedule } from "../../src/store/schedules/lock.ts"
 import { takeClock } from "../../src/testing/clock.ts"
@@ -33,7 +33,7 @@ describeEngines("backfills", (engine) => {
       sharesOverlap: false,
     }
     const fill = (more: Partial<BackfillRequest> = {}, over: Partial<typeof runtime> = {}) =>
-      backfill({ runtime: { ...runtime, ...over }, onParked: () => {} }, { ...request, ...more })
+      backfillSchedule({ runtime: { ...runtime, ...over }, tell: () => {} }, { ...request, ...more })
     const rows = (query: string) => rowsOf(runtime.database, query)
     return { runtime, clock, id, fill, rows }
   }

@@ -1,12 +1,12 @@
 /** The engine of one process in the hands of a test: its loops tick when they are told to, its clock only moves by hand. */
 
-import { enqueueRuns } from "../../src/api/runs/enqueue.ts"
 import { type EnqueueOptions, resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine, type Engine } from "../../src/engine/engine.ts"
-import type { Written } from "../../src/engine/enqueue/new-run.ts"
 import type { PoolLoop } from "../../src/engine/queue/pool-loop.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import { perform } from "../../src/operations/perform.ts"
+import { enqueue as enqueueRuns } from "../../src/operations/runs/enqueue.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
 
@@ -77,8 +77,8 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
       const resolved = resolveEnqueue(given, job.concurrency !== null)
       return { ...resolved, id: runtime.newId(), input: "null" }
     })
-    const written: Written = await enqueueRuns({ runtime, engine, migrated: [] }, job, runs)
-    return written.answers.map(({ id }) => id)
+    const answers = await perform(engine.tell, enqueueRuns({ runtime, engine }, { job, runs }))
+    return answers.map(({ id }) => id)
   }
 
   return {

@@ -2,6 +2,7 @@
 
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { decide } from "../../src/schedule/decide.ts"
+import { readSchedule } from "../../src/schedule/schedule.ts"
 import type { ScheduleSpec } from "../../src/schedule/spec.ts"
 import { readStored, type ScheduleSettings } from "../../src/schedule/stored.ts"
 import { insertSchedule } from "../../src/store/schedules/insert.ts"
@@ -19,7 +20,7 @@ export async function addSchedule(runtime: Runtime, schedule: NewSchedule): Prom
   const { spec, job = "work", name = `schedule ${runtime.newId()}`, ...settings } = schedule
   const id = runtime.newId()
   const now = await readNow(runtime.database)
-  const scheduled = readStored(id, spec, settings)
+  const scheduled = readStored(id, readSchedule(spec), settings)
   const { next } = decide(scheduled, {
     now,
     cursor: now,

@@ -1,22 +1,15 @@
-/** What can be done with one run: look at it, cancel it, let it go first, replay it or give it up after its death. */
-import { cancelText } from "../../engine/attempts/abort-reasons.ts"
-import { RunError } from "../../errors.ts"
+/** The calls about one run: how they are checked, and the record that they answer with. */
 import { priorityCheck } from "../../job/options.ts"
 import { decodePayload } from "../../job/payload.ts"
+import { discard } from "../../operations/dead-letters/discard.ts"
+import { replay } from "../../operations/dead-letters/replay.ts"
+import { perform } from "../../operations/perform.ts"
+import { type Cancelled, cancel } from "../../operations/runs/cancel.ts"
+import { expedite } from "../../operations/runs/expedite.ts"
 import { assertOptions, object, optional } from "../../options/check.ts"
-import type { FinalState } from "../../queue/run-state.ts"
-import { findEnds } from "../../store/attempts/by-run.ts"
-import { withPartitions } from "../../store/attempts/with-partitions.ts"
-import { recordAudit } from "../../store/audit/record.ts"
-import type { Transaction } from "../../store/database.ts"
-import { cancelRun } from "../../store/runs/cancel.ts"
-import { discardRun } from "../../store/runs/discard.ts"
-import { expediteRun } from "../../store/runs/expedite.ts"
 import { findRun } from "../../store/runs/find.ts"
-import { lockRun } from "../../store/runs/lock.ts"
-import { replayRun } from "../../store/runs/replay.ts"
-import { formatInstant, toDate } from "../../time/instant.ts"
-import { assertByWhom, type ByWhom, byWhomShape } from "../actor.ts"
+import { toDate } from "../../time/instant.ts"
+import { type ByWhom, byOf, byWhomCheck, byWhomShape } from "../actor.ts"
 import type { Opened } from "../application.ts"
 import { runIdOf } from "../options.ts"
 
@@ -56,12 +49,10 @@ export interface RunRecord {
   readonly progress?: unknown
 }
 
-/** What `cancel` found and did. */
-export interface Cancelled {
-  /** Whether this call made the difference. */
-  readonly changed: boolean
-  /** `cancelling`: its handler is being told; the run ends as cancelled when that has ended. */
-  readonly state: "cancelling" | FinalState
+/** How `expedite` changes a run, by whom and why. */
+export interface ExpediteOptions extends ByWhom {
+  /** Its new priority. @default the priority that it has */
+  readonly priority?: number
 }
 
 /** A live run, or `undefined` for one that has ended or never was. */
@@ -89,112 +80,28 @@ export async function getRun({ runtime }: Opened, runId: string): Promise<RunRec
   }
 }
 
-export async function cancel(opened: Opened, runId: string, by: ByWhom): Promise<Cancelled> {
-  const id = runIdOf(runId)
-  assertByWhom("cancel", by)
-  const { database } = opened.runtime
-  const message = cancelText(by)
-  const found = await withPartitions(database, () =>
-    database.transaction(async (tx) => {
-      const [row] = await tx.run(cancelRun, { id, code: "RUN_CANCELLED", message })
-      if (row && !row.was_cancelling) await audit(tx, "run.cancel", id, by, { state: row.state })
-      return row
-    }),
-  )
-  if (!found) return { changed: false, state: await endOf(opened, id) }
-  const { engine, runtime } = opened
-  if (found.limit_keys !== null) engine.admissions.admit(JSON.parse(found.limit_keys) as string[])
-  if (found.state === "running") engine.wakeups.cancelled(id, { actor: by.actor, reason: by.reason })
-  else {
-    engine.results.tell({
-      id,
-      state: "cancelled",
-      result: null,
-      error: { code: "RUN_CANCELLED", message, stack: null },
-    })
-  }
-  await runtime.crashPoint("cancel.written")
-  return {
-    changed: !found.was_cancelling,
-    state: found.state === "running" ? "cancelling" : "cancelled",
-  }
-}
+const expediteCheck = object({ ...byWhomShape, priority: optional(priorityCheck) })
 
-/** Whether the run was there to be hurried; one that is parked or running cannot be. */
-export async function expedite(
-  { runtime, engine }: Opened,
-  runId: string,
-  options: ByWhom & { readonly priority?: number },
-): Promise<boolean> {
-  const id = runIdOf(runId)
-  assertOptions("expedite", options, object({ ...byWhomShape, priority: optional(priorityCheck) }))
-  const moved = await runtime.database.transaction(async (tx) => {
-    await tx.run(lockRun, { id })
-    const [row] = await tx.run(expediteRun, { id, priority: options.priority ?? null })
-    if (!row) return undefined
-    const { state_before: state, priority_before: priority, due_before: due } = row
-    const before = { state, priority, due: formatInstant(due) }
-    await audit(tx, "run.expedite", id, options, before, { state: row.state, priority: row.priority })
-    return row
-  })
-  if (!moved) return false
-  const { pool, solo, priority, rank, state } = moved
-  if (state === "ready") engine.wakeups.ready({ pool, solo, priority, rank })
-  else engine.admissions.bell.ring()
-  return true
-}
-
-/** Makes a dead run live again, as its next generation. */
-export async function replay({ runtime, engine }: Opened, runId: string, by: ByWhom): Promise<void> {
-  const id = runIdOf(runId)
-  assertByWhom("replay", by)
-  const replayed = await runtime.database.transaction(async (tx) => {
-    const [row] = await tx.run(replayRun, { id })
-    if (!row) throw notDead(id)
-    await audit(tx, "run.replay", id, by, { generation: row.generation - 1 }, { generation: row.generation })
-    return row
-  })
-  const { pool, solo, priority, rank, state } = replayed
-  if (state === "ready") engine.wakeups.ready({ pool, solo, priority, rank })
-  else engine.admissions.bell.ring()
-}
-
-/** Gives a dead run up for good. */
-export async function discard({ runtime }: Opened, runId: string, by: ByWhom): Promise<void> {
-  const id = runIdOf(runId)
-  assertByWhom("discard", by)
-  await runtime.database.transaction(async (tx) => {
-    const [row] = await tx.run(discardRun, { id })
-    if (!row) throw notDead(id)
-    await audit(tx, "run.discard", id, by, { job: row.job, generation: row.generation })
-  })
-}
-
-async function endOf({ runtime }: Opened, id: string): Promise<FinalState> {
-  const rows = await findEnds(runtime.database, [id])
-  const state = rows.find(({ run_state: ended }) => ended !== null)?.run_state
-  if (!state) throw new RunError("RUN_NOT_FOUND", id, `Run ${id} is neither waiting, running nor in history.`)
-  return state as FinalState
-}
-
-async function audit(
-  tx: Transaction,
-  action: string,
-  run: string,
-  { actor, reason }: ByWhom,
-  before: object,
-  after?: object,
-): Promise<void> {
-  await tx.run(recordAudit, {
-    actor,
-    reason,
-    action,
-    subject: `run:${run}`,
-    before: JSON.stringify(before),
-    after: after ? JSON.stringify(after) : null,
-  })
-}
-
-function notDead(id: string): RunError {
-  return new RunError("RUN_NOT_FOUND", id, `Run ${id} is not among the dead letters.`)
+export const runCalls = {
+  cancel: async (opened: Opened, runId: string, by: ByWhom = {}): Promise<Cancelled> => {
+    const id = runIdOf(runId)
+    assertOptions("cancel", by, byWhomCheck)
+    return perform(opened.engine.tell, cancel(opened.runtime, { id, by: byOf(opened, by) }))
+  },
+  expedite: async (opened: Opened, runId: string, options: ExpediteOptions = {}): Promise<boolean> => {
+    const id = runIdOf(runId)
+    assertOptions("expedite", options, expediteCheck)
+    const request = { id, by: byOf(opened, options), priority: options.priority }
+    return perform(opened.engine.tell, expedite(opened.runtime, request))
+  },
+  replay: async (opened: Opened, runId: string, by: ByWhom = {}): Promise<void> => {
+    const id = runIdOf(runId)
+    assertOptions("replay", by, byWhomCheck)
+    return perform(opened.engine.tell, replay(opened.runtime, { id, by: byOf(opened, by) }))
+  },
+  discard: async (opened: Opened, runId: string, by: ByWhom = {}): Promise<void> => {
+    const id = runIdOf(runId)
+    assertOptions("discard", by, byWhomCheck)
+    return perform(opened.engine.tell, discard(opened.runtime, { id, by: byOf(opened, by) }))
+  },
 }

@@ -1,10 +1,10 @@
-/** Runs for occurrences of the past, on request. */
-import { backfill } from "../../engine/schedules/backfill.ts"
+/** The call that backfills a schedule: how it is checked, and what it answers. */
 import { OptionsError } from "../../errors.ts"
 import { priorityCheck } from "../../job/options.ts"
+import { backfillSchedule } from "../../operations/schedules/backfill.ts"
 import { integer, oneOf, optional, satisfies } from "../../options/check.ts"
 import { isDate } from "../../time/instant.ts"
-import { byWhomShape } from "../actor.ts"
+import { byOf, byWhomShape } from "../actor.ts"
 import type { Opened } from "../application.ts"
 import { LAST_INSTANT_MS } from "../runs/enqueue-options.ts"
 import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
@@ -31,32 +31,29 @@ const shape = {
   shareOverlap: optional(flagCheck),
 }
 
-export async function backfillSchedule(
-  { runtime, engine }: Opened,
+export async function backfillCall(
+  opened: Opened,
   name: string,
   options: BackfillOptions,
 ): Promise<BackfillResult> {
   assertNamed("schedules.backfill", name, options, shape)
   assertTogether(options)
-  const { actor, reason, tenant = "", dryRun = false, maxParallel = 1, order = "oldest" } = options
-  const { count, runs } = await backfill(
-    { runtime, onParked: engine.admissions.admit },
+  const { runtime, engine } = opened
+  const { tenant = "", dryRun: isDryRun = false, maxParallel = 1, order = "oldest" } = options
+  const { count, runs } = await backfillSchedule(
+    { runtime, tell: engine.tell },
     {
-      name,
-      tenant,
-      by: { actor, reason },
+      ...{ name, tenant, isDryRun, maxParallel, order },
+      by: byOf(opened, options),
       from: options.from.getTime(),
       to: options.to.getTime(),
       reprocess: options.reprocess ?? "missing",
-      order,
-      maxParallel,
       priority: options.priority,
       isForced: options.force ?? false,
-      isDryRun: dryRun,
       sharesOverlap: options.shareOverlap ?? false,
     },
   )
-  return dryRun ? { count } : { count, runs }
+  return isDryRun ? { count } : { count, runs }
 }
 
 function assertTogether({

@@ -54,23 +54,20 @@ export interface Schedules {
    * Makes no runs until it is resumed. What is paused is not missed: its occurrences are skipped. Whether that was not
    * so before.
    */
-  readonly pause: (name: string, by: PauseBy) => Promise<boolean>
+  readonly pause: (name: string, by?: PauseBy) => Promise<boolean>
   /**
    * Goes on with the first occurrence after now; also for one that was set aside. `misfire` says to make up for the pause.
    * Whether there was something to resume.
    */
-  readonly resume: (
-    name: string,
-    by: ByWhom & OfTenant & { readonly misfire?: "latest" | "all" },
-  ) => Promise<boolean>
+  readonly resume: (name: string, by?: ResumeBy) => Promise<boolean>
   /** Ends it for good, and keeps it and its history. Runs that were made stay. Whether that made a difference. */
-  readonly cancel: (name: string, by: ByWhom & OfTenant & WithQueued) => Promise<boolean>
+  readonly cancel: (name: string, by?: CancelBy) => Promise<boolean>
   /** Deletes it. Its runs and the record of its occurrences stay. Whether there was one. */
-  readonly delete: (name: string, by: ByWhom & OfTenant & WithQueued) => Promise<boolean>
+  readonly delete: (name: string, by?: CancelBy) => Promise<boolean>
   /** Makes a run now, beside its occurrences. It obeys `overlap`, unless it is told to `allow` one. */
-  readonly runNow: (name: string, by: ByWhom & OfTenant & { readonly overlap?: "allow" }) => Promise<RunNow>
+  readonly runNow: (name: string, by?: RunNowBy) => Promise<RunNow>
   /** Leaves out its next occurrence, and says which that was. */
-  readonly skipNext: (name: string, by: ByWhom & OfTenant) => Promise<Date | undefined>
+  readonly skipNext: (name: string, by?: ByWhom & OfTenant) => Promise<Date | undefined>
   /** What became of its occurrences, the newest first, a page at a time. */
   readonly fires: (name: string, options?: FireOptions) => Promise<FirePage>
   /**
@@ -109,17 +106,32 @@ export type PatchBy = ByWhom &
 /** Who pauses a schedule, why, and for how long. */
 export type PauseBy = ByWhom &
   OfTenant & {
-    /** It goes on by itself then. @default when somebody resumes it */
+    /** The pause ends by itself then. @default when a call resumes it */
     readonly until?: Date
-    /** Holds those of its runs, too, that nobody has taken yet. @default false */
+    /** Parks also its runs that no worker has claimed. @default false */
     readonly hold?: boolean
   }
 
-/** What happens to runs that were made and that nobody has started. */
-export interface WithQueued {
-  /** Cancels them, and those that wait for another attempt. @default false */
-  readonly cancelQueued?: boolean
-}
+/** Who resumes a schedule, why, and what becomes of the occurrences of the pause. */
+export type ResumeBy = ByWhom &
+  OfTenant & {
+    /** Makes up for the occurrences of the pause. @default they are skipped */
+    readonly misfire?: "latest" | "all"
+  }
+
+/** Who cancels or deletes a schedule, why, and what becomes of its runs. */
+export type CancelBy = ByWhom &
+  OfTenant & {
+    /** Cancels its runs that are not running, also those that wait for another attempt. @default false */
+    readonly cancelQueued?: boolean
+  }
+
+/** Who runs a schedule by hand, and why. */
+export type RunNowBy = ByWhom &
+  OfTenant & {
+    /** `allow`: the run starts also while others are not finished. @default as the schedule says */
+    readonly overlap?: "allow"
+  }
 
 /** What happens to runs that were made before a change and have not started. */
 export interface ToQueued {

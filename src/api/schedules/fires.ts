@@ -1,7 +1,8 @@
 /** What became of the occurrences of a schedule, in pages, and which are still to come. */
 
-import { notFound, type StoredSchedule } from "../../engine/schedules/change.ts"
+import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { undecidedOf } from "../../engine/schedules/decided.ts"
+import { notFound } from "../../engine/schedules/refusals.ts"
 import { date, integer, optional, satisfies } from "../../options/check.ts"
 import { coming } from "../../schedule/coming.ts"
 import { listFires } from "../../store/fires/list.ts"

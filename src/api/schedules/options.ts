@@ -28,6 +28,7 @@ import {
   satisfies,
 } from "../../options/check.ts"
 import type { MisnamedOfSchedule } from "../../options/mistake.ts"
+import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
 import { readSchedule, timeFaults } from "../../schedule/schedule.ts"
 import type { ScheduleSpec } from "../../schedule/spec.ts"
 import { specCheck } from "../../schedule/spec-check.ts"
@@ -106,15 +107,8 @@ export type ScheduleOptions<Input> = ScheduleSpec &
     readonly job: Job<Input, unknown>
   } & (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
-/** A schedule as it is written, all of it JSON. */
-export interface Definition {
-  readonly tenant: string
-  readonly name: string
-  readonly job: string
-  readonly spec: string
-  readonly input: string
-  readonly settings: string
-}
+/** A schedule as it is stored, with its spec as it was read for the check. */
+export type Definition = Required<ScheduleDefinition>
 
 const NAME_LENGTH = 200
 const NOTES_LENGTH = 2_000
@@ -226,7 +220,7 @@ export async function patchedSchedule(
 /** What a schedule is known by, and what it makes runs of. */
 const FIXED: readonly string[] = ["name", "tenant", "job"]
 
-type StoredDefinition = Pick<Definition, "tenant" | "name" | "job" | "spec" | "input" | "settings">
+type StoredDefinition = Omit<ScheduleDefinition, "schedule">
 type GivenOptions = ScheduleSpec & ScheduleSettingsOptions
 
 /** What it says, as it would be written today, with the changes. Of the ways to say when, the one that is new counts. */
@@ -279,10 +273,10 @@ function definitionOf(
   { job, facts, input }: { job: string; facts: JobFacts | undefined; input: string },
 ): Definition {
   const spec = specOf(options)
-  readSchedule(spec)
+  const schedule = readSchedule(spec)
   const { tenant = "", name } = options
   const settings = JSON.stringify(settingsOf(options, facts))
-  return { tenant, name, job, spec: JSON.stringify(spec), input, settings }
+  return { tenant, name, job, spec: JSON.stringify(spec), input, settings, schedule }
 }
 
 /** What counts of the job while no process declares it. */

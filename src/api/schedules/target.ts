@@ -1,24 +1,7 @@
-/** Which schedule a call is about, and who has to hear of what it changes. */
-import type { ChangeParts } from "../../engine/schedules/change.ts"
+/** Checks the name and the tenant of the schedule that a call is about, with the other options of the call. */
 import { assertOptions, type Check, object, optional } from "../../options/check.ts"
-import type { Opened } from "../application.ts"
 import type { OfTenant } from "./calls.ts"
 import { scheduleNameCheck, scheduleTenantCheck } from "./options.ts"
-
-export function partsOf({ runtime, engine }: Opened): ChangeParts {
-  const onChanged = () => {
-    // Whoever sleeps until a later moment looks again, here and elsewhere.
-    engine.wakeups.rescheduled()
-  }
-  return {
-    runtime,
-    events: engine.events,
-    onReady: engine.wakeups.ready,
-    onParked: engine.admissions.admit,
-    onDisplaced: engine.displaced,
-    onChanged,
-  }
-}
 
 export function assertNamed(
   call: string,

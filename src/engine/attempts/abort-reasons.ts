@@ -1,15 +1,13 @@
 /** Why attempts are aborted, in words for their handlers. */
 import { AttemptAborted } from "../../errors.ts"
+import type { By } from "../by.ts"
 
 /** Who cancels a run, and why. */
-export interface CancelledBy {
-  readonly actor: string
-  readonly reason: string
-}
+export type CancelledBy = By
 
 /** In history, in the error of the run, and for its handler. */
 export function cancelText({ actor, reason }: CancelledBy): string {
-  return `Cancelled by ${actor}: ${reason}`
+  return reason === "" ? `Cancelled by ${actor}` : `Cancelled by ${actor}: ${reason}`
 }
 
 export function cancelledReason(run: string, by: CancelledBy | undefined): AttemptAborted {

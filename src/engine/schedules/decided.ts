@@ -4,6 +4,7 @@ import type { Host } from "../../runtime/host.ts"
 import { withoutInstants } from "../../schedule/bounds.ts"
 import type { Decision, Missed, Scheduled } from "../../schedule/decide.ts"
 import { occurrenceId } from "../../schedule/occurrence-id.ts"
+import { readSchedule, type Schedule } from "../../schedule/schedule.ts"
 import type { ScheduleSpec } from "../../schedule/spec.ts"
 import { type JobFacts, jobFactsOf, readStored, type ScheduleSettings } from "../../schedule/stored.ts"
 import { formatInstant, type InstantMs } from "../../time/instant.ts"
@@ -41,15 +42,21 @@ export function overlapKeyOf(
   return overlapKey === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, overlapKey])}`
 }
 
-/** What is said of it and of its job. Throws what is wrong with it. */
-export function scheduledOf({
-  id,
-  spec,
-  settings,
-  job_settings,
-}: Pick<ScheduleRow, "id" | "settings" | "job_settings"> & { readonly spec: string }): Scheduled {
-  const own = JSON.parse(settings) as ScheduleSettings
-  return readStored(id, JSON.parse(spec) as ScheduleSpec, own, factsOf(own, job_settings))
+/** What a schedule and its job say. Throws what is wrong with the schedule. */
+export function scheduledOf(row: Pick<ScheduleRow, "id" | "settings" | "job_settings"> & WhenRow): Scheduled {
+  const own = JSON.parse(row.settings) as ScheduleSettings
+  return readStored(row.id, scheduleOf(row), own, factsOf(own, row.job_settings))
+}
+
+interface WhenRow {
+  /** JSON. */
+  readonly spec: string
+  /** The same, where this process has read it already. */
+  readonly schedule?: Schedule | undefined
+}
+
+export function scheduleOf({ spec, schedule }: WhenRow): Schedule {
+  return schedule ?? readSchedule(JSON.parse(spec) as ScheduleSpec)
 }
 
 /** The same, with the times that are still to be decided: some are, ahead of the schedule (selectLeftOut). */

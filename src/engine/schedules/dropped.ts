@@ -24,7 +24,7 @@ interface Told {
   readonly more: Bounded | undefined
 }
 
-export function createDropTeller(events: Events): TellDropped {
+export function createDropTeller(events: Pick<Events, "emit">): TellDropped {
   /** Of schedules that wait. */
   const told = new Map<string, Told>()
 

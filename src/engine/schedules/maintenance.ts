@@ -1,46 +1,75 @@
 /**
- * What the tick does for schedules beside making runs: ends their pauses, pauses those whose runs die, and ends runs that
- * others were to take the place of.
+ * What the tick does for schedules beside making runs: it ends pauses, pauses schedules whose runs die, and ends runs that
+ * overlap `replace` was to replace.
  *
- * Each by itself: whatever is wrong with one, or whoever holds it, the others go on.
+ * Each schedule is changed by itself, so a faulty or locked one holds up no other.
  */
 import { CarillonError, DatabaseError } from "../../errors.ts"
+import type { Events } from "../../observe/events.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
 import type { Scheduled } from "../../schedule/decide.ts"
 import { withPartitions } from "../../store/attempts/with-partitions.ts"
 import { endOverdueRuns } from "../../store/runs/end-overdue.ts"
 import { overduePauses } from "../../store/schedules/overdue-pauses.ts"
 import type { Statement } from "../../store/statement.ts"
-import { type ChangeParts, change, paused, resumed, type StoredSchedule } from "./change.ts"
+import type { Effects } from "../effects.ts"
+import type { ReadyLane } from "../queue/lane.ts"
+import { type ChangeRequest, change, type StoredSchedule } from "./change.ts"
 import { scheduledOf } from "./decided.ts"
-import { DISPLACED_CODE } from "./displace.ts"
+import { DISPLACED_CODE, type Displaced } from "./displace.ts"
+import { paused, resumed } from "./pausing.ts"
 import { isZoneDataOutdated } from "./zone-data.ts"
 
 type Paused = typeof overduePauses extends Statement<infer _, infer Row> ? Row : never
 
-export interface ScheduleCareParts extends Omit<ChangeParts, "onChanged" | "call"> {
-  /** A schedule that is itself at fault. */
+export interface ScheduleCareParts {
+  readonly runtime: Runtime
+  readonly events: Events
+  readonly onReady: (lane: ReadyLane) => void
+  /** Runs wait under these keys. */
+  readonly onParked: (keys: readonly string[]) => void
+  /** Newer runs have replaced these. */
+  readonly onDisplaced: (displaced: readonly Displaced[]) => void
+  /** Sets a schedule aside that is itself at fault. */
   readonly setAside: (schedule: Paused, error: unknown) => Promise<void>
 }
 
 export interface ScheduleCare {
   readonly endPauses: () => Promise<void>
-  /** Pauses one if enough of its runs have died in a row: as of then, so that nothing counts as missed. Whether it did. */
+  /**
+   * Pauses a schedule if enough of its runs have died in a row, as of the last death, so that nothing counts as missed.
+   * The answer is whether it did.
+   */
   readonly pauseSpent: (schedule: { id: string; tenant: string; name: string }) => Promise<boolean>
   readonly endOverdueRuns: () => Promise<void>
 }
 
-/** What somebody else holds is not waited for longer than this, and no one call takes longer than that. */
-const CALL = { locksWithinMs: 500, deadlineMs: 5_000 }
+/** A locked schedule must not hold up the tick. */
+const LIMITS = { locksWithinMs: 500, deadlineMs: 5_000 }
 const MOST_AT_ONCE = 100
-/** When to try again to resume one whose runs have to end first. */
+/** When to try again to resume a schedule whose runs have to end first. */
 const BEHIND_REST_MS = 1_000
 const OVERDUE = "A newer occurrence of its schedule takes its place, and it did not end in its time"
 const ACTOR = "carillon"
 
 export function createScheduleCare(parts: ScheduleCareParts): ScheduleCare {
-  const { runtime, events, setAside, onDisplaced } = parts
+  const { runtime, events, setAside, onReady, onParked, onDisplaced } = parts
   const { database } = runtime
-  const changing: ChangeParts = { ...parts, onChanged: () => {}, call: CALL }
+
+  /** The tick itself goes on with what became due, so a changed schedule wakes no scheduler. */
+  function tell({ ready = [], admit = [], displaced = [], events: told = [] }: Effects): void {
+    if (admit.length > 0) onParked(admit)
+    for (const lane of ready) onReady(lane)
+    onDisplaced(displaced)
+    for (const event of told) events.emit(event)
+  }
+
+  /** Says whether there was anything to change. */
+  async function changeAndTell(request: ChangeRequest, how: Parameters<typeof change>[2]): Promise<boolean> {
+    const { answer, effects } = await change(runtime, { ...request, limits: LIMITS }, how)
+    tell(effects)
+    return answer
+  }
 
   async function endPause(over: Paused): Promise<void> {
     const { tenant, name } = over
@@ -49,11 +78,11 @@ export function createScheduleCare(parts: ScheduleCareParts): ScheduleCare {
     const isOver = ({ state, resume_at: at, now_ms: now }: StoredSchedule) =>
       state === "paused" && at !== null && at <= now
     try {
-      await change(changing, what, (row) => (isOver(row) ? resumed(row) : undefined))
+      await changeAndTell(what, (row) => (isOver(row) ? resumed(row) : undefined))
     } catch (error) {
       if (isBehind(error)) {
-        // What it missed before the pause has to run first.
-        await change(changing, { ...what, action: "schedule.wait" }, (row) =>
+        // The occurrences that it missed before the pause have to run first.
+        await changeAndTell({ ...what, action: "schedule.wait" }, (row) =>
           isOver(row) ? paused(row, row.paused_at ?? row.cursor, row.now_ms + BEHIND_REST_MS, by) : undefined,
         )
       } else if (isZoneDataOutdated(error)) return
@@ -68,7 +97,7 @@ export function createScheduleCare(parts: ScheduleCareParts): ScheduleCare {
         zoneData: runtime.facts.zoneData,
         limit: MOST_AT_ONCE,
       })) {
-        // What passes is tried again at the next tick.
+        // A fault that passes is tried again at the next tick.
         await endPause(over).catch(() => {})
       }
     },
@@ -76,7 +105,7 @@ export function createScheduleCare(parts: ScheduleCareParts): ScheduleCare {
       const by = (failures: number) => ({ actor: ACTOR, reason: `${failures} of its runs died in a row` })
       let failures = 0
       const what = { tenant, name, by: { actor: ACTOR, reason: "too many of its runs died in a row" } }
-      const isPaused = await change(changing, { ...what, action: "schedule.pause" }, (row) => {
+      const isPaused = await changeAndTell({ ...what, action: "schedule.pause" }, (row) => {
         failures = row.failures
         if (row.id !== id || row.state !== "active" || !isSpent(scheduledOf(row), failures)) return undefined
         return paused(row, Math.max(row.failed_at ?? row.cursor, row.cursor), null, by(failures))
@@ -115,7 +144,7 @@ function isGone(error: unknown): boolean {
   return error instanceof CarillonError && error.code === "SCHEDULE_NOT_FOUND"
 }
 
-/** Not what the database suffers from at the moment. */
+/** Is the schedule at fault, and not the state of the database? */
 export function isItsOwnFault(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return error instanceof CarillonError
   return error.code === "DATABASE_REFUSED_VALUE" || error.code === "DATABASE_FAULT"

@@ -1,10 +1,10 @@
 /**
- * Tells the database once, at the start, which jobs this process declares, so that everyone can see their
- * settings, and which schedules, so that they happen.
+ * Tells the database once, at the start, which jobs this process declares, so that every process sees their settings, and
+ * which schedules, so that they fire.
  *
- * A loop like the others: while the database is away it tries again. Executing runs does not wait for it, because it
- * needs the declarations in the code and not those in the table. A start waits for the first try, so that those who
- * look afterwards find what they have declared.
+ * A loop like the others: while the database is away it tries again. Runs do not wait for it, because execution needs the
+ * declarations in the code and not those in the table. A start waits for the first try, so that callers find afterwards
+ * what their code declares.
  */
 import type { AnyJob } from "../../job/define.ts"
 import {
@@ -24,8 +24,6 @@ import { lockJobs } from "../../store/jobs/lock.ts"
 import { declareLimit } from "../../store/limits/declare.ts"
 import { jobLimit } from "../enqueue/new-run.ts"
 import { createBell, type Loop } from "../loop.ts"
-import type { ChangeParts } from "./change.ts"
-import { type DeclaredSchedules, reconcileSchedules } from "./declared.ts"
 
 export interface ReconcilerParts {
   readonly runtime: Runtime
@@ -33,17 +31,13 @@ export interface ReconcilerParts {
   readonly jobs: ReadonlyMap<string, AnyJob>
   /** The version of the code that declares them, where it has one. */
   readonly version: string | undefined
-  /** The schedules that it declares, where it declares any, or none of those it had. */
-  readonly schedules?: DeclaredSchedules | undefined
-  readonly onReady?: ChangeParts["onReady"]
-  readonly onParked?: ChangeParts["onParked"]
-  readonly onDisplaced?: ChangeParts["onDisplaced"]
-  readonly onChanged?: ChangeParts["onChanged"]
+  /** Declares the schedules of the code, where it has any to say something about. */
+  readonly declareSchedules?: (() => Promise<void>) | undefined
 }
 
-/** Who it is in the audit record. */
+/** The actor in the audit. */
 const ACTOR = "deploy"
-/** What is declared stays declared: there is nothing more to do. */
+/** Declarations stay: there is nothing more to do. */
 const DONE_REST_MS = 86_400_000
 
 export interface Reconciler extends Loop {
@@ -52,15 +46,14 @@ export interface Reconciler extends Loop {
 }
 
 export function createReconciler(parts: ReconcilerParts): Reconciler {
-  const { runtime, events, jobs, version, schedules } = parts
-  const { onReady = () => {}, onParked = () => {}, onDisplaced = () => {}, onChanged = () => {} } = parts
+  const { runtime, events, jobs, version, declareSchedules } = parts
   const declared = [...jobs.values()].map((job) => ({
     name: job.name,
     settings: settingsOf(job),
     version: version ?? null,
   }))
   let hasJobs = declared.length === 0
-  let hasSchedules = schedules === undefined
+  let hasSchedules = declareSchedules === undefined
   let endFirst = () => {}
   const tried = new Promise<void>((resolve) => {
     endFirst = resolve
@@ -72,9 +65,9 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
       hasJobs = true
       for (const verdict of verdicts) tell(events, verdict)
     }
-    // After the jobs: their runs are made as these are declared.
-    if (!hasSchedules && schedules !== undefined) {
-      await reconcileSchedules({ runtime, events, onReady, onParked, onDisplaced, onChanged }, schedules)
+    // After the jobs, because runs of schedules are made with the settings of their jobs.
+    if (!hasSchedules && declareSchedules !== undefined) {
+      await declareSchedules()
       hasSchedules = true
     }
   }
@@ -91,9 +84,9 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
 }
 
 /**
- * Compares declared jobs with those that are stored, and writes what is new and what counts.
+ * Compares declared jobs with the stored ones, and writes what is new and what counts.
  *
- * New ones are written first: whoever loses that race waits for the winner, and then compares with what it
+ * New jobs are written first: a process that loses that race waits for the winner, and then compares with what the winner
  * has written.
  */
 export async function reconcileJobs(

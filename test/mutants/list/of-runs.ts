@@ -299,7 +299,7 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I19",
     edits: [
       {
-        file: "src/api/runs/enqueue.ts",
+        file: "src/operations/runs/enqueue-in.ts",
         find: "const written = await engine.enqueuer.writeIn(runner, job, runs)",
         replace: "void runner\n  const written = await engine.enqueuer.write(job, runs)",
       },

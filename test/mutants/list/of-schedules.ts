@@ -96,7 +96,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I9",
     edits: [
       {
-        file: "src/engine/schedules/define.ts",
+        file: "src/operations/schedules/edit.ts",
         find: "const cursor = beginOf(row, settled.cursor)",
         replace: "const cursor = Math.max(settled.cursor, beginOf(row, settled.cursor))",
       },
@@ -121,7 +121,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I13",
     edits: [
       {
-        file: "src/engine/schedules/change.ts",
+        file: "src/engine/schedules/pausing.ts",
         find: "if (misfire === undefined) return settlePaused(row, row.paused_at)",
         replace: "if (misfire === undefined) return settleDue(row)",
       },

@@ -104,6 +104,7 @@ export function createSimHost(parts: HostParts): Host {
       arch: "x64",
       nodeVersion: "20.19.0",
       zoneData: "2026a",
+      user: "simulated",
       uid: 1000,
       cwd: "/",
       tempDir: "/tmp",

@@ -9,6 +9,7 @@ const RINGS: readonly (readonly string[])[] = [
   ["job", "schedule", "queue", "workflow"],
   ["runtime", "store", "observe"],
   ["engine"],
+  ["operations"],
   ["api"],
   ["http", "cli", "dashboard", "testing", "index.ts"],
 ]
@@ -32,9 +33,9 @@ const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
 
 /** Further in, but not for these: they reach the database through `api`. */
 const OUT_OF_REACH: Readonly<Record<string, readonly string[]>> = {
-  http: ["store", "engine"],
-  cli: ["store", "engine"],
-  dashboard: ["store", "engine"],
+  http: ["store", "engine", "operations"],
+  cli: ["store", "engine", "operations"],
+  dashboard: ["store", "engine", "operations"],
 }
 
 /** The packages that src uses, and the only place for each. */

@@ -1,14 +1,19 @@
 /**
  * Makes runs of occurrences of the past, in chunks, each in a short transaction of its own.
  *
- * Nothing is kept about how far it has come: the ledger says which occurrences have their runs. When a process dies in
- * between, whoever asks for the same again gets the rest, and two who ask at once get one run of each between them.
+ * Nothing records how far a backfill has come: the ledger says which occurrences have their runs. After a crash the same
+ * call makes the rest, and two equal calls at once make one run of each occurrence between them.
  *
- * Occurrences that the schedule may still decide about by itself are not touched, so that neither takes the other's. Only
- * those of a pause that lasts are open to both, to a backfill now and to whoever ends the pause later; there the row of
- * the schedule is locked, which no tick waits for while it is paused.
+ * A backfill leaves occurrences alone that the schedule may still decide about. Occurrences of a pause that lasts are open
+ * to both: to a backfill now, and to the resume later. For them the row of the schedule is locked, and no tick waits for
+ * that lock while the schedule is paused.
  */
+
 import { DEFAULTS } from "../../defaults.ts"
+import type { Done, TellEffects } from "../../engine/effects.ts"
+import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
+import { leftOutOf, overlapKeyOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
+import { notFound, wrongState } from "../../engine/schedules/refusals.ts"
 import { CarillonError, OptionsError } from "../../errors.ts"
 import { PRIORITY_RANGE } from "../../job/options.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -26,22 +31,18 @@ import { backfillFires } from "../../store/fires/backfill.ts"
 import { isMissingMonth, makeFirePartitionsInTurn } from "../../store/fires/partitions.ts"
 import { readFires } from "../../store/fires/read-span.ts"
 import { declareLimit } from "../../store/limits/declare.ts"
-import { findSchedule } from "../../store/schedules/find.ts"
 import { DAY_MS } from "../../time/civil.ts"
 import { formatInstant, type InstantMs } from "../../time/instant.ts"
-import { audit, lockedSchedule, notFound, type StoredSchedule, wrongState } from "./change.ts"
-import { leftOutOf, overlapKeyOf, runSettingsOf, scheduledOf } from "./decided.ts"
+import { perform } from "../perform.ts"
+import { find } from "./find.ts"
+import type { WhichSchedule } from "./which.ts"
 
 export interface BackfillParts {
   readonly runtime: Runtime
-  /** Runs stand in line under these keys. */
-  readonly onParked: (keys: readonly string[]) => void
+  readonly tell: TellEffects
 }
 
-export interface BackfillRequest extends Span {
-  readonly name: string
-  readonly tenant: string
-  readonly by: { readonly actor: string; readonly reason: string }
+export interface BackfillRequest extends Span, WhichSchedule {
   readonly reprocess: Reprocess
   readonly order: "oldest" | "newest"
   readonly maxParallel: number
@@ -55,7 +56,7 @@ export interface BackfillRequest extends Span {
 export interface Backfilled {
   /** How many occurrences were to get a run. */
   readonly count: number
-  /** How many runs were made of them: the others were made by somebody else in the meantime. */
+  /** How many runs were made. Fewer than `count` where another call made some of them in between. */
   readonly runs: number
 }
 
@@ -64,8 +65,12 @@ const CHUNK = 500
 /** More than this may be a mistake. */
 const MOST_UNFORCED = 10_000
 
-export async function backfill(parts: BackfillParts, request: BackfillRequest): Promise<Backfilled> {
-  const { database } = parts.runtime
+/** The effects of each chunk are told after its own commit, so its runs start while later chunks are written. */
+export async function backfillSchedule(
+  { runtime, tell }: BackfillParts,
+  request: BackfillRequest,
+): Promise<Backfilled> {
+  const { database } = runtime
   const row = await find(database, request)
   refuse(row, request)
   let [count, runs] = [0, 0]
@@ -73,7 +78,7 @@ export async function backfill(parts: BackfillParts, request: BackfillRequest): 
   for (let span: Span | undefined = request; span; ) {
     const chunk: Chunk = request.isDryRun
       ? await readChunk(database, row, request, span)
-      : await writeChunk(parts, request, span, !isRecorded)
+      : await perform(tell, writeChunk(runtime, { request, span, isFirst: !isRecorded }))
     count += chunk.reruns.length
     runs += chunk.runs
     isRecorded ||= chunk.runs > 0
@@ -82,7 +87,7 @@ export async function backfill(parts: BackfillParts, request: BackfillRequest): 
   return { count, runs }
 }
 
-/** Refuses what is not there, what lies in the future, and what is likely a mistake. */
+/** Refuses a span in the future, and what is likely a mistake. */
 function refuse(row: StoredSchedule, request: BackfillRequest): void {
   const { from, to, reprocess, isForced, sharesOverlap } = request
   const { overlap } = scheduledOf(row).policy
@@ -112,7 +117,7 @@ function refuse(row: StoredSchedule, request: BackfillRequest): void {
     )
   }
   const known = now - DEFAULTS.firesMs
-  // Before it was there, no occurrence of it has fired.
+  // Before the schedule was created, no occurrence of it fired.
   const first = Math.max(from, Math.floor(row.created_at))
   if (reprocess !== "all" && first < Math.min(known, to)) {
     throw new CarillonError(
@@ -140,9 +145,9 @@ async function readChunk(
   const { occurrences, rest } = sliceOf(recurrence, span, { order, limit: CHUNK })
   const standing = { state: row.state, cursor: row.cursor, pausedAt: row.paused_at }
   const leftOut = leftOutOf(row)
-  // What was left out by request is decided, also where the schedule has not come so far.
+  // An occurrence that `skipNext` left out is decided, also ahead of the cursor.
   const isOpen = (at: InstantMs) => isLeftToBackfills(standing, at) || leftOut.includes(at)
-  // In the order of time, whichever end it begins at.
+  // In the order of time, also for a backfill that begins with the newest.
   const open = occurrences.filter(isOpen).toSorted((a, b) => a - b)
   const [first, last] = [open[0], open.at(-1)]
   if (first === undefined || last === undefined) return { reruns: [], runs: 0, rest }
@@ -151,25 +156,27 @@ async function readChunk(
   return { reruns: chooseReruns(open, ledger, reprocess), runs: 0, rest }
 }
 
+/** Writes one chunk, in a transaction of its own. */
 async function writeChunk(
-  { runtime, onParked }: BackfillParts,
-  request: BackfillRequest,
-  span: Span,
-  isFirst: boolean,
-): Promise<Chunk> {
+  runtime: Runtime,
+  {
+    request,
+    span,
+    isFirst,
+  }: { readonly request: BackfillRequest; readonly span: Span; readonly isFirst: boolean },
+): Promise<Done<Chunk>> {
   const { database } = runtime
   let needed: InstantMs[] = []
-  let keys: readonly string[] = []
   const write = () =>
-    database.transaction(async (tx): Promise<Chunk> => {
-      // As it is now: an edit meanwhile counts from the next chunk on.
+    database.transaction(async (tx): Promise<Done<Chunk>> => {
+      // As the schedule is now: an edit in between counts from the next chunk on.
       const row = await findForChunk(tx, request)
       const chunk = await readChunk(tx, row, request, span)
-      if (chunk.reruns.length === 0) return chunk
+      if (chunk.reruns.length === 0) return { answer: chunk, effects: {} }
       needed = chunk.reruns.map(({ occurrence }) => occurrence)
       const line = lineOf(row, request)
       const settings = settingsOf(row, request)
-      keys = [line.overlapKey, settings.jobLimit].filter((key) => key !== null)
+      const keys = [line.overlapKey, settings.jobLimit].filter((key) => key !== null)
       if (line.cap > 1) await tx.run(declareLimit, { name: line.limitName, cap: line.cap })
       const [made] = await tx.run(backfillFires, {
         schedule: row.id,
@@ -183,8 +190,10 @@ async function writeChunk(
         ...settings,
       })
       const runs = made?.runs ?? 0
-      if (isFirst && runs > 0) await audit(tx, "schedule.backfill", row, request.by, askedFor(request))
-      return { ...chunk, runs }
+      if (isFirst && runs > 0) {
+        await audit(tx, "schedule.backfill", { row, by: request.by, outcome: askedFor(request) })
+      }
+      return { answer: { ...chunk, runs }, effects: runs > 0 ? { admit: keys } : {} }
     })
   const written = await write().catch(async (error: unknown) => {
     if (!isMissingMonth(error)) throw error
@@ -192,14 +201,7 @@ async function writeChunk(
     return write()
   })
   await runtime.crashPoint("backfill.committed")
-  if (written.runs > 0) onParked(keys)
   return written
-}
-
-async function find(on: Runner, { name, tenant }: BackfillRequest): Promise<StoredSchedule> {
-  const [row] = await on.run(findSchedule, { tenant, name })
-  if (!row) throw notFound(name)
-  return row
 }
 
 async function findForChunk(tx: Transaction, request: BackfillRequest): Promise<StoredSchedule> {
@@ -218,11 +220,11 @@ interface Line {
   readonly isAside: boolean
 }
 
-/** The line that its runs stand in: one of their own, unless they are to wait for those of the schedule, and these for them. */
+/** Backfilled runs queue on their own, unless `sharesOverlap` puts them in the schedule's line. */
 function lineOf(row: StoredSchedule, { sharesOverlap, maxParallel }: BackfillRequest): Line {
   const shared = sharesOverlap ? overlapKeyOf(scheduledOf(row), row.tenant) : null
   if (shared !== null) return { overlapKey: shared, limitName: "overlap", cap: 1, isAside: false }
-  // A limit is named by its cap: several backfills of one schedule may be under way, each with its own.
+  // A limit is named by its cap: several backfills of one schedule may be under way, each with its own cap.
   const limitName = maxParallel === 1 ? "overlap" : `overlap:${maxParallel}`
   return { overlapKey: `schedule:${row.id}:backfill`, limitName, cap: maxParallel, isAside: true }
 }

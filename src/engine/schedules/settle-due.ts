@@ -1,0 +1,99 @@
+/**
+ * Decides what a schedule owes before something about it changes. An operation writes these decisions in its own
+ * transaction, so that the tick never judges an old occurrence by a new definition.
+ */
+import { CarillonError } from "../../errors.ts"
+import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../../schedule/decide.ts"
+import type { InstantMs } from "../../time/instant.ts"
+import type { StoredSchedule } from "./change.ts"
+import { type Decided, leftOutOf, scheduledOf, undecidedOf } from "./decided.ts"
+
+/** How often an operation that settles what was due writes a chunk of it, before it leaves the rest to the tick. */
+const MOST_CHUNKS = 20
+
+export interface Settled {
+  readonly cursor: InstantMs
+  readonly decided: readonly Decided<StoredSchedule>[]
+}
+
+/** Decides what is due by now under the definition that the schedule has. All of it: what comes after has another. */
+export function settleDue(
+  row: StoredSchedule,
+  scheduled: Scheduled = undecidedOf(row),
+  until: InstantMs = Number.POSITIVE_INFINITY,
+): Settled {
+  const now = Math.floor(row.now_ms)
+  const decided: Decided<StoredSchedule>[] = []
+  const { retrying, ended_at: endedAt } = row
+  let [cursor, live, fired] = [row.cursor, row.live, Number(row.fired)]
+  for (let chunks = 0; chunks < MOST_CHUNKS; chunks += 1) {
+    const decision = decide(scheduled, { now, cursor, live, retrying, fired, endedAt, until })
+    if (decision.isHeld) break
+    if (decision.fires.length === 0 && decision.passed.length === 0) return { cursor, decided }
+    decided.push({ row, decision, scheduled })
+    cursor = decision.cursor
+    live += decision.fires.length
+    fired += decision.fires.length
+  }
+  throw new CarillonError(
+    "SCHEDULE_BEHIND",
+    `Schedule ${JSON.stringify(row.name)} has more occurrences to make up for than can be made at once. ` +
+      "Change it when it has caught up, or cancel it.",
+  )
+}
+
+/** What was planned before the pause obeys the policy once it is due; what came during it is skipped. */
+export function settlePaused(
+  row: StoredSchedule,
+  pausedAt: InstantMs,
+  reason: "paused" | "retired" = "paused",
+  scheduled: Scheduled = undecidedOf(row),
+): Settled {
+  const { recurrence } = scheduled
+  const before = settleDue(row, scheduled, pausedAt)
+  // What was to be made up for has used up its runs: nothing came after that.
+  if (before.decided.some(({ decision }) => decision.state !== "active")) return before
+  const now = Math.floor(row.now_ms)
+  const first = recurrence.next(Math.max(before.cursor, pausedAt - 1))
+  const last = recurrence.previous(now + 1)
+  if (first === undefined || last === undefined || first > last) return before
+  const count = recurrence.count(first, last + 1)
+  const stretch: Stretch = { outcome: "skipped", reason, first, last, count, into: undefined }
+  const decision = passing(stretch)
+  return { cursor: last, decided: [...before.decided, { row, decision, scheduled }] }
+}
+
+/**
+ * Where other times begin: now, or where the schedule has come, if the clock was set back since. It has come no further by
+ * leaving something out ahead of its time: what lies before that by other times is undecided.
+ */
+export function beginOf(row: StoredSchedule, settled: InstantMs): InstantMs {
+  const now = Math.floor(row.now_ms)
+  const leftOut = leftOutOf(row)
+  // One that was set aside cannot be asked for its times.
+  const previous = (at: InstantMs) =>
+    row.state === "error" ? undefined : scheduledOf(row).recurrence.previous(at)
+  let at = settled
+  while (at > now && leftOut.includes(at)) at = previous(at) ?? now
+  return Math.max(at, now)
+}
+
+/** A decision to pass over something; what comes after it is written by whoever makes it. */
+export function passing(stretch: Stretch): Decision {
+  return {
+    fires: [],
+    passed: [stretch],
+    cursor: stretch.last,
+    next: undefined,
+    state: "completed",
+    isHeld: false,
+  }
+}
+
+export function nextOf(
+  row: Parameters<typeof undecidedOf>[0] & { readonly fired?: bigint },
+  cursor: InstantMs,
+): Planned | undefined {
+  const fired = Number(row.fired ?? 0n)
+  return decide(undecidedOf(row), { now: cursor, cursor, live: 0, retrying: 0, fired, endedAt: null }).next
+}

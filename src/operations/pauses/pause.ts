@@ -1,0 +1,38 @@
+/** Pauses a job or a pool. From the next claim on, none of its runs is claimed. */
+import type { By } from "../../engine/by.ts"
+import type { Done } from "../../engine/effects.ts"
+import { CarillonError } from "../../errors.ts"
+import { nearest } from "../../options/nearest.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { findKnownJob } from "../../store/jobs/known.ts"
+import { jobNames } from "../../store/jobs/names.ts"
+import { addPause } from "../../store/pauses/add.ts"
+
+export interface PauseRequest {
+  readonly kind: "job" | "pool"
+  readonly name: string
+  readonly by: By
+  /** The jobs that this process declares. */
+  readonly jobs: ReadonlySet<string> | ReadonlyMap<string, unknown>
+}
+
+/** The answer is whether it was not paused before. */
+export async function pause(runtime: Runtime, request: PauseRequest): Promise<Done<boolean>> {
+  const { kind, name, by, jobs } = request
+  if (kind === "job" && !jobs.has(name)) await assertKnown(runtime, name)
+  const added = await runtime.database.run(addPause, { kind, name, ...by })
+  const isChanged = added.length > 0
+  return { answer: isChanged, effects: isChanged ? { pause: "paused" } : {} }
+}
+
+/** A misspelt name would pause nothing, and the mistake would go unnoticed. */
+async function assertKnown({ database }: Runtime, job: string): Promise<void> {
+  const known = await database.run(findKnownJob, { name: job })
+  if (known.length > 0) return
+  const names = (await database.run(jobNames, {})).map((row) => row.name)
+  const meant = nearest(job, names)
+  const hint = meant
+    ? `Did you mean ${JSON.stringify(meant)}?`
+    : "Check the name, and that a process has declared it."
+  throw new CarillonError("JOB_UNKNOWN", `There is no job named ${JSON.stringify(job)}. ${hint}`)
+}

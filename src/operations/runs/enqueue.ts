@@ -1,0 +1,85 @@
+/** Enqueues runs of one job: writes them once, and starts them at once where this process has free slots for them. */
+import type { Done, Effects } from "../../engine/effects.ts"
+import type { Engine } from "../../engine/engine.ts"
+import { limitKeyOf, type NewRun, type Written } from "../../engine/enqueue/new-run.ts"
+import { type ClaimedRun, claimNameOf, type Fence, handedOffRun } from "../../engine/queue/claimed-run.ts"
+import type { Reservation } from "../../engine/queue/pool-loop.ts"
+import type { AnyJob } from "../../job/define.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+
+/** What an enqueue needs of the process beside its database. */
+export interface EnqueueParts {
+  readonly runtime: Runtime
+  readonly engine: Pick<Engine, "enqueuer" | "poolLoops" | "poolCheck">
+}
+
+export interface EnqueueRequest {
+  readonly job: AnyJob
+  readonly runs: readonly NewRun[]
+}
+
+export type EnqueueAnswers = Written["answers"]
+
+/** How many runs may be handed off at once: as many as one claim would take. */
+const MOST_HANDED_OFF = 1_000
+
+/** Writes all of the runs or none, in a transaction of its own. */
+export async function enqueue(
+  { runtime, engine }: EnqueueParts,
+  { job, runs }: EnqueueRequest,
+): Promise<Done<EnqueueAnswers>> {
+  const slots = reserveSlots(engine, job, runs)
+  const written = await engine.enqueuer.write(job, runs, slots).catch((error) => {
+    slots?.cancel()
+    throw error
+  })
+  await runtime.crashPoint("enqueue.written")
+  const handed = written.went.find(({ state }) => state === "running")
+  if (slots && handed) {
+    const due = Math.floor(handed.now_ms)
+    slots.start(handedOff(job, runs, { fence: slots, due, claimedAtMs: runtime.monotonicMs() }))
+  } else {
+    slots?.cancel()
+  }
+  for (const { pool } of runs) engine.poolCheck.entered(pool ?? job.pool, job.name)
+  return { answer: written.answers, effects: effectsOf(job, runs, written) }
+}
+
+/** In the order in which a claim would have brought them. */
+function handedOff(
+  job: AnyJob,
+  runs: readonly NewRun[],
+  when: { readonly fence: Fence; readonly due: number; readonly claimedAtMs: number },
+): ClaimedRun[] {
+  const claimName = claimNameOf(when.fence)
+  return runs
+    .map((run) => handedOffRun({ run, job, claimName, ...when }))
+    .sort((one, other) => other.priority - one.priority)
+}
+
+/**
+ * Runs are handed off only if the queue is empty, slots are free, and the runs have nothing to wait for and nothing to
+ * write down before their start. All of them or none.
+ */
+function reserveSlots(
+  { poolLoops }: EnqueueParts["engine"],
+  job: AnyJob,
+  runs: readonly NewRun[],
+): Reservation | undefined {
+  if (job.concurrency !== null || job.onLost === "bury" || runs.length > MOST_HANDED_OFF) return undefined
+  if (!runs.every((run) => canBeHandedOff(job, run))) return undefined
+  return poolLoops.find((poolLoop) => poolLoop.pool === job.pool)?.reserve(job.name, runs.length)
+}
+
+function canBeHandedOff(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boolean {
+  return (delayMs ?? 0) <= 0 && runAt === null && key === null && (pool ?? job.pool) === job.pool
+}
+
+/** One entry for each lane and none for each run: there may be fifty thousand runs. */
+function effectsOf(job: AnyJob, runs: readonly NewRun[], { went }: Written): Effects {
+  return {
+    ready: went.filter(({ state }) => state === "ready"),
+    hasWaiting: went.some(({ state }) => state === "waiting"),
+    admit: went.some(({ state }) => state === "parked") ? runs.map((run) => limitKeyOf(job.name, run)) : [],
+  }
+}

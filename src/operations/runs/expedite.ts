@@ -1,0 +1,35 @@
+/** Makes a run due now, or gives it another priority. */
+import type { By } from "../../engine/by.ts"
+import type { Done } from "../../engine/effects.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { expediteRun } from "../../store/runs/expedite.ts"
+import { lockRun } from "../../store/runs/lock.ts"
+import { formatInstant } from "../../time/instant.ts"
+import { auditRun } from "./audit-run.ts"
+import { effectsOfReturn } from "./returned.ts"
+
+export interface ExpediteRequest {
+  readonly id: string
+  readonly by: By
+  /** `undefined`: it keeps the priority that it has. */
+  readonly priority: number | undefined
+}
+
+/** The answer is whether there was such a run. A run that is parked or running cannot be expedited. */
+export async function expedite({ database }: Runtime, request: ExpediteRequest): Promise<Done<boolean>> {
+  const { id, by, priority } = request
+  const moved = await database.transaction(async (tx) => {
+    await tx.run(lockRun, { id })
+    const [row] = await tx.run(expediteRun, { id, priority: priority ?? null })
+    if (!row) return undefined
+    const before = {
+      state: row.state_before,
+      priority: row.priority_before,
+      due: formatInstant(row.due_before),
+    }
+    const after = { state: row.state, priority: row.priority }
+    await auditRun(tx, "run.expedite", { run: id, by, before, after })
+    return row
+  })
+  return { answer: moved !== undefined, effects: moved ? effectsOfReturn(moved) : {} }
+}

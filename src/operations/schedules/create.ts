@@ -1,0 +1,109 @@
+/** Creates a schedule, for a call or for a declaration of the code. Nothing of it happens before now. */
+
+import type { By } from "../../engine/by.ts"
+import type { Done, Effects } from "../../engine/effects.ts"
+import { audit, type OnlyIf, type StoredSchedule } from "../../engine/schedules/change.ts"
+import { scheduledOf } from "../../engine/schedules/decided.ts"
+import { notFound } from "../../engine/schedules/refusals.ts"
+import { nextOf } from "../../engine/schedules/settle-due.ts"
+import { editionFor } from "../../engine/schedules/zone-data.ts"
+import { CarillonError } from "../../errors.ts"
+import type { CarillonEvent } from "../../observe/events.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
+import type { ScheduleSettings } from "../../schedule/stored.ts"
+import { readClock } from "../../store/clock/read.ts"
+import type { Transaction } from "../../store/database.ts"
+import { findSchedule } from "../../store/schedules/find.ts"
+import { insertSchedule } from "../../store/schedules/insert.ts"
+import { MINUTE_MS } from "../../time/civil.ts"
+import { makeRunNow } from "./run-now.ts"
+import { warningsAbout } from "./warnings.ts"
+
+export interface CreateRequest {
+  readonly definition: ScheduleDefinition
+  readonly by: By
+  /** Set by a declaration: the application whose code declares it, and whether that code still counts. */
+  readonly declared?: { readonly by: string; readonly onlyIf: OnlyIf }
+}
+
+/** Creates it, and refuses a name that is taken. */
+export async function createSchedule(
+  runtime: Runtime,
+  request: CreateRequest,
+): Promise<Done<StoredSchedule>> {
+  const { answer, effects } = await createUnlessThere(runtime, request)
+  if (answer) return { answer, effects }
+  const name = JSON.stringify(request.definition.name)
+  throw new CarillonError(
+    "SCHEDULE_EXISTS",
+    `There is a schedule named ${name} already. Choose another name, or use \`put\`.`,
+  )
+}
+
+/** The answer is the new schedule; `undefined` where the name is taken, or where the declaration counts no more. */
+export async function createUnlessThere(
+  runtime: Runtime,
+  request: CreateRequest,
+): Promise<Done<StoredSchedule | undefined>> {
+  const { declared } = request
+  const id = runtime.newId()
+  const made = await runtime.database.transaction(async (tx) => {
+    if (declared && !(await declared.onlyIf(tx))) return undefined
+    return insertDefinition(tx, runtime, { ...request, id })
+  })
+  if (!made) return { answer: undefined, effects: {} }
+  const { row, effects } = made
+  const isDeclared: CarillonEvent[] = declared
+    ? [{ type: "schedule.declared", schedule: id, name: row.name }]
+    : []
+  return {
+    answer: row,
+    effects: { ...effects, isRescheduled: true, events: [...isDeclared, ...warningsAbout(row)] },
+  }
+}
+
+export interface NewSchedule extends CreateRequest {
+  readonly id: string
+}
+
+export interface MadeSchedule {
+  readonly row: StoredSchedule
+  /** Of the run that it begins with. */
+  readonly effects: Effects
+}
+
+/** Inserts the schedule, with the run that it begins with. `undefined` where there is one of that name. */
+export async function insertDefinition(
+  tx: Transaction,
+  runtime: Runtime,
+  { id, definition, declared, by }: NewSchedule,
+): Promise<MadeSchedule | undefined> {
+  const { tenant, name } = definition
+  const [clock] = await tx.run(readClock, {})
+  const { includeCurrentMinute, runOnCreate } = JSON.parse(definition.settings) as ScheduleSettings
+  const now = clock?.at ?? 0
+  const cursor = includeCurrentMinute ? Math.floor(now / MINUTE_MS) * MINUTE_MS - 1 : now
+  const next = nextOf({ id, job_settings: null, ...definition }, cursor)
+  const { isOnce } = scheduledOf({ id, job_settings: null, ...definition })
+  const written = await tx.run(insertSchedule, {
+    id,
+    ...definition,
+    // A time that is over already makes no run, and the state shows it.
+    state: next ? "active" : isOnce ? "missed" : "completed",
+    at: now,
+    cursor,
+    nextOccurrence: next?.occurrence ?? null,
+    nextAt: next?.due ?? null,
+    declaredBy: declared?.by ?? null,
+    tzdb: editionFor({ id, job_settings: null, ...definition }, runtime),
+  })
+  if (written.length === 0) return undefined
+  const [found] = await tx.run(findSchedule, { tenant, name })
+  if (!found) throw notFound(name)
+  const row = { ...found, schedule: definition.schedule }
+  await audit(tx, declared ? "schedule.declare" : "schedule.create", { row, by })
+  // The first run has the id of its schedule, so there is only ever one.
+  const first = runOnCreate ? await makeRunNow(tx, row, { run: id, overlap: undefined }) : undefined
+  return { row, effects: first ?? {} }
+}

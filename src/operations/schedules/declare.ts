@@ -1,0 +1,157 @@
+/**
+ * Brings the schedules that the code declares into the database, when a process starts.
+ *
+ * A declaration is a whole: the latest version of an application says which schedules it has, and how. Each schedule is
+ * written by an operation of its own, under the lock of the application. So a schedule that cannot be changed now holds
+ * up no other, and a process that a later version overtakes writes nothing more.
+ */
+import type { Done } from "../../engine/effects.ts"
+import type { DeclareParts } from "../../engine/engine.ts"
+import { change } from "../../engine/schedules/change.ts"
+import { isZoneDataOutdated } from "../../engine/schedules/zone-data.ts"
+import { compareAges } from "../../job/reconcile.ts"
+import type { CarillonEvent } from "../../observe/events.ts"
+import { judgeSchedule, keyOf, removedSchedules, type ScheduleDefinition } from "../../schedule/reconcile.ts"
+import { advanceApplication } from "../../store/applications/advance.ts"
+import { enterApplication } from "../../store/applications/enter.ts"
+import { lockApplication } from "../../store/applications/lock.ts"
+import type { Transaction } from "../../store/database.ts"
+import { declaredSchedules } from "../../store/schedules/declared.ts"
+import type { Statement } from "../../store/statement.ts"
+import { perform } from "../perform.ts"
+import { createUnlessThere } from "./create.ts"
+import { deleteSchedule } from "./delete.ts"
+import { edited } from "./edit.ts"
+import { isRetirable, retireSchedule } from "./retire.ts"
+import { revived } from "./revive.ts"
+import { warningsAbout } from "./warnings.ts"
+import { withEvents } from "./with-events.ts"
+
+export interface DeclaredSchedules {
+  /** The application that declares them; empty where it has no name. */
+  readonly application: string
+  readonly version: string | null
+  /** What becomes of schedules that the code declares no more. */
+  readonly removed: "retire" | "delete"
+  /** All of them. Rejects with every fault of their inputs. */
+  readonly definitions: () => Promise<readonly ScheduleDefinition[]>
+}
+
+type StoredRow = typeof declaredSchedules extends Statement<infer _, infer Row> ? Row : never
+
+/** The actor in the audit. */
+const ACTOR = "deploy"
+
+export async function declareSchedules(
+  { runtime, tell }: DeclareParts,
+  declared: DeclaredSchedules,
+): Promise<void> {
+  const { database } = runtime
+  const { application, version } = declared
+  const by = { actor: ACTOR, reason: version === null ? "declared at start" : `version ${version}` }
+  const definitions = await declared.definitions()
+  let latest = await database.transaction(async (tx) => {
+    await tx.run(enterApplication, { name: application, version })
+    const stored = await latestOf(tx)
+    if (compareAges(version, stored) > 0) await tx.run(advanceApplication, { name: application, version })
+    return stored
+  })
+  const stored = await database.run(declaredSchedules, {
+    application,
+    tenants: definitions.map(({ tenant }) => tenant),
+    names: definitions.map(({ name }) => name),
+  })
+  const pieces = compare()
+  let failure: unknown
+  for (const piece of pieces) {
+    if (isOvertaken()) break
+    await perform(tell, piece()).catch((error: unknown) => {
+      // The process that has the newer rules of time zones declares this schedule, too.
+      if (!isZoneDataOutdated(error)) failure ??= error
+    })
+  }
+  if (isOvertaken() && pieces.length > 0) {
+    tell({
+      events: [{ type: "schedules.outdated", application, declared: version, stored: latest ?? "" }],
+    })
+  } else if (failure !== undefined) throw failure
+
+  async function latestOf(tx: Transaction): Promise<string | null> {
+    const [row] = await tx.run(lockApplication, { name: application })
+    return row?.version ?? null
+  }
+
+  function isOvertaken(): boolean {
+    return compareAges(version, latest) < 0
+  }
+
+  /** Does this declaration count, and will it until the end of the transaction? */
+  async function isCurrent(tx: Transaction): Promise<boolean> {
+    latest = await latestOf(tx)
+    return !isOvertaken()
+  }
+
+  /** What there is to do. Nothing, at every start but the first of another version. */
+  function compare(): (() => Promise<Done<unknown>>)[] {
+    const known = new Map(stored.map((row) => [keyOf(row), row]))
+    const kept = definitions.flatMap((definition) => {
+      const row = known.get(keyOf(definition))
+      const judged = judgeSchedule(definition, row, application)
+      if (judged.verdict === "unchanged") return []
+      if (judged.verdict === "taken" && row) return [async () => taken(row, judged.by)]
+      return [() => (row ? adapt(definition, row.id) : make(definition))]
+    })
+    const gone = removedSchedules(definitions, stored, application)
+    return [
+      ...kept,
+      ...(declared.removed === "delete"
+        ? gone.map((row) => () => remove(row))
+        : gone.filter(isRetirable).map((row) => () => retire(row))),
+    ]
+  }
+
+  /** Where another process was faster, that process has told of it. */
+  function make(definition: ScheduleDefinition): Promise<Done<unknown>> {
+    const onBehalf = { by: application, onlyIf: isCurrent }
+    return createUnlessThere(runtime, { definition, by, declared: onBehalf })
+  }
+
+  async function adapt(definition: ScheduleDefinition, schedule: string): Promise<Done<unknown>> {
+    const { tenant, name } = definition
+    let events: readonly CarillonEvent[] = []
+    const request = { tenant, name, by, action: "schedule.change", onlyIf: isCurrent }
+    const done = await change(runtime, request, (row) => {
+      const judged = judgeSchedule(definition, row, application)
+      if (judged.verdict !== "changed" && judged.verdict !== "revived") return undefined
+      const { verdict, changes } = judged
+      const warnings = changes.length > 0 ? warningsAbout({ ...row, ...definition }) : []
+      events = [{ type: `schedule.${verdict}`, schedule, name, changes }, ...warnings]
+      if (verdict === "changed") return edited(row, definition)
+      return revived(row, changes.length > 0 ? definition : undefined)
+    })
+    return done.answer ? withEvents(done, events) : done
+  }
+
+  async function retire({ id, tenant, name }: StoredRow): Promise<Done<unknown>> {
+    const done = await retireSchedule(runtime, { id, tenant, name, by, onlyIf: isCurrent })
+    return done.answer ? withEvents(done, [removed(id, name, "retired")]) : done
+  }
+
+  async function remove({ id, tenant, name }: StoredRow): Promise<Done<unknown>> {
+    const onBehalf = { id, onlyIf: isCurrent }
+    const request = { tenant, name, by, cancelsQueued: false, declared: onBehalf }
+    const done = await deleteSchedule(runtime, request)
+    return done.answer ? withEvents(done, [removed(id, name, "deleted")]) : done
+  }
+
+  function taken({ id, name }: StoredRow, owner: string | null): Done<unknown> {
+    return {
+      answer: undefined,
+      effects: { events: [{ type: "schedule.taken", schedule: id, name, by: owner }] },
+    }
+  }
+}
+
+function removed(schedule: string, name: string, became: "retired" | "deleted"): CarillonEvent {
+  return { type: "schedule.removed", schedule, name, became }
+}

@@ -1,0 +1,45 @@
+/** Changes parts of a schedule, if it still has the version that the change was made to. */
+import type { Done } from "../../engine/effects.ts"
+import type { StoredSchedule } from "../../engine/schedules/change.ts"
+import { assertCan } from "../../engine/schedules/refusals.ts"
+import { CarillonError } from "../../errors.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
+import { edit, isSame } from "./edit.ts"
+import { find } from "./find.ts"
+import { assertNotDeclared } from "./not-declared.ts"
+import type { WhichSchedule } from "./which.ts"
+
+export interface PatchRequest extends WhichSchedule {
+  readonly version: number
+  readonly appliesToQueued: boolean
+  /** The definition that the stored schedule has with the changes. Throws what is wrong with them. */
+  readonly patched: (row: StoredSchedule) => Promise<ScheduleDefinition>
+}
+
+/** Of two callers who change the same version, the second is refused. */
+export async function patchSchedule(runtime: Runtime, request: PatchRequest): Promise<Done<StoredSchedule>> {
+  const { name, tenant, by, version, appliesToQueued, patched } = request
+  const there = await find(runtime.database, { tenant, name })
+  assertNotDeclared("patch", there)
+  if (there.version !== version) throw changedMeanwhile(there, version)
+  const definition = await patched(there)
+  const check = (row: StoredSchedule) => {
+    if (row.id !== there.id || row.version !== version) throw changedMeanwhile(row, version)
+    if (!isSame(row, definition)) assertCan(row, "edit", "patch")
+  }
+  const action = "schedule.patch"
+  const { effects } = await edit(runtime, {
+    ...{ name, tenant, by, action, definition },
+    ...{ appliesToQueued, check },
+  })
+  return { answer: await find(runtime.database, { tenant, name }), effects }
+}
+
+function changedMeanwhile({ name, version }: StoredSchedule, read: number): CarillonError {
+  return new CarillonError(
+    "SCHEDULE_CHANGED",
+    `Schedule ${JSON.stringify(name)} is at version ${version}, and the change was made to version ${read}. ` +
+      "Read it again, and decide whether you still want the change.",
+  )
+}

@@ -1,0 +1,47 @@
+/** Makes sure that a schedule is as a definition says: creates it, edits it, or leaves it alone. */
+import type { By } from "../../engine/by.ts"
+import type { Done } from "../../engine/effects.ts"
+import type { StoredSchedule } from "../../engine/schedules/change.ts"
+import { assertCan } from "../../engine/schedules/refusals.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
+import { findSchedule } from "../../store/schedules/find.ts"
+import { createUnlessThere } from "./create.ts"
+import { edit, isSame } from "./edit.ts"
+import { find } from "./find.ts"
+import { assertNotDeclared } from "./not-declared.ts"
+
+export interface PutRequest {
+  readonly definition: ScheduleDefinition
+  readonly by: By
+  readonly appliesToQueued: boolean
+}
+
+export interface Put {
+  readonly outcome: "created" | "changed" | "unchanged"
+  readonly row: StoredSchedule
+}
+
+export async function putSchedule(runtime: Runtime, request: PutRequest): Promise<Done<Put>> {
+  const { definition, by, appliesToQueued } = request
+  const { name, tenant } = definition
+  const [there] = await runtime.database.run(findSchedule, { tenant, name })
+  if (there) assertNotDeclared("put", there)
+  // Every start but the first comes to this: one question, and nothing is written.
+  if (there && isSame(there, definition)) return { answer: { outcome: "unchanged", row: there }, effects: {} }
+  if (!there) {
+    const { answer: row, effects } = await createUnlessThere(runtime, { definition, by })
+    if (row) return { answer: { outcome: "created", row }, effects }
+  }
+  const check = (row: StoredSchedule) => {
+    assertNotDeclared("put", row)
+    if (!isSame(row, definition)) assertCan(row, "edit", "put")
+  }
+  const action = "schedule.put"
+  const { answer: isChanged, effects } = await edit(runtime, {
+    ...{ name, tenant, by, action, definition },
+    ...{ appliesToQueued, check },
+  })
+  const row = await find(runtime.database, { tenant, name })
+  return { answer: { outcome: isChanged ? "changed" : "unchanged", row }, effects }
+}

@@ -1,0 +1,23 @@
+/** Resumes a schedule after a pause, or after a fault that set it aside. */
+import type { Done } from "../../engine/effects.ts"
+import { change } from "../../engine/schedules/change.ts"
+import { resumed } from "../../engine/schedules/pausing.ts"
+import { assertCan } from "../../engine/schedules/refusals.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { WhichSchedule } from "./which.ts"
+
+export interface ResumeScheduleRequest extends WhichSchedule {
+  /** Makes up for the occurrences of the pause; `undefined`: they are skipped. */
+  readonly misfire: "latest" | "all" | undefined
+}
+
+/** The answer is whether there was something to resume. */
+export function resumeSchedule(runtime: Runtime, request: ResumeScheduleRequest): Promise<Done<boolean>> {
+  const { name, tenant, by, misfire } = request
+  const asked = misfire && { misfire }
+  return change(runtime, { name, tenant, by, action: "schedule.resume", asked }, (row) => {
+    if (row.state === "active") return undefined
+    assertCan(row, "resume", "resume")
+    return resumed(row, misfire)
+  })
+}

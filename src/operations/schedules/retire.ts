@@ -1,0 +1,44 @@
+/** Retires a schedule that the code declares no more. It makes no runs, and keeps its row, its ledger and its cursor. */
+import type { By } from "../../engine/by.ts"
+import type { Done } from "../../engine/effects.ts"
+import { type Changed, change, type OnlyIf, type StoredSchedule } from "../../engine/schedules/change.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import type { WhichSchedule } from "./which.ts"
+
+export interface RetireRequest extends WhichSchedule {
+  /** The schedule that was read. Another one may have its name by now. */
+  readonly id: string
+  /** Does the code that declares it no more still count? */
+  readonly onlyIf: OnlyIf
+}
+
+/** Why a schedule is retired, and its state before. A pause is kept, for the time when it is declared again. */
+export interface Retirement extends By {
+  readonly was: string
+  readonly pause?: { readonly resumeAt: number | null; readonly cause: unknown }
+}
+
+/** The answer is whether this made a difference. */
+export function retireSchedule(runtime: Runtime, request: RetireRequest): Promise<Done<boolean>> {
+  const { id, name, tenant, by, onlyIf } = request
+  return change(runtime, { name, tenant, by, action: "schedule.retire", onlyIf }, (row) =>
+    row.id === id && isRetirable(row) ? retired(row, by) : undefined,
+  )
+}
+
+/** `retired` and `cancelled` are final here: a declaration sets the first, an operator the second. */
+export function isRetirable({ state }: Pick<StoredSchedule, "state">): boolean {
+  return state !== "retired" && state !== "cancelled"
+}
+
+function retired(row: StoredSchedule, by: By): Changed {
+  const { state, resume_at: resumeAt, cause: before } = row
+  const retirement: Retirement = {
+    ...by,
+    was: state,
+    ...(state === "paused" && { pause: { resumeAt, cause: before === null ? null : JSON.parse(before) } }),
+  }
+  const cause = JSON.stringify(retirement)
+  const gone = { ...row, state: "retired", paused_at: null, resume_at: null, cause }
+  return { row: gone, cursor: row.cursor, next: undefined }
+}

@@ -1,0 +1,54 @@
+/** Makes a run of a schedule by hand. The run stands for no occurrence. */
+import type { Done, Effects } from "../../engine/effects.ts"
+import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
+import { overlapKeyOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
+import { displace } from "../../engine/schedules/displace.ts"
+import { notFound } from "../../engine/schedules/refusals.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { withPartitions } from "../../store/attempts/with-partitions.ts"
+import type { Transaction } from "../../store/database.ts"
+import { runScheduleNow } from "../../store/schedules/run-now.ts"
+import type { WhichSchedule } from "./which.ts"
+
+export interface RunNowRequest extends WhichSchedule {
+  /** `undefined`: as the schedule says. */
+  readonly overlap: "allow" | undefined
+}
+
+/** The answer is the id of the run; `undefined` where another run is in its way. */
+export async function runScheduleByHand(
+  { database, newId }: Runtime,
+  { name, tenant, by, overlap }: RunNowRequest,
+): Promise<Done<string | undefined>> {
+  const run = newId()
+  const effects = await withPartitions(database, () =>
+    database.transaction(async (tx) => {
+      const row = await lockedSchedule(tx, tenant, name)
+      if (!row) throw notFound(name)
+      const made = await makeRunNow(tx, row, { run, overlap })
+      if (made) await audit(tx, "schedule.runNow", { row, by })
+      return made
+    }),
+  )
+  return { answer: effects && run, effects: effects ?? {} }
+}
+
+/** Makes the run in a transaction that has locked the schedule. `undefined`: another run is in its way. */
+export async function makeRunNow(
+  tx: Transaction,
+  row: StoredSchedule,
+  { run, overlap }: { readonly run: string; readonly overlap: "allow" | undefined },
+): Promise<Effects | undefined> {
+  const own = scheduledOf(row)
+  const scheduled = overlap === undefined ? own : { ...own, policy: { ...own.policy, overlap } }
+  const inTheWay = scheduled.replacesRetry ? row.live - row.retrying : row.live
+  if (scheduled.policy.overlap === "skip" && inTheWay > 0) return undefined
+  const overlapKey = overlapKeyOf(scheduled, row.tenant)
+  const { startWithinMs: _, ...settings } = runSettingsOf(row)
+  const [made] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
+  const displaced = await displace(tx, [{ row, scheduled, run, occurrence: undefined }])
+  const keys = [overlapKey, settings.jobLimit].filter((key) => key !== null)
+  if (keys.length > 0 || !made) return { displaced, admit: keys }
+  const { pool, solo, priority, rank } = made
+  return { displaced, ready: [{ pool, solo, priority, rank }] }
+}
