@@ -239,17 +239,50 @@ describe("a cancel", () => {
   })
 
   it.each([
-    [undefined, ["(options)"]],
-    [{}, ["actor", "reason"]],
+    [null, ["(options)"]],
     [{ actor: "ada", reason: " " }, ["reason"]],
     [{ actor: "a\0b", reason: "x".repeat(1_001) }, ["actor", "reason"]],
     [{ actor: "ada", reason: "so", why: "so" }, ["why"]],
-  ])("asks who and why: %j is refused, and the run goes on", async (wrong, paths) => {
+  ])("by %j is refused, and the run goes on", async (wrong, paths) => {
     const run = await app.enqueue(plain, undefined, { delay: "1h" })
     const error = await app.cancel(run.id, wrong as typeof by).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: "OPTIONS_INVALID" })
     if (wrong) expect((error as { faults: { path: string }[] }).faults.map(({ path }) => path)).toEqual(paths)
     expect(await app.run(run.id)).toMatchObject({ state: "waiting" })
+  })
+
+  it("without a reason says only who cancelled the run, to its waiter, its handler and its history", async () => {
+    const gate = createGate()
+    const told: unknown[] = []
+    const long = defineJob({
+      name: "long",
+      run: async (_, { signal }) => {
+        signal.addEventListener("abort", () => told.push((signal.reason as AttemptAborted).message))
+        await gate.opened
+      },
+    })
+    await using alone = await kit.app({ jobs: [plain, long], actor: "the night shift" })
+    const [waiting, running] = [
+      await alone.enqueue(plain, undefined, { delay: "1h" }),
+      await alone.enqueue(long),
+    ]
+    await alone.tick()
+    const message = (id: string) => `Run ${id} was cancelled by the night shift`
+    const results = Promise.all([
+      expect(waiting.result()).rejects.toMatchObject({ message: message(waiting.id) }),
+      expect(running.result()).rejects.toMatchObject({ message: message(running.id) }),
+    ])
+    expect(await alone.cancel(waiting.id)).toEqual({ changed: true, state: "cancelled" })
+    expect(await alone.cancel(running.id, {})).toEqual({ changed: true, state: "cancelling" })
+    gate.open()
+    await alone.drain()
+    await results
+    expect(told).toEqual(["Cancelled by the night shift"])
+    expect(await alone.attempts(waiting.id)).toMatchObject([
+      { error: { message: "Cancelled by the night shift" } },
+    ])
+    const audited = { actor: "the night shift", action: "run.cancel", reason: "" }
+    for (const { id } of [waiting, running]) expect(await audit(alone, id)).toMatchObject([audited])
   })
 
   it("makes room for the next in line", async () => {

@@ -8,6 +8,7 @@ import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import { type DeclaredSchedules, declareSchedules } from "../../src/operations/schedules/declare.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { takeClock } from "../../src/testing/clock.ts"
+import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
 import { rowsOf } from "../support/sql.ts"
 import { outOfReach, watchDatabase } from "../support/watched-database.ts"
@@ -151,6 +152,25 @@ describeEngines("processes that declare schedules", (engine) => {
     expect(database.ran.length).toBe(asked)
     expect(types()).toEqual(["schedule.declared a"])
   })
+
+  it.each([
+    [{ overlap: "allow" }, false],
+    [{ overlap: "allow", runOnCreate: true }, true],
+    [{ overlap: "queue", runOnCreate: true }, true],
+  ] as const)(
+    "call the worker for the first run of a schedule, without a poll: %j",
+    async (more, isCalled) => {
+      const runtime = await engine.migrated()
+      const { definitions } = readSchedules([schedule("a", more)])
+      const declared: DeclaredSchedules = { application: "", version: null, removed: "retire", definitions }
+      const stage = await openEngineStage(runtime, {
+        jobs: [work],
+        declareSchedules: (parts) => declareSchedules(parts, declared),
+      })
+      await stage.engine.admissions.close()
+      expect(await stage.isRung()).toBe(isCalled)
+    },
+  )
 
   it("read once and write nothing when everything is as it was", async () => {
     const runtime = await engine.migrated()

@@ -1,4 +1,5 @@
 /** What becomes of the schedules that code declares, from one deploy to the next. */
+import { hostname, userInfo } from "node:os"
 import { expect, it } from "vitest"
 import { type CarillonOptions, defineJob, defineSchedule, type ScheduleOptions } from "../../src/index.ts"
 import { takeClock } from "../../src/testing/clock.ts"
@@ -81,7 +82,7 @@ describeEngines(
       await app.clock.advance("10m")
       expect(ran.sort()).toEqual(["09:10", "x 09:10"])
       expect(await audited()).toEqual([
-        "schedule.create by program: not given",
+        `schedule.create by ${userInfo().username}@${hostname()}:${process.pid}: `,
         "schedule.declare by deploy: version 1.0",
         "schedule.declare by deploy: version 1.0",
       ])
@@ -187,6 +188,21 @@ describeEngines(
       expect(told(app)).toEqual(["schedule.removed a", "schedule.removed b"])
       expect((await audited()).filter((line) => line.startsWith("schedule.delete"))).toHaveLength(2)
     })
+
+    it.each(["allow", "queue"] as const)(
+      "release the runs that a pause held when a deploy deletes them: overlap %s",
+      async (overlap) => {
+        const { deploy, schedule, ran } = await stage()
+        const first = await deploy([schedule("nightly", { overlap })])
+        await first.schedules.runNow("nightly", by)
+        await first.schedules.pause("nightly", { ...by, hold: true })
+        await first.drain()
+        expect(ran).toEqual([])
+        const second = await deploy([], { removedSchedules: "delete" })
+        await second.drain()
+        expect(ran).toEqual(["by hand"])
+      },
+    )
 
     it("are not touched by a process that does not speak of schedules", async () => {
       const { deploy, schedule } = await stage()

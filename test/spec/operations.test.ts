@@ -149,7 +149,7 @@ describe("a dead run", () => {
       for (const id of [alive.id, NOBODY]) {
         await expect(app[action](id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: id })
       }
-      await expect(app[action](alive.id, { actor: "ada" } as typeof by)).rejects.toMatchObject({
+      await expect(app[action](alive.id, { actor: "ada", reason: "" })).rejects.toMatchObject({
         faults: [{ path: "reason" }],
       })
       expect(await app.run(alive.id)).toMatchObject({ state: "waiting" })

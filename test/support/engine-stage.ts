@@ -1,7 +1,7 @@
 /** The engine of one process in the hands of a test: its loops tick when they are told to, its clock only moves by hand. */
 
 import { type EnqueueOptions, resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
-import { createEngine, type Engine } from "../../src/engine/engine.ts"
+import { createEngine, type Engine, type EngineConfig } from "../../src/engine/engine.ts"
 import type { PoolLoop } from "../../src/engine/queue/pool-loop.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
@@ -39,13 +39,14 @@ export interface StageOptions {
   readonly jobs: readonly AnyJob[]
   readonly pools?: Readonly<Record<string, number>>
   readonly wakeups?: boolean
+  readonly declareSchedules?: EngineConfig["declareSchedules"]
 }
 
 const HOUR_MS = 3_600_000
 
 /** On a schema that is migrated. */
 export async function openEngineStage(on: Runtime, options: StageOptions): Promise<EngineStage> {
-  const { jobs, pools = { default: 10 }, wakeups = true } = options
+  const { jobs, pools = { default: 10 }, wakeups = true, declareSchedules } = options
   const database = watchDatabase(on.database)
   let nowMs = on.monotonicMs()
   const runtime: Runtime = { ...on, database, monotonicMs: () => nowMs }
@@ -64,6 +65,7 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
     overrunGraceMs: HOUR_MS,
     wakeups,
     version: undefined,
+    declareSchedules,
   })
   await engine.open()
   const { signal } = new AbortController()
