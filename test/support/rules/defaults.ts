@@ -5,7 +5,7 @@ import { parseDuration } from "../../../src/time/duration.ts"
 export type DefaultValue = string | number | null
 
 /** Defaults of the option alone: nothing in src/defaults.ts stands behind them. */
-const OWN_DEFAULTS = ["logger", "wakeups", "testing.database", "connections.max"]
+const OWN_DEFAULTS = ["logger", "wakeups", "testing.database", "connections.max", "actor"]
 const OWN_DEFAULTS_OF =
   /^(schedule\.(overlapKey|onExcluded)|schedule\.(misfire|dst|interval|every)\.\w+|backfill\.\w+)$/
 
