@@ -17,6 +17,7 @@ import {
 import { longFiles, meaninglessNames, misnamedFiles, unexplainedFiles } from "./support/rules/shape.ts"
 import { misnamedStatements, repeatedStatements, straySql } from "./support/rules/sql.ts"
 import { leftOutTests, repeatedTestNames } from "./support/rules/suites.ts"
+import { toldByHand } from "./support/rules/telling.ts"
 import { ROOT, readSources } from "./support/sources.ts"
 
 const src = readSources("src", ".ts")
@@ -47,6 +48,12 @@ describe("the rings", () => {
   })
   it("hold no cycle, not even of types", () => {
     expect(importCycles(src)).toEqual([])
+  })
+})
+
+describe("an operation", () => {
+  it("returns what follows from it, and tells nothing itself", () => {
+    expect(toldByHand(src)).toEqual([])
   })
 })
 

@@ -18,6 +18,7 @@ import {
 import { longFiles, meaninglessNames, misnamedFiles, unexplainedFiles } from "./support/rules/shape.ts"
 import { misnamedStatements, repeatedStatements, straySql } from "./support/rules/sql.ts"
 import { leftOutTests, repeatedTestNames } from "./support/rules/suites.ts"
+import { toldByHand } from "./support/rules/telling.ts"
 import type { Source } from "./support/sources.ts"
 
 type Rule = (sources: readonly Source[]) => string[]
@@ -111,6 +112,21 @@ describe("the rings turn red", () => {
     })
     const rules = [outwardImports, sidewaysImports, shortcuts, dashboardImports, impureImports]
     expect([...rules, strayPackages, homeless, importCycles].flatMap((rule) => rule(fine))).toEqual([])
+  })
+})
+
+describe("operations turn red", () => {
+  it.each([
+    ["one wakes a pool", "src/operations/runs/a.ts", "engine.wakeups.ready(lane)"],
+    ["one emits an event", "src/operations/runs/a.ts", "events.emit(event)"],
+    ["a call admits under limits", "src/api/a.ts", "engine.admissions\n  .admit(keys)"],
+  ])("when %s", (_, path, text) => {
+    expect(toldByHand(plant({ [path]: text }))).toHaveLength(1)
+  })
+
+  it("but not for loops, nor for an application that tells of its life", () => {
+    const fine = { "src/engine/a.ts": "wakeups.ready(lane)", "src/api/a.ts": "events.emit(event)" }
+    expect(toldByHand(plant(fine))).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 /** What users hold: enqueue, wait, steer, start, stop. Creating one does no I/O. */
 import { DEFAULTS } from "../defaults.ts"
-import { type NewRun, newRun } from "../engine/enqueue/new-run.ts"
+import { newRun } from "../engine/enqueue/new-run.ts"
 import { InputError, PayloadError } from "../errors.ts"
 import type { Job } from "../job/define.ts"
 import { encodePayload } from "../job/payload.ts"
@@ -175,20 +175,8 @@ export function createFacade(host: Host, application: Application): Carillon {
       const runs = items.map(({ run }, index) => newRun(run, host.newId(), inputs[index] ?? ""))
       const operation = tx ? enqueueIn(opened, { tx, job, runs }) : enqueueRuns(opened, { job, runs })
       const answers = await perform(opened.engine.tell, operation)
-      if (application.events.hearsRoutine()) tellEnqueued(job, runs, answers)
       return answers.map((answer) => createRunHandle<Output>(opened.engine.results, answer))
     })
-  }
-
-  function tellEnqueued(
-    job: Job<never, unknown>,
-    runs: readonly NewRun[],
-    answers: readonly { readonly id: string; readonly created: boolean }[],
-  ): void {
-    for (const [index, { id, created }] of answers.entries()) {
-      const pool = runs[index]?.pool ?? job.pool
-      if (created) application.events.emit({ type: "run.enqueued", run: id, job: job.name, pool })
-    }
   }
 
   async function enqueue<Input, Output>(

@@ -16,7 +16,7 @@ export interface Settled {
   readonly decided: readonly Decided<StoredSchedule>[]
 }
 
-/** Decides what is due by now under the definition that the schedule has. All of it: what comes after has another. */
+/** Decides everything that is due by now, under the definition that the schedule has. */
 export function settleDue(
   row: StoredSchedule,
   scheduled: Scheduled = undecidedOf(row),
@@ -42,7 +42,7 @@ export function settleDue(
   )
 }
 
-/** What was planned before the pause obeys the policy once it is due; what came during it is skipped. */
+/** Occurrences that were due before the pause obey the policy. Occurrences of the pause are skipped. */
 export function settlePaused(
   row: StoredSchedule,
   pausedAt: InstantMs,
@@ -51,7 +51,7 @@ export function settlePaused(
 ): Settled {
   const { recurrence } = scheduled
   const before = settleDue(row, scheduled, pausedAt)
-  // What was to be made up for has used up its runs: nothing came after that.
+  // The runs before the pause used up `maxRuns`: no occurrence comes after them.
   if (before.decided.some(({ decision }) => decision.state !== "active")) return before
   const now = Math.floor(row.now_ms)
   const first = recurrence.next(Math.max(before.cursor, pausedAt - 1))
@@ -64,13 +64,13 @@ export function settlePaused(
 }
 
 /**
- * Where other times begin: now, or where the schedule has come, if the clock was set back since. It has come no further by
- * leaving something out ahead of its time: what lies before that by other times is undecided.
+ * Where other times begin: now, or at the cursor if the clock was set back since. An occurrence that was skipped ahead of
+ * its time does not count as reached: other times before it are undecided.
  */
 export function beginOf(row: StoredSchedule, settled: InstantMs): InstantMs {
   const now = Math.floor(row.now_ms)
   const leftOut = leftOutOf(row)
-  // One that was set aside cannot be asked for its times.
+  // A schedule with a fault cannot be asked for its times.
   const previous = (at: InstantMs) =>
     row.state === "error" ? undefined : scheduledOf(row).recurrence.previous(at)
   let at = settled
@@ -78,7 +78,7 @@ export function beginOf(row: StoredSchedule, settled: InstantMs): InstantMs {
   return Math.max(at, now)
 }
 
-/** A decision to pass over something; what comes after it is written by whoever makes it. */
+/** A decision to pass over a stretch. The caller writes what comes after it. */
 export function passing(stretch: Stretch): Decision {
   return {
     fires: [],

@@ -3,11 +3,11 @@ import type { Done } from "../../engine/effects.ts"
 import type { Engine } from "../../engine/engine.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { borrow } from "../../store/borrowed.ts"
-import type { EnqueueAnswers, EnqueueRequest } from "./enqueue.ts"
+import { checkPools, type EnqueueAnswers, type EnqueueRequest, eventsOf } from "./enqueued.ts"
 
 export interface EnqueueInParts {
   readonly runtime: Runtime
-  readonly engine: Pick<Engine, "enqueuer" | "visibility" | "poolCheck">
+  readonly engine: Pick<Engine, "enqueuer" | "visibility" | "poolCheck" | "events">
 }
 
 export interface EnqueueInRequest extends EnqueueRequest {
@@ -15,14 +15,15 @@ export interface EnqueueInRequest extends EnqueueRequest {
   readonly tx: object
 }
 
-/** It has no effects yet: `visibility` watches for the commit of the caller. */
+/** It wakes no loop: `visibility` watches for the commit of the caller. */
 export async function enqueueIn(
   { runtime, engine }: EnqueueInParts,
-  { tx, job, runs }: EnqueueInRequest,
+  request: EnqueueInRequest,
 ): Promise<Done<EnqueueAnswers>> {
-  const runner = await borrow(tx, runtime.database.schema)
+  const { job, runs } = request
+  const runner = await borrow(request.tx, runtime.database.schema)
   const written = await engine.enqueuer.writeIn(runner, job, runs)
   engine.visibility.watch(written.answers.filter(({ created }) => created).map(({ id }) => id))
-  for (const { pool } of runs) engine.poolCheck.entered(pool ?? job.pool, job.name)
-  return { answer: written.answers, effects: {} }
+  checkPools(engine, request)
+  return { answer: written.answers, effects: { events: eventsOf(engine, request, written.answers) } }
 }

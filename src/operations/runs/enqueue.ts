@@ -6,19 +6,13 @@ import { type ClaimedRun, claimNameOf, type Fence, handedOffRun } from "../../en
 import type { Reservation } from "../../engine/queue/pool-loop.ts"
 import type { AnyJob } from "../../job/define.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
+import { checkPools, type EnqueueAnswers, type EnqueueRequest, eventsOf } from "./enqueued.ts"
 
 /** What an enqueue needs of the process beside its database. */
 export interface EnqueueParts {
   readonly runtime: Runtime
-  readonly engine: Pick<Engine, "enqueuer" | "poolLoops" | "poolCheck">
+  readonly engine: Pick<Engine, "enqueuer" | "poolLoops" | "poolCheck" | "events">
 }
-
-export interface EnqueueRequest {
-  readonly job: AnyJob
-  readonly runs: readonly NewRun[]
-}
-
-export type EnqueueAnswers = Written["answers"]
 
 /** How many runs may be handed off at once: as many as one claim would take. */
 const MOST_HANDED_OFF = 1_000
@@ -26,8 +20,9 @@ const MOST_HANDED_OFF = 1_000
 /** Writes all of the runs or none, in a transaction of its own. */
 export async function enqueue(
   { runtime, engine }: EnqueueParts,
-  { job, runs }: EnqueueRequest,
+  request: EnqueueRequest,
 ): Promise<Done<EnqueueAnswers>> {
+  const { job, runs } = request
   const slots = reserveSlots(engine, job, runs)
   const written = await engine.enqueuer.write(job, runs, slots).catch((error) => {
     slots?.cancel()
@@ -41,8 +36,9 @@ export async function enqueue(
   } else {
     slots?.cancel()
   }
-  for (const { pool } of runs) engine.poolCheck.entered(pool ?? job.pool, job.name)
-  return { answer: written.answers, effects: effectsOf(job, runs, written) }
+  checkPools(engine, request)
+  const events = eventsOf(engine, request, written.answers)
+  return { answer: written.answers, effects: { ...effectsOf(job, runs, written), events } }
 }
 
 /** In the order in which a claim would have brought them. */

@@ -39,7 +39,7 @@ export function isSame(row: StoredSchedule, { job, spec, input, settings }: Sche
   return row.job === job && row.spec === spec && row.input === input && row.settings === settings
 }
 
-/** A schedule with another definition. Other times count from now on; what else is new counts for all that is undecided. */
+/** A schedule with another definition. New times count from now on, new settings for every undecided occurrence. */
 export function edited(row: StoredSchedule, definition: ScheduleDefinition): Changed {
   const { state: before, cursor: at, next_occurrence: occurrence, next_at: due } = row
   const changed = { ...row, ...definition }
@@ -52,7 +52,7 @@ export function edited(row: StoredSchedule, definition: ScheduleDefinition): Cha
   const next = before === "paused" ? undefined : nextOf(changed, cursor)
   const state = before === "paused" ? "paused" : next ? "active" : "completed"
   const cause = before === "paused" ? row.cause : null
-  // A pause begins no later than where it goes on from: all that comes until its end is skipped.
+  // A pause begins no later than its cursor, so that every occurrence until its end is skipped.
   const paused_at = row.paused_at === null ? null : Math.min(row.paused_at, cursor)
   return {
     row: { ...changed, state, cause, paused_at },
