@@ -1,8 +1,7 @@
 /**
- * Every default, once. docs/reference/defaults.md is generated from this file.
+ * Every default value, in one place. docs/reference/defaults.md is generated from this file.
  *
- * Units stand last in the names. Where an option can be given, the option's own documentation says when
- * to change it.
+ * Names end in their unit. The documentation of an option says when to change it.
  */
 
 const MINUTE_MS = 60_000
@@ -79,70 +78,72 @@ export const DEFAULTS = {
 
 export type DefaultName = keyof typeof DEFAULTS
 
-/** What each default governs, in the words of the reference. */
+/** What each default sets. The generated reference uses these texts. */
 export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
-  leaseMs: "How long a worker may be silent before its runs are given to others.",
+  leaseMs: "The lease of a worker. A worker that does not renew it in time loses its runs to other workers.",
   renewEveryMs: "How often a worker renews its lease.",
   maxBlockLeases:
-    "A worker whose event loop gives no sign for this many leases, or for the longest running timeout plus grace if that is more, stops renewing.",
-  attempts: "How often a run is tried before it becomes a dead letter.",
+    "A worker stops renewing its lease when its event loop is blocked for this many leases, " +
+    "or for the longest timeout among its running attempts plus grace, whichever is longer.",
+  attempts: "The number of attempts before a run becomes a dead letter.",
   backoffBaseMs:
-    "The longest wait before the second attempt; each wait is drawn evenly between nothing and its longest.",
-  backoffFactor: "By how much that wait grows with each attempt.",
-  backoffCapMs: "The longest wait before any attempt.",
-  timeoutMs: "How long an attempt may take.",
+    "The upper bound of the wait before the second attempt. Each wait is random, between zero and its upper bound.",
+  backoffFactor: "The factor by which the upper bound grows with each attempt.",
+  backoffCapMs: "The upper bound of every wait.",
+  timeoutMs: "The time limit of one attempt.",
   timeoutWarningFactor:
-    "A job without a timeout is warned about when it takes this many times its usual duration.",
-  graceMs: "How long `stop()` lets handlers finish before it aborts them and gives their runs back.",
-  onLost: "What becomes of a run whose worker was lost while it was running.",
-  settle: "When the end of an attempt is written down: together with others, within milliseconds.",
-  history: "The class of history of a job that names none.",
+    "Carillon warns about a job without a timeout when an attempt takes this many times its usual duration.",
+  graceMs: "How long `stop()` waits for handlers. Then it aborts them and returns their runs to the queue.",
+  onLost: "What happens to a running run when its worker is lost.",
+  settle: "When a worker writes the end of an attempt: in a batch with others, within milliseconds.",
+  history: "The history class of a job that sets none.",
   keyLeastMs:
-    "How long the key of a run is remembered at the least; it is for as long as history knows the run, if that is longer.",
-  concurrency: "How many runs of a job are executed at once, in all processes together.",
+    "The least time for which the key of a run stays taken. It stays taken longer if history keeps the run longer.",
+  concurrency: "How many runs of a job execute at once, in all processes together.",
   overrun:
-    "What becomes of the place under limits of a run whose end is decided while its handler goes on: held until that returns.",
+    "What happens to a run's place under its limits when its handler goes on after the attempt has ended: " +
+    "the run holds the place until the handler returns.",
   overrunGraceMs:
-    "How long a handler may go on after the end of its attempt is decided, before its slot counts as lost and its run goes on without it.",
-  onStuck: "What a process does when all slots of a pool are lost to handlers that do not return.",
-  pollMs: "How often a worker looks for runs when nothing wakes it.",
-  idlePollMs: "The slowest that this becomes while nothing is found.",
-  tickMs: "The longest that the scheduler sleeps between looks at what is due.",
+    "How long a handler may go on after its attempt has ended. " +
+    "Then its slot counts as lost and the run continues without it.",
+  onStuck: "What a process does when every slot of a pool is lost to a handler that does not return.",
+  pollMs: "How often a worker looks for runs when no notification arrives.",
+  idlePollMs: "The slowest poll of a worker that finds nothing.",
+  tickMs: "The longest sleep of the scheduler between two checks for due occurrences.",
   slots: "How many runs of one pool a process executes at once.",
-  pool: "The pool of a job that names none.",
-  priority: "The priority of a run that names none; higher goes first.",
+  pool: "The pool of a job that sets none.",
+  priority: "The priority of a run that sets none. Higher priorities go first.",
   inputBytes: "The largest input, as JSON.",
   resultBytes: "The largest result, as JSON.",
-  logBytes: "How much of an attempt's log is kept.",
-  historyShortMs: "How long finished attempts are kept whose history is of the class `short`.",
-  historyMs: "How long finished attempts are kept.",
-  historyLongMs: "How long finished attempts are kept whose history is of the class `long`.",
-  firesMs: "How long the ledger of occurrences is kept: what became of each.",
-  deadLettersMs: "How long dead letters are kept: until someone replays or discards them.",
-  auditMs: "How long the audit record is kept.",
-  statsMs: "How long per-minute statistics are kept.",
-  misfire: "What a schedule does about occurrences that came due while no scheduler was running.",
-  overlap: "What a schedule does about an occurrence that comes due while an earlier run is not finished.",
-  overlapWithMisfireAll: "The same, for a schedule whose misfire policy is `all`.",
-  maxQueued: "With so many unfinished runs of a schedule, its next occurrences wait.",
-  replaceGraceMs: "How long a run has to end that a newer occurrence of its schedule replaces.",
-  timeZone: "The zone of a schedule that names none.",
+  logBytes: "How much of an attempt's log Carillon keeps.",
+  historyShortMs: "How long finished attempts of history class `short` stay.",
+  historyMs: "How long finished attempts of history class `standard` stay.",
+  historyLongMs: "How long finished attempts of history class `long` stay.",
+  firesMs: "How long the ledger of occurrences stays.",
+  deadLettersMs: "How long dead letters stay: until an operator replays or discards them.",
+  auditMs: "How long the audit record stays.",
+  statsMs: "How long per-minute statistics stay.",
+  misfire: "What a schedule does with occurrences that came due while no scheduler was running.",
+  overlap: "What a schedule does with an occurrence that comes due while an earlier run is unfinished.",
+  overlapWithMisfireAll: "The same, for a schedule with misfire policy `all`.",
+  maxQueued: "A schedule with this many unfinished runs makes no new ones until some of them end.",
+  replaceGraceMs: "How long a run has to end when a newer occurrence replaces it.",
+  timeZone: "The time zone of a schedule that sets none.",
   dialect: "The grammar of cron expressions.",
-  removedSchedules: "What becomes of a declared schedule that is declared no more.",
-  growthAtLeast: "How many new dead letters are told of (`dead-letters.growing`).",
-  growthWithinMs: "Within which time so many runs have to die for that.",
-  settleRuns: "How many results are written at once at the most.",
+  removedSchedules: "What happens to a stored schedule that the code no longer declares.",
+  growthAtLeast: "How many new dead letters raise the event `dead-letters.growing`.",
+  growthWithinMs: "The period in which that many runs must die to raise it.",
+  settleRuns: "The most results that one statement writes.",
   settleDelayMs: "How long a result waits for others while the process is busy.",
-  prefetchAgeMs: "How long a run may wait inside a worker for a free slot before it goes back.",
-  schema: "The PostgreSQL schema that holds Carillon's tables.",
-  dataDir: "The folder of the embedded server or of PGlite, relative to the working directory.",
-  deadlineMs: "How long one call to the database may take, waiting for a connection included.",
-  workConnections: "How many connections a process holds at the most for claims, enqueues and reads.",
+  prefetchAgeMs: "How long a claimed run may wait for a free slot before the worker returns it.",
+  schema: "The PostgreSQL schema with Carillon's tables.",
+  dataDir: "The data folder of the embedded server or of PGlite, relative to the working directory.",
+  deadlineMs: "The time limit of one database call, including the wait for a connection.",
+  workConnections: "The most connections a process opens for claims, enqueues and reads.",
   vitalConnections:
-    "How many more it keeps for renewing its lease and settling, so that nothing else can starve them.",
-  handlerConnections:
-    "How many transactions of handlers (`ctx.transaction`) a process holds open at the most.",
+    "The connections reserved for lease renewals and settles, so that other work cannot starve them.",
+  handlerConnections: "The most handler transactions (`ctx.transaction`) that a process holds open.",
 }
 
-/** Decided, and without effect until the part of Carillon that they govern is there. */
+/** Defaults without effect yet: the feature that they configure does not exist. */
 export const RESERVED_DEFAULTS: readonly DefaultName[] = ["statsMs"]

@@ -1,15 +1,14 @@
 /**
- * Every error that Carillon throws on purpose: one table of codes, one class per kind of trouble.
+ * The error classes of Carillon. `error-table.ts` lists the codes.
  *
- * A code is stable and is what programs compare; a message says what happened, to which object, and
- * what to do about it. The table is error-table.ts.
+ * A code is stable, so programs compare codes. A message says what happened, to which object, and what to do.
  */
 import type { ErrorCode } from "./error-table.ts"
 import { ERROR_TABLE } from "./error-table.ts"
 
 export { ERROR_TABLE, type ErrorCode, type ErrorFacts } from "./error-table.ts"
 
-/** The base of every error that Carillon throws on purpose. */
+/** The base class of every error that Carillon throws on purpose. */
 export class CarillonError extends Error {
   override readonly name: string = "CarillonError"
   readonly code: ErrorCode
@@ -19,20 +18,20 @@ export class CarillonError extends Error {
     this.code = code
   }
 
-  /** Whether the same call may succeed when it is made again. */
+  /** Whether a repeat of the same call may succeed. */
   get retryable(): boolean {
     return ERROR_TABLE[this.code].retryable
   }
 }
 
-/** One thing that is wrong with options or data, and where. */
+/** One fault in options or data, with its place. */
 export interface Fault {
-  /** As in `retry.attempts` or `jobs[2].name`. */
+  /** The place, as in `retry.attempts` or `jobs[2].name`. */
   readonly path: string
   readonly message: string
 }
 
-/** Options are wrong; all of them at once. */
+/** Options are invalid. `faults` lists every fault. */
 export class OptionsError extends CarillonError {
   override readonly name = "OptionsError"
   readonly faults: readonly Fault[]
@@ -44,7 +43,7 @@ export class OptionsError extends CarillonError {
   }
 }
 
-/** An input does not satisfy the schema of its job. */
+/** The schema of a job rejected an input. */
 export class InputError extends CarillonError {
   override readonly name = "InputError"
   readonly job: string
@@ -58,7 +57,7 @@ export class InputError extends CarillonError {
   }
 }
 
-/** A value cannot be kept as JSON, or is too large. */
+/** A value cannot be stored as JSON, or is too large. */
 export class PayloadError extends CarillonError {
   override readonly name = "PayloadError"
   readonly path: string
@@ -74,7 +73,7 @@ export class PayloadError extends CarillonError {
   }
 }
 
-/** Something about one run. */
+/** A run does not exist, or ended without a result. */
 export class RunError extends CarillonError {
   override readonly name = "RunError"
   readonly runId: string
@@ -90,7 +89,7 @@ export class RunError extends CarillonError {
   }
 }
 
-/** Why a running handler was told to end: the reason of its `ctx.signal`. */
+/** The abort reason of a handler's `ctx.signal`. */
 export class AttemptAborted extends CarillonError {
   override readonly name = "AttemptAborted"
   readonly runId: string
@@ -105,12 +104,12 @@ export class AttemptAborted extends CarillonError {
   }
 }
 
-/** The database could not be reached, did not answer, or refused. */
+/** The database was unreachable, did not answer in time, or returned an error. */
 export class DatabaseError extends CarillonError {
   override readonly name = "DatabaseError"
-  /** The statement that failed, as in `runs/claim`. */
+  /** The name of the failed statement, as in `runs/claim`. */
   readonly statement: string | undefined
-  /** PostgreSQL's five characters, where the server answered. */
+  /** The SQLSTATE, if the server answered. */
   readonly sqlState: string | undefined
 
   constructor(
@@ -124,10 +123,10 @@ export class DatabaseError extends CarillonError {
   }
 }
 
-/** A cron expression cannot be read. */
+/** A cron expression is invalid. */
 export class CronError extends CarillonError {
   override readonly name = "CronError"
-  /** The character at which the trouble begins, counted from 0. */
+  /** The position of the first wrong character, counted from 0. */
   readonly position: number
   /** What to write instead. */
   readonly hint: string
@@ -146,7 +145,7 @@ export class CronError extends CarillonError {
 
 const SHOWN_LENGTH = 80
 
-/** Whoever sends a thousand digits need not get them back. */
+/** Keeps error messages short when the input is long. */
 function clip(text: string): string {
   return text.length > SHOWN_LENGTH ? `${text.slice(0, SHOWN_LENGTH)}…` : text
 }

@@ -1,4 +1,4 @@
-/** The public names of Carillon. Nothing that is not exported here may be relied upon. */
+/** The public API of Carillon. Everything that is not exported here may change without notice. */
 
 export type { ByWhom } from "./api/actor.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"

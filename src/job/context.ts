@@ -1,58 +1,59 @@
-/** What a handler is told about the attempt it executes, and what it can do in it. */
+/** The second argument of a handler: facts about its attempt, and calls that belong to it. */
 import type { Verdict } from "./verdict.ts"
 
-/** Its members are made when they are asked for: take them off it (`const { signal, log } = ctx`), do not copy it. */
+/** Members are created on first access. Destructure them (`const { signal, log } = ctx`); do not copy the object. */
 export interface JobContext {
-  /** The run that this is an attempt at. */
+  /** The id of the run. */
   readonly runId: string
-  /** Names this attempt; known before the handler starts, and part of its record in history. */
+  /** The id of this attempt. History stores it with the attempt. */
   readonly attemptId: string
-  /** The number of this attempt, counted from 1. Those that were not charged are not counted. */
+  /** The number of this attempt, counted from 1. Attempts that do not count, such as a snooze, do not raise it. */
   readonly attempt: number
-  /** 1, and one more with each replay of the run after its death. */
+  /** 1 for a new run. Each replay of the dead run adds 1. */
   readonly generation: number
   /** The name of the job. */
   readonly job: string
-  /** The pool that the run is in. */
+  /** The pool of the run. */
   readonly pool: string
-  /** On whose behalf; absent for runs of nobody in particular. */
+  /** The tenant of the run, if it has one. */
   readonly tenant: string | undefined
   /** When the run was due. */
   readonly due: Date
   /** The schedule that the run comes from. */
   readonly schedule: ScheduleRef | undefined
-  /** The planned instant that the run stands for. */
+  /** The planned time of the occurrence that the run belongs to. */
   readonly occurrence: Date | undefined
-  /** The occurrences that came due while no scheduler was running, and that this run makes up for. */
+  /** Missed occurrences that this run replaces. They came due while no scheduler was running. */
   readonly missed: MissedOccurrences | undefined
-  /** The tags that the run was given. */
+  /** The tags of the run. */
   readonly tags: readonly string[]
   /**
-   * The same for every attempt and every replay of the run: give it to outside systems, so that an effect that is
-   * repeated after a crash is recognised as the same one.
+   * The same for every attempt and every replay of the run. Pass it to external systems, so that they recognise a
+   * side effect that is repeated after a crash.
    */
   readonly idempotencyKey: string
-  /** A number that only grows with every claim of this run: outside systems can refuse what comes with a lower one. */
+  /** Grows with every claim of this run. An external system can reject a call with a lower token than it has seen. */
   readonly fencingToken: number
-  /** What the last run of the same schedule that succeeded returned. */
+  /** The result of the last successful run of the same schedule. */
   readonly lastResult: unknown
-  /** How the last attempt that failed did so; at the first attempt, how the last run of the same schedule died, if it did. */
+  /** The error of the last failed attempt. At the first attempt: the error of the schedule's last run, if it died. */
   readonly lastFailure: { readonly code: string | null; readonly message: string } | undefined
   /**
-   * Aborts when the handler should end: its timeout is over, the run was cancelled, its lease is lost, or the process
-   * stops. The reason is an `AttemptAborted` whose code says which.
+   * Aborts when the handler should end: its timeout is over, the run was cancelled, the lease is lost, or the process
+   * stops. The reason is an `AttemptAborted` with the matching code.
    */
   readonly signal: AbortSignal
-  /** Keeps a line with the record of this attempt, up to 256 KiB in all; what is more is counted and dropped. */
+  /** Adds a line to the record of this attempt, up to 256 KiB in all. Carillon counts and drops further lines. */
   readonly log: (message: string, data?: unknown) => void
-  /** Says how far the work has come, as JSON; written at most once a second, the last one always. */
+  /** Stores the progress of the work, as JSON. Carillon writes at most once a second, and always the last value. */
   readonly progress: (value: unknown) => void
   /**
-   * Opens a transaction on Carillon's own database, and completes the run in it: what `body` writes through `tx` and
-   * the end of the run are committed together or not at all. What `body` returns is the result of the run. A verdict
-   * (`Retry`, `Snooze`, `Cancel`, `Bury`) that it returns or throws rolls everything back and is thrown on. What is
-   * committed is committed: the run has succeeded, however late the handler itself ends. The attempt waits for a
-   * transaction that its handler does not await, and fails if that fails.
+   * Opens a transaction on Carillon's own database and completes the run in it: the writes of `body` through `tx` and
+   * the end of the run commit together or not at all. The return value of `body` is the result of the run.
+   *
+   * A verdict (`Retry`, `Snooze`, `Cancel`, `Bury`) that `body` returns or throws rolls the transaction back, and
+   * `transaction` throws it. After the commit the run has succeeded, however late the handler returns. The attempt
+   * waits for a transaction that its handler does not await, and fails if the transaction fails.
    *
    * @example return ctx.transaction(async (tx) => {
    *   await tx.query("update accounts set balance = balance - $1 where id = $2", [amount, account])
@@ -66,13 +67,13 @@ export interface JobContext {
 
 /** The schedule that a run comes from. */
 export interface ScheduleRef {
-  /** Its own, also when another schedule gets its name. */
+  /** The id of the schedule. Another schedule may get the same name later, never the same id. */
   readonly id: string
-  /** What calls take. Of one that was deleted too long ago for the audit record to know it, the id. */
+  /** The name of the schedule. For a schedule deleted so long ago that the audit record lacks it, the id. */
   readonly name: string
 }
 
-/** The occurrences that a run makes up for. */
+/** Missed occurrences that one run replaces. */
 export interface MissedOccurrences {
   /** How many there are. */
   readonly count: number
@@ -82,15 +83,15 @@ export interface MissedOccurrences {
   readonly last: Date
 }
 
-/** A transaction that a handler asked for. `enqueue(..., { tx })` takes it too. */
+/** The transaction of a handler. `enqueue(..., { tx })` accepts it. */
 export interface HandlerTransaction {
-  /** Runs one statement with `$1`, `$2`, ... as parameters. Values come back as the driver parses them. */
+  /** Runs one statement with parameters `$1`, `$2`, and so on. The driver parses the returned values. */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<QueryResult>
 }
 
-/** What a statement of a handler returns. */
+/** The result of a handler's statement. */
 export interface QueryResult {
-  /** The rows, by the names of their columns. */
+  /** The rows, as objects keyed by column name. */
   readonly rows: readonly Readonly<Record<string, unknown>>[]
   /** How many rows were returned or changed. */
   readonly rowCount: number

@@ -1,4 +1,4 @@
-/** A job: a name, its settings and the code that executes its runs. Defining one does no work. */
+/** Defines a job: a name, settings and a handler. Defining a job has no side effects. */
 import { InputError } from "../errors.ts"
 import { assertOptions } from "../options/check.ts"
 import type { MisnamedOfJob, MisnamedOfRetry, Mistake } from "../options/mistake.ts"
@@ -9,50 +9,50 @@ import { decodePayload } from "./payload.ts"
 import { type InputOf, type OutputOf, type StandardSchema, validate } from "./standard-schema.ts"
 import type { Verdict } from "./verdict.ts"
 
-/** Marks what `defineJob` made. Registered, so that two copies of this package know each other's jobs. */
+/** Marks objects made by `defineJob`. `Symbol.for`, so that two copies of this package accept each other's jobs. */
 const JOB = Symbol.for("carillon.job")
 
-/** What callers pass, what the handler gets and what it returns. */
+/** A defined job. `Input` is the type that `enqueue` accepts, `Output` the type of the result. */
 export interface Job<Input = unknown, Output = unknown> extends ResolvedJob {
   /**
-   * Checks an input as it will come out of the database. Throws an `InputError` with every fault; a promise where there
-   * is a schema to ask.
+   * Parses and checks an input from its JSON text. Throws an `InputError` with every fault. Returns a promise if the
+   * job has a schema.
    */
   readonly parse: (json: string) => unknown
-  /** Whether there is a schema to ask. */
+  /** Whether the job has an input schema. */
   readonly hasSchema: boolean
   /** Executes one attempt with a parsed input. */
   readonly execute: (input: unknown, ctx: JobContext) => Output | Promise<Output>
-  /** Only for the compiler, never there: what `enqueue` accepts. */
+  /** Exists for the compiler only: the type that `enqueue` accepts. */
   readonly accepts?: (input: Input) => void
 }
 
-/** Any job, whatever it takes and returns. */
+/** A job with any input and output. */
 export type AnyJob = Job<never, unknown>
 
-/** What `defineJob` takes: the settings, what the input has to satisfy, and the handler. */
+/** The options of `defineJob`: settings, input schema and handler. */
 export interface JobOptions<Input, Output, Schema extends StandardSchema | undefined>
   extends JobSettings,
     MisnamedOfJob {
   /** What happens after a failed attempt. */
   readonly retry?: RetryOptions & MisnamedOfRetry
-  /** Describes the input: a Standard Schema (zod, valibot, arktype). */
+  /** The input schema: any Standard Schema (zod, valibot, arktype). */
   readonly input?: Schema
-  /** Executes one attempt. */
+  /** The handler. It executes one attempt. */
   readonly run: (input: HandlerInput<Schema, Input>, ctx: JobContext) => Promise<Output> | Output
 }
 
 type HandlerInput<Schema, Input> = Schema extends StandardSchema ? OutputOf<Schema> : Input
 
 /**
- * Puts the compiler's complaint at the option that is wrong. In conditions of this form a type that is still open passes:
- * functions that define jobs may be generic.
+ * Attaches the compile error to the wrong option. The tuple form lets unresolved type parameters pass, so generic
+ * functions may define jobs.
  */
 type JobFault<Input, Output, Schema> = At<
   "input",
-  InputFault<SchemaInput<Schema>, "the schema must accept what comes out of JSON, as z.coerce.date() does">
+  InputFault<SchemaInput<Schema>, "the schema must accept the value after JSON, as z.coerce.date() does">
 > &
-  At<"run", InputFault<BareInput<Schema, Input>, "let the handler take what comes out of JSON">> &
+  At<"run", InputFault<BareInput<Schema, Input>, "the handler must accept the value after JSON">> &
   At<"run", ResultFault<Exclude<Awaited<Output>, Verdict>>>
 
 type SchemaInput<Schema> = Schema extends StandardSchema ? InputOf<Schema> : unknown
@@ -65,8 +65,8 @@ type At<Option extends string, Fault> = [Fault, 0] extends [Mistake<string>, 0]
 /**
  * Defines a job.
  *
- * With a schema as `input`, inputs are checked when they are enqueued and again before the handler starts,
- * and the handler gets what the schema makes of them.
+ * With a schema as `input`, Carillon checks every input at enqueue and again before the handler starts. The handler
+ * gets the output of the schema.
  *
  * @example
  * const sendEmail = defineJob({
@@ -98,7 +98,7 @@ export function defineJob(
     ...resolveJob(options),
     hasSchema: schema !== undefined,
     parse: (json: string) => {
-      // JSON has no undefined: an input that was left out comes back as null.
+      // JSON has no undefined: a missing input comes back as null.
       const value = decodePayload(json) ?? undefined
       return schema ? checked(options.name, schema, value) : value
     },
@@ -109,13 +109,13 @@ export function defineJob(
 async function checked(job: string, schema: StandardSchema, value: unknown): Promise<unknown> {
   const result = await validate(schema, value)
   if (!("faults" in result)) return result.value
-  // Where there is nothing, some schemas want null.
+  // Some schemas expect null for a missing input.
   const other = value === undefined ? await validate(schema, null) : result
   if (!("faults" in other)) return other.value
   throw new InputError(job, result.faults)
 }
 
-/** Whether a value was made by `defineJob`, in whatever copy of this package. */
+/** Whether `defineJob` made a value, in any copy of this package. */
 export function isJob(value: unknown): value is AnyJob {
   return typeof value === "object" && value !== null && Object.hasOwn(value, JOB)
 }

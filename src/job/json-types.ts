@@ -1,10 +1,10 @@
-/** What JSON makes of a value, for the compiler. `payload.ts` does the same at run time. */
+/** The types of values after a round trip through JSON. `payload.ts` makes the same checks at run time. */
 
 import type { Mistake } from "../options/mistake.ts"
 
 declare const unkept: unique symbol
 
-/** In place of a value that JSON cannot keep: a payload that holds one is refused. */
+/** Stands for a value that JSON cannot store. A payload that contains one is rejected. */
 export interface NotJson<What extends string> {
   readonly [unkept]: What
 }
@@ -12,8 +12,8 @@ export interface NotJson<What extends string> {
 type Kept = string | number | boolean | null
 
 /**
- * The type of a value after it went through JSON: a `Date` is a text, functions and symbols as keys are gone, and what
- * JSON cannot keep is `NotJson`. A type that JSON leaves as it is stays itself, with its name.
+ * The type of a value after a round trip through JSON. A `Date` becomes a string, methods and symbol keys disappear,
+ * and values that JSON cannot store become `NotJson`. A type that JSON does not change keeps its name.
  */
 export type Jsonified<T> = Same<T, JsonOf<T>>
 
@@ -32,14 +32,14 @@ type JsonOf<T> = unknown extends T
           : T extends (...args: never[]) => unknown
             ? NotJson<"a function">
             : T extends Emptied
-              ? NotJson<"an object of which JSON would keep nothing">
+              ? NotJson<"an object that JSON stores as {}">
               : T extends readonly unknown[]
                 ? { [Index in keyof T]: InArray<T[Index]> }
                 : T extends object
                   ? { [Key in keyof T as KeyOf<Key, T[Key]>]: JsonOf<T[Key]> }
                   : T
 
-/** Their contents are not in properties. */
+/** Objects whose contents are not in properties: JSON would store `{}`. */
 type Emptied =
   | ReadonlyMap<unknown, unknown>
   | ReadonlySet<unknown>
@@ -50,14 +50,14 @@ type Emptied =
   | ArrayBuffer
   | ArrayBufferView
 
-/** JSON has no undefined: an object leaves the key out, and in an array it is refused. */
+/** JSON has no undefined. An object drops the key; an array with undefined is rejected. */
 type InArray<T> = unknown extends T
   ? T
   : T extends undefined
     ? NotJson<"undefined inside an array">
     : JsonOf<T>
 
-/** Methods of a class are no data. */
+/** Drops symbol keys and methods. */
 type KeyOf<Key, Value> = Key extends symbol ? never : IsDropped<Value> extends true ? never : Key
 
 type IsDropped<Value> = unknown extends Value
@@ -68,25 +68,25 @@ type IsDropped<Value> = unknown extends Value
       : true
     : false
 
-/** What `result()` gives: the absence of a result is null, unless there never is one. */
+/** The type of `result()`. A missing result is null, unless the handler never returns one. */
 export type ResultOf<Output> = [Output] extends [Nothing]
   ? Output
   : Output extends Nothing
     ? null
     : Jsonified<Output>
 
-// biome-ignore lint/suspicious/noConfusingVoidType: what handlers return that return nothing.
+// biome-ignore lint/suspicious/noConfusingVoidType: the return type of handlers without a result.
 type Nothing = void | undefined
 
-/** `Mistake` where an input that went through JSON is not what it was, else "kept". */
+/** `Mistake` if JSON changes the input, otherwise "kept". */
 export type InputFault<Input, Advice extends string> = [Jsonified<Input>, 0] extends [Input, 0]
   ? "kept"
-  : Mistake<`${Named<ChangedKey<Input>>} is different after JSON (a Date is a text then): ${Advice}`>
+  : Mistake<`${Named<ChangedKey<Input>>} is different after JSON (a Date becomes a string): ${Advice}`>
 
-/** `Mistake` where a result holds what JSON cannot keep, else "kept". */
+/** `Mistake` if JSON cannot store the result, otherwise "kept". */
 export type ResultFault<Output> = [Jsonified<Output>, 0] extends [Sound<Jsonified<Output>>, 0]
   ? "kept"
-  : Mistake<`${Named<UnsoundKey<Jsonified<Output>>>} cannot be kept as JSON`>
+  : Mistake<`${Named<UnsoundKey<Jsonified<Output>>>} cannot be stored as JSON`>
 
 type Sound<Json> =
   Json extends NotJson<string>

@@ -1,4 +1,4 @@
-/** The options of a job: what users write, how it is checked, and what it becomes with the defaults filled in. */
+/** The options of a job: their types, their checks, and their defaults. */
 import { DEFAULTS } from "../defaults.ts"
 import {
   type Check,
@@ -18,55 +18,56 @@ import { type MisfireOption, misfireCheck, type OverlapOption, overlapCheck } fr
 import { isStandardSchema } from "./standard-schema.ts"
 
 /**
- * When a failed run is tried again. Without `delay`, `delays` or `after`, waits grow exponentially and are drawn evenly
- * from nothing to their longest, so that runs which failed together do not come back together.
+ * When Carillon retries a failed run. Without `delay`, `delays` or `after` it uses exponential back-off with full
+ * jitter: each wait is random between zero and an upper bound. Jitter spreads the retries of runs that failed together.
  */
 export interface RetryOptions extends RunRetryOptions {
   /**
-   * Decides by itself: returns how long to wait before the next attempt, or null to give the run up now. `attempts`
-   * still bounds it. Where it throws or returns nonsense, the default back-off is used and a `retry.faulty` event says so.
+   * Returns how long to wait before the next attempt, or null to make the run a dead letter now. `attempts` still
+   * limits the attempts. If the function throws or returns an invalid value, Carillon uses the default back-off and
+   * emits `retry.faulty`.
    */
   readonly after?: (failure: Failure) => Duration | null
   /**
-   * Which errors make further attempts pointless: their names or codes, or a function that says so. The run becomes a
-   * dead letter at once.
+   * Errors that a retry cannot fix: their names or codes, or a function that recognises them. Such an error makes the
+   * run a dead letter at once.
    */
   readonly final?: readonly string[] | ((error: unknown) => boolean)
 }
 
-/** What can be said about one run: the same without functions, which cannot be stored. */
+/** The retry options of one run: those of a job without functions, which Carillon cannot store. */
 export interface RunRetryOptions {
   /**
-   * How many attempts a run has, the first included. `1` means that it is never tried again.
+   * The number of attempts, including the first. `1` means no retry.
    *
-   * @default 5, or one more than there are `delays`
+   * @default 5, or the number of `delays` plus 1
    */
   readonly attempts?: number
   /**
-   * The longest wait before the second attempt.
+   * The upper bound of the wait before the second attempt.
    *
    * @default "10s"
    */
   readonly base?: Duration
   /**
-   * By how much the longest wait grows with each attempt. `1` keeps it the same.
+   * The factor by which the upper bound grows with each attempt. `1` keeps it constant.
    *
    * @default 2
    */
   readonly factor?: number
   /**
-   * The longest wait of all.
+   * The largest upper bound of a wait.
    *
    * @default "1h"
    */
   readonly cap?: Duration
-  /** The same wait before every attempt, without chance. */
+  /** A fixed wait before every retry, without jitter. */
   readonly delay?: Duration
-  /** The wait before the second attempt, the third, and so on; the last one also holds for those after it. */
+  /** The waits before the second attempt, the third, and so on, without jitter. The last one repeats. */
   readonly delays?: readonly Duration[]
 }
 
-/** A failed attempt, as a retry function sees it. */
+/** A failed attempt, as `retry.after` receives it. */
 export interface Failure {
   /** The number of the attempt that failed, counted from 1. */
   readonly attempt: number
@@ -76,106 +77,106 @@ export interface Failure {
   readonly message: string
 }
 
-/** The settings of a job that are not code. */
+/** The settings of a job, without its input schema and handler. */
 export interface JobSettings {
   /**
-   * What the job is called in the database, in logs and on the dashboard. Runs find their handler by it, so it
-   * stays the same while runs of it exist: letters, digits and any of `._:/-`.
+   * The name of the job in the database and in logs. Runs find their handler by this name, so do not change it while
+   * the job has unfinished runs. Allowed are letters, digits and `._:/-`.
    */
   readonly name: string
   /**
-   * The lane the job runs in. Each pool has slots of its own, so slow jobs in one do not hold up another.
+   * The pool that the job runs in. Each pool has its own slots, so slow jobs in one pool do not delay another.
    *
    * @default "default"
    */
   readonly pool?: string
   /**
-   * Which runs go first when more are ready than slots are free: higher ones.
+   * Runs with a higher priority start first when more runs are ready than slots are free.
    *
    * @default 0
    */
   readonly priority?: number
-  /** What happens after a failed attempt. */
+  /** How often and when Carillon retries a failed run. */
   readonly retry?: RetryOptions
   /**
-   * How long an attempt may take. After that `ctx.signal` aborts and the attempt has failed, whatever the handler
-   * still does; so has one whose handler blocks the event loop for longer. Only what `ctx.transaction` has committed by
-   * then stays.
+   * The time limit of an attempt. At the limit `ctx.signal` aborts and the attempt fails, even if the handler goes on
+   * or blocks the event loop. If `ctx.transaction` has committed by then, the run has succeeded.
    *
    * @default none
    */
   readonly timeout?: Duration
   /**
-   * What happens when the worker of a running run is lost.
+   * What happens to a running run when its worker is lost.
    *
-   * - `"retry"`: the run is tried again elsewhere. The first loss is free; further ones count as attempts.
-   * - `"bury"`: the run becomes a dead letter, for jobs whose effects must not happen twice. Every start is then
-   *   written down before the handler runs, which costs a write per run.
+   * - `"retry"`: another worker runs it again. The first loss does not count as an attempt; later ones do.
+   * - `"bury"`: the run becomes a dead letter. Use this for jobs whose side effects must not happen twice. Carillon
+   *   then records every start before the handler runs, which costs one write per run.
    *
    * @default "retry"
    */
   readonly onLost?: "retry" | "bury"
   /**
-   * When the end of an attempt is written down.
+   * When a worker writes the end of an attempt.
    *
-   * - `"batched"`: together with others, within milliseconds. A crash repeats what was not written yet.
-   * - `"now"`: at once and alone; the slot is free when it is written, so a crash repeats at most the runs that were
-   *   being executed.
+   * - `"batched"`: in a batch with others, within milliseconds. After a crash, attempts that were not written run
+   *   again.
+   * - `"now"`: at once, in a statement of its own. The slot is free after the write, so a crash repeats only runs whose
+   *   handlers were executing.
    *
    * @default "batched"
    */
   readonly settle?: "batched" | "now"
   /**
-   * How long finished attempts are kept: `"short"` 1 day, `"standard"` 7 days, `"long"` 90 days.
+   * How long finished attempts stay in history: `"short"` 1 day, `"standard"` 7 days, `"long"` 90 days.
    *
    * @default "standard"
    */
   readonly history?: HistoryClass
   /**
-   * At most so many runs of this job are executed at once, in all processes together; with a `concurrencyKey` at
-   * `enqueue`, so many of each key. The others are parked, in line.
+   * The most runs of this job that execute at once, in all processes together. With a `concurrencyKey` at `enqueue`,
+   * the limit applies to each key. Other runs wait, parked.
    *
    * @default none
    */
   readonly concurrency?: number
   /**
-   * What becomes of the place under limits (`concurrency`, the `overlap` of a schedule) of a run that has timed out, was
-   * cancelled or is replaced, while its handler goes on.
+   * Whether a run keeps its place under limits (`concurrency`, the `overlap` of a schedule) when it has timed out, was
+   * cancelled or was replaced, and its handler still executes.
    *
-   * - `"hold"`: the run has its place until the handler has returned, or the lease of its process is over. So there are
-   *   never more handlers at once than the limit allows.
-   * - `"free"`: the next run may start at once, beside the handler that goes on.
+   * - `"hold"`: the run keeps its place until the handler returns or the lease of its process ends. The limit therefore
+   *   also bounds the number of executing handlers.
+   * - `"free"`: the next run may start at once, while the old handler still executes.
    *
    * @default "hold"
    */
   readonly overrun?: "hold" | "free"
-  /** What schedules of this job do about missed occurrences, unless they say otherwise. */
+  /** The misfire policy of schedules of this job that set none. */
   readonly misfire?: MisfireOption
-  /** What schedules of this job do about an occurrence that comes while a run is not finished, unless they say otherwise. */
+  /** The overlap policy of schedules of this job that set none. */
   readonly overlap?: OverlapOption
 }
 
-/** How long finished attempts are kept: `"short"` 1 day, `"standard"` 7 days, `"long"` 90 days. */
+/** How long finished attempts stay in history: `"short"` 1 day, `"standard"` 7 days, `"long"` 90 days. */
 export type HistoryClass = "short" | "standard" | "long"
 
-/** `RetryOptions` with every default filled in. */
+/** `RetryOptions` with all defaults applied. */
 export interface RetryPolicy {
-  /** How many attempts a run has, the first included. */
+  /** The number of attempts, including the first. */
   readonly attempts: number
-  /** How long it waits before another one. */
+  /** How to compute the wait before a retry. */
   readonly wait: RetryWait
-  /** Whether an error makes further attempts pointless. */
+  /** Whether an error makes the run a dead letter at once. */
   readonly isFinal: (error: unknown) => boolean
 }
 
-/** How long to wait before another attempt. */
+/** How to compute the wait before a retry. */
 export type RetryWait =
   | { readonly kind: "exponential"; readonly baseMs: number; readonly factor: number; readonly capMs: number }
   | { readonly kind: "fixed"; readonly delayMs: number }
   | { readonly kind: "list"; readonly delaysMs: readonly number[] }
   | { readonly kind: "function"; readonly after: (failure: Failure) => Duration | null }
 
-/** The settings of a job with every default filled in. */
+/** The settings of a job with all defaults applied. */
 export interface ResolvedJob {
   readonly name: string
   readonly pool: string
@@ -192,7 +193,7 @@ export interface ResolvedJob {
 }
 
 const NAME_LENGTH = 200
-/** The least and the highest priority there is. */
+/** The lowest and the highest priority. */
 export const PRIORITY_RANGE = { min: -1_000_000, max: 1_000_000 }
 
 export const jobNameCheck = name(NAME_LENGTH)
@@ -219,7 +220,7 @@ const retryCheck: Check = (value, path) => [
     ...waitShape,
     after: optional(callable),
     final: optional(
-      satisfies("a function, or a list of names or codes of errors", (final) => isFinalOption(final)),
+      satisfies("a function, or a list of error names or codes", (final) => isFinalOption(final)),
     ),
   })(value, path),
   ...crossedRetry(value, path),
@@ -244,7 +245,7 @@ export const jobCheck = object({
   run: callable,
 })
 
-/** Options that exclude each other, and a cap below its base. */
+/** Faults of combinations: options that exclude each other, and a cap below its base. */
 function crossedRetry(value: unknown, path: string) {
   const { base, factor, cap, delay, delays, after } = (value ?? {}) as RetryOptions
   const ways = [
@@ -255,11 +256,11 @@ function crossedRetry(value: unknown, path: string) {
   ].filter(([, given]) => given !== undefined)
   const baseMs = parseDuration(base) ?? DEFAULTS.backoffBaseMs
   const capMs = parseDuration(cap) ?? DEFAULTS.backoffCapMs
-  // Only where both were meant: a short cap alone is a wish for short waits.
+  // A short cap alone is fine: it also limits the default base.
   const isCrossed = base !== undefined && cap !== undefined && capMs < baseMs
   return [
     ...(ways.length > 1
-      ? [{ path, message: `give one way to wait, not ${ways.map(([way]) => way).join(" and ")}` }]
+      ? [{ path, message: `set one kind of wait, not ${ways.map(([way]) => way).join(" and ")}` }]
       : []),
     ...(isCrossed ? [expected("at least as long as `base`", cap, `${path}.cap`)] : []),
   ]
@@ -287,7 +288,7 @@ export function resolveRetry(retry: RetryOptions): RetryPolicy {
   return {
     attempts: attempts ?? (delays ? delays.length + 1 : DEFAULTS.attempts),
     wait: waitOf(retry),
-    isFinal: typeof final === "function" ? final : (error) => bearsOneOf(error, final ?? []),
+    isFinal: typeof final === "function" ? final : (error) => hasNameOrCode(error, final ?? []),
   }
 }
 
@@ -304,7 +305,7 @@ function waitOf({ base, factor, cap, delay, delays, after }: RetryOptions): Retr
   }
 }
 
-function bearsOneOf(error: unknown, words: readonly string[]): boolean {
+function hasNameOrCode(error: unknown, words: readonly string[]): boolean {
   if (words.length === 0 || typeof error !== "object" || error === null) return false
   const { name: errorName, code } = error as { name?: unknown; code?: unknown }
   return words.includes(errorName as string) || words.includes(code as string)

@@ -1,10 +1,10 @@
-/** Inputs and results as JSON text: what cannot be kept faithfully is refused, with the place where it stands. */
+/** Encodes inputs and results as JSON. Rejects values that JSON would change, and names their place. */
 import { PayloadError } from "../errors.ts"
 
-/** Deeper data is a mistake, and would overflow the stack of whoever reads it. */
+/** Deeper data is a mistake and could overflow the stack of a reader. */
 const MAX_DEPTH = 500
 
-/** The JSON text of a value. Absent (`undefined`) becomes null. */
+/** The JSON text of a value. `undefined` becomes null. */
 export function encodePayload(
   value: unknown,
   what: "input" | "result" | "progress",
@@ -17,23 +17,24 @@ export function encodePayload(
     throw new PayloadError(
       "PAYLOAD_INVALID",
       fault.path.join("."),
-      `${place} cannot be kept as JSON: ${fault.problem}.`,
+      `${place} cannot be stored as JSON: ${fault.problem}.`,
     )
   }
   const text = JSON.stringify(value)
-  // A character takes three bytes at the most.
+  // A UTF-16 code unit takes at most three bytes in UTF-8, so short texts need no encoding.
   const bytes = text.length * 3 <= maxBytes ? text.length : new TextEncoder().encode(text).length
   if (bytes > maxBytes) {
     throw new PayloadError(
       "PAYLOAD_TOO_LARGE",
       "",
-      `The ${what} has ${bytes} bytes as JSON; the limit is ${maxBytes}. Store the bulk elsewhere and pass a reference.`,
+      `The ${what} has ${bytes} bytes as JSON; the limit is ${maxBytes}. ` +
+        "Store the data elsewhere and pass a reference.",
     )
   }
   return text
 }
 
-/** The value of a JSON text. A key called `__proto__` is data like any other. */
+/** Parses a JSON text. `__proto__` is an ordinary key. */
 export function decodePayload(text: string): unknown {
   return JSON.parse(text)
 }
@@ -43,7 +44,7 @@ interface PayloadFault {
   readonly problem: string
 }
 
-/** The first place that JSON would change or refuse. `above` are the objects that the value is inside of. */
+/** The first place that JSON would change or reject. `above` holds the objects around the value. */
 function findFault(value: unknown, above: readonly object[]): PayloadFault | undefined {
   switch (typeof value) {
     case "string":
@@ -52,7 +53,7 @@ function findFault(value: unknown, above: readonly object[]): PayloadFault | und
     case "number":
       return Number.isFinite(value) ? undefined : { path: [], problem: `${value} is not a JSON number` }
     case "bigint":
-      return { path: [], problem: "a bigint; convert it to a text or a number" }
+      return { path: [], problem: "a bigint; convert it to a string or a number" }
     case "undefined":
       return { path: [], problem: "undefined inside an array; use null" }
     case "function":
@@ -62,12 +63,12 @@ function findFault(value: unknown, above: readonly object[]): PayloadFault | und
       try {
         return value === null ? undefined : findFaultInObject(value, above)
       } catch {
-        return { path: [], problem: "looking at it throws an error" }
+        return { path: [], problem: "reading it throws an error" }
       }
   }
 }
 
-/** Gone through for every input, fifty thousand in one call: it makes nothing that would have to be collected. */
+/** Runs for every input, up to 50,000 in one call, so it allocates nothing for flat objects. */
 function findFaultInObject(value: object, above: readonly object[]): PayloadFault | undefined {
   if (above.length >= MAX_DEPTH) return { path: [], problem: `more than ${MAX_DEPTH} levels deep` }
   if (above.includes(value)) return { path: [], problem: "it contains itself" }
@@ -75,10 +76,10 @@ function findFaultInObject(value: object, above: readonly object[]): PayloadFaul
   if (Array.isArray(value)) return findFaultInArray(value, above)
   const kind = Object.prototype.toString.call(value)
   if (kind !== "[object Object]")
-    return { path: [], problem: `a ${kind.slice(8, -1)}, of which JSON would keep nothing` }
+    return { path: [], problem: `a ${kind.slice(8, -1)}, which JSON would store as {}` }
   for (const key of Object.keys(value)) {
     const entry = (value as Readonly<Record<string, unknown>>)[key]
-    // As an entry of an object, undefined means absent, and absent it will be.
+    // JSON drops undefined entries of an object, which does not change their meaning.
     if (entry === undefined || isSimple(entry)) continue
     const fault = findFault(entry, [...above, value])
     if (fault) return { ...fault, path: [key, ...fault.path] }
@@ -96,18 +97,19 @@ function findFaultInArray(values: readonly unknown[], above: readonly object[]):
   return undefined
 }
 
-/** JSON keeps it as it is. */
+/** Whether JSON stores the value unchanged. */
 function isSimple(value: unknown): boolean {
   return typeof value === "string" || typeof value === "boolean" || Number.isFinite(value)
 }
 
-/** What an object says it is as JSON, such as a Date. One without a time says null, which is not what it was. */
+/** Checks the value of `toJSON`, as of a Date. An invalid Date gives null, which would lose its meaning. */
 function findFaultInJson(
   value: { toJSON: () => unknown },
   above: readonly object[],
 ): PayloadFault | undefined {
   const json = value.toJSON()
-  if (json === null) return { path: [], problem: "it has no value, as an invalid Date" }
+  if (json === null)
+    return { path: [], problem: "its toJSON() returns null, as that of an invalid Date does" }
   return findFault(json, [...above, value])
 }
 

@@ -1,30 +1,30 @@
 /**
- * What a declaration of jobs makes of those that are stored: which are new, which differ and in what, and
- * which were declared by a later version of the code and stay as they are.
+ * Compares declared jobs with stored jobs: which are new, which changed and how, and which stay because a later
+ * version of the code declared them.
  */
 import { isPlainObject } from "../options/check.ts"
 import { formatInstant, isDate } from "../time/instant.ts"
 import type { AnyJob } from "./define.ts"
 import { compareVersions } from "./version.ts"
 
-/** The settings of a job as JSON can hold them. */
+/** The settings of a job, as JSON. */
 export type StoredSettings = Readonly<Record<string, unknown>>
 
 export interface DeclaredJob {
   readonly name: string
   readonly settings: StoredSettings
-  /** The version of the code that declares it, where it has one. */
+  /** The version of the code that declares the job, if the application sets one. */
   readonly version: string | null
 }
 
 export type Reconciliation =
-  /** Nobody has declared it before. */
+  /** No stored job has this name. */
   | { readonly job: string; readonly verdict: "new" }
-  /** It is declared otherwise than before, and this declaration counts. */
+  /** The settings differ, and the declared ones win. */
   | { readonly job: string; readonly verdict: "changed"; readonly changes: readonly JobChange[] }
-  /** It is declared as it was; `advances` when a later version of the code says so. */
+  /** The settings are the same. `advances` if the declaring code has a later version. */
   | { readonly job: string; readonly verdict: "unchanged"; readonly advances: boolean }
-  /** It is declared otherwise, but by code that is older than what is stored: what is stored stays. */
+  /** The settings differ, but the declaring code is older. The stored ones win. */
   | {
       readonly job: string
       readonly verdict: "older"
@@ -32,17 +32,17 @@ export type Reconciliation =
       readonly stored: string
     }
 
-/** One setting that differs, as in `retry.attempts`. Null stands for nothing, too. */
+/** One setting that changed, as in `retry.attempts`. Null also stands for a missing value. */
 export interface JobChange {
   /** The setting that changed. */
   readonly field: string
-  /** What it was. */
+  /** The value before the change. */
   readonly before: unknown
-  /** What it is now. */
+  /** The value after the change. */
   readonly after: unknown
 }
 
-/** One verdict per declared job, in the order of their declaration. */
+/** One verdict per declared job, in declaration order. */
 export function reconcile(
   declared: readonly DeclaredJob[],
   stored: readonly DeclaredJob[],
@@ -61,60 +61,60 @@ function judge(declared: DeclaredJob, stored: DeclaredJob | undefined): Reconcil
   return { job, verdict: "older", declared: declared.version, stored: stored.version ?? "" }
 }
 
-/** Negative for older code. Code without a version may be of any age: it gives way to whoever says theirs. */
+/** Negative if the declaring code is older. Code without a version counts as older than code with one. */
 export function compareAges(declared: string | null, stored: string | null): number {
   if (declared === null || stored === null) return Number(declared !== null) - Number(stored !== null)
   return compareVersions(declared, stored)
 }
 
-/** What of a job is code, and what it is known by. */
+/** Members of a job that are not settings: its name and its code. */
 const NOT_SETTINGS: readonly string[] = ["name", "parse", "execute", "accepts"] satisfies (keyof AnyJob)[]
 
-/** The settings of a job, ready to be stored and compared. Functions in them are named as such. */
+/** The settings of a job, ready to store and compare. A function becomes the text "(function)". */
 export function settingsOf(job: object): StoredSettings {
   return Object.fromEntries(
     Object.entries(job)
       .filter(([key]) => !NOT_SETTINGS.includes(key))
-      .flatMap(([key, value]) => (isSaid(value) ? [[key, asJson(value)]] : [])),
+      .flatMap(([key, value]) => (isSet(value) ? [[key, asJson(value)]] : [])),
   )
 }
 
-/** Stored settings as they were read. What is not an object of settings says nothing. */
+/** Parses stored settings. Anything but an object counts as no settings. */
 export function readSettings(json: string): StoredSettings {
   const value: unknown = JSON.parse(json)
   return isPlainObject(value) ? value : {}
 }
 
-/** What JSON makes of a value, but nothing is lost in silence: what it cannot hold is described. */
+/** Converts a value to JSON. Values that JSON cannot hold become a description, so a change in them shows. */
 function asJson(value: unknown): unknown {
   if (typeof value === "function") return "(function)"
   if (typeof value === "bigint") return String(value)
   if (typeof value === "number") return Number.isFinite(value) ? value : String(value)
-  if (Array.isArray(value)) return value.map((entry) => (isSaid(entry) ? asJson(entry) : null))
+  if (Array.isArray(value)) return value.map((entry) => (isSet(entry) ? asJson(entry) : null))
   if (typeof value !== "object" || value === null) return value
   if (isDate(value)) return formatInstant(value.getTime())
   if (!isPlainObject(value)) return "(object)"
   return Object.fromEntries(
-    Object.entries(value).flatMap(([key, entry]) => (isSaid(entry) ? [[key, asJson(entry)]] : [])),
+    Object.entries(value).flatMap(([key, entry]) => (isSet(entry) ? [[key, asJson(entry)]] : [])),
   )
 }
 
-function isSaid(value: unknown): boolean {
+function isSet(value: unknown): boolean {
   return value !== undefined && typeof value !== "symbol"
 }
 
-/** In the order of the new settings, then what has gone. */
+/** The changes, in the order of the new settings, then the removed ones. */
 export function compareFields(before: StoredSettings, after: StoredSettings, path = ""): JobChange[] {
   const keys = [...new Set([...Object.keys(after), ...Object.keys(before)])]
   return keys.flatMap((key) => compareField(settingAt(before, key), settingAt(after, key), join(path, key)))
 }
 
-/** Only what is its own: a job may well have a setting called `constructor`. */
+/** Reads own properties only: a setting may be called `constructor`. */
 function settingAt(settings: StoredSettings, key: string): unknown {
   return Object.hasOwn(settings, key) ? settings[key] : null
 }
 
-/** Objects are compared field by field, also with nothing; everything else as a whole. */
+/** Compares objects field by field (null counts as an empty object) and all other values as a whole. */
 function compareField(before: unknown, after: unknown, field: string): JobChange[] {
   const [earlier, later] = [fieldsOf(before), fieldsOf(after)]
   if (earlier !== undefined && later !== undefined) return compareFields(earlier, later, field)
@@ -126,7 +126,7 @@ function fieldsOf(value: unknown): StoredSettings | undefined {
   return isPlainObject(value) ? value : undefined
 }
 
-/** The order of keys is no difference. */
+/** Ignores the order of keys. */
 function sameJson(a: unknown, b: unknown): boolean {
   if (Array.isArray(a) && Array.isArray(b)) {
     return a.length === b.length && a.every((entry, index) => sameJson(entry, b[index]))

@@ -1,4 +1,4 @@
-/** What a schedule does about occurrences that were missed, and about those that come while a run is not finished. */
+/** The misfire and overlap policies of a schedule: missed occurrences, and occurrences during an unfinished run. */
 import { DEFAULTS } from "../defaults.ts"
 import type { Fault } from "../errors.ts"
 import {
@@ -14,28 +14,35 @@ import {
 import { type Duration, parseDuration } from "../time/duration.ts"
 
 /**
- * How many of the occurrences that came due while no scheduler was running are made up for, and how late.
+ * What a schedule does with occurrences that came due while no scheduler was running.
  *
- * `latest`: one run, for the newest of them, which is told of the others. `all`: one run for each, the oldest first.
- * `skip`: the newest, if it is no more than a minute late. The names that other systems have for these are understood.
+ * - `"latest"`: one run, for the newest. Its `ctx.missed` tells about the others.
+ * - `"all"`: one run for each, oldest first.
+ * - `"skip"`: one run for the newest, if it is at most a minute late.
+ *
+ * The names that other systems use for these policies work too.
  */
 export type MisfireOption = "latest" | "skip" | "all" | MisfireLimits
 
-/** A misfire policy with bounds. */
+/** A misfire policy with limits. */
 export interface MisfireLimits {
-  /** Which of the missed occurrences are made up for: the newest, or each. */
+  /** Which missed occurrences get a run: the newest, or all. */
   readonly mode: "latest" | "all"
-  /** Later than this they are not made up for. @default without limit */
+  /** Skips occurrences that are later than this. @default no limit */
   readonly within?: Duration
-  /** With `all`: no more than the newest so many. @default without limit */
+  /** With `all`: the most occurrences that get a run, newest first. @default no limit */
   readonly max?: number
 }
 
 /**
- * What becomes of an occurrence that comes due while a run of its schedule is not finished, waiting for a retry included.
+ * What a schedule does with an occurrence that comes due while an earlier run is unfinished. A run that waits for a
+ * retry is unfinished.
  *
- * `skip`: nothing. `queue`: it waits for its turn. `collapse`: it waits, in place of one that waits already.
- * `replace`: the run is cancelled, and the new one starts when it has ended. `allow`: both run.
+ * - `"skip"`: the occurrence gets no run.
+ * - `"queue"`: its run waits until the earlier runs have ended.
+ * - `"collapse"`: its run waits and replaces one that waits already.
+ * - `"replace"`: Carillon cancels the earlier run and starts the new one when that has ended.
+ * - `"allow"`: both run at the same time.
  */
 export type OverlapOption = "skip" | "queue" | "collapse" | "replace" | "allow"
 
@@ -50,9 +57,9 @@ export interface Policy {
   readonly overlap: OverlapOption
 }
 
-/** `skip` is `latest` within this. */
+/** `skip` means `latest` with this limit. */
 const SKIP_WITHIN_MS = 60_000
-/** So many can be found again, by going back from the newest, in a moment. */
+/** Finding the start walks back from the newest occurrence: 10,000 steps are fast. */
 const LARGEST_MAX = 10_000
 
 const MISFIRE_NAMES: Readonly<Record<string, MisfireOption>> = {
@@ -82,12 +89,12 @@ const OVERLAP_NAMES: Readonly<Record<string, OverlapOption>> = {
   Replace: "replace",
 }
 
-/** What other systems call nearly the same: who means it should know the difference. */
+/** Policies of other systems that come close but differ. The message explains the difference. */
 const REFUSED_NAMES: Readonly<Record<string, string>> = {
   BufferOne:
-    "keeps the oldest of the occurrences that wait, and `collapse` keeps the newest. Say `collapse` if that is what you want",
+    "keeps the oldest waiting occurrence, while `collapse` keeps the newest. Use `collapse` if that is what you want",
   TerminateOther:
-    "ends a run without telling it. Say `replace`, and `replaceGrace: 0` if it shall not be waited for",
+    "ends a run without telling it. Use `replace`, with `replaceGrace: 0` if the new run should not wait for it",
 }
 
 const ALIASES = {
@@ -109,7 +116,7 @@ export const misfireCheck: Check = (value, path) => {
   const hasVainMax = option["mode"] === "latest" && option["max"] !== undefined
   const vain = {
     path: path === "" ? "max" : `${path}.max`,
-    message: 'is for mode "all": "latest" is one run',
+    message: 'applies to mode "all" only: "latest" makes one run; remove `max`',
   }
   return [...limitsCheck(option, path), ...(hasVainMax ? [vain] : [])]
 }
@@ -127,28 +134,30 @@ export const overlapCheck: Check = (value, path) => {
   return [expected('"skip", "queue", "collapse", "replace" or "allow"', value, path)]
 }
 
-/** Which combinations cannot be honoured. Both are valid by themselves. */
+/** Faults of combinations: policies that are valid alone and conflict together. */
 export function policyFaults(misfire: MisfireOption, overlap: OverlapOption | undefined): Fault[] {
   const named = nameOfOverlap(overlap)
   const reason = named && named in WITH_ALL ? WITH_ALL[named as keyof typeof WITH_ALL] : undefined
   if (readMisfire(misfire).mode !== "all" || reason === undefined) return []
-  const message = `with misfire "all", ${reason}. Use "queue" (one after the other) or "allow" (all at once), or misfire "latest".`
+  const message =
+    `with misfire "all", ${reason}. Use "queue" (one after the other), "allow" (all at once), ` +
+    'or misfire "latest".'
   return [{ path: "overlap", message }]
 }
 
 const WITH_ALL = {
-  skip: "only the first of the missed occurrences would ever run",
-  collapse: 'all but the newest would be dropped, which is misfire "latest"',
-  replace: "each of the missed occurrences would cancel the one before it",
+  skip: "only the first missed occurrence would run",
+  collapse: 'only the newest missed occurrence would run, which is misfire "latest"',
+  replace: "each missed occurrence would cancel the one before it",
 } as const
 
-/** Policies as they were written, by a schedule or by its job. */
+/** Policies as a schedule or its job declares them. */
 export interface PolicyOptions {
   readonly misfire?: MisfireOption
   readonly overlap?: OverlapOption
 }
 
-/** Where a policy comes from. */
+/** The source of a policy. */
 export type PolicySource = "schedule" | "job" | "default"
 
 export interface SourcedPolicy extends Policy {
@@ -156,9 +165,9 @@ export interface SourcedPolicy extends Policy {
 }
 
 /**
- * What the schedule says, else what its job says, else what is usual. All of it has been checked.
+ * Resolves the policies: the schedule's own, else its job's, else the default. All options have been checked.
  *
- * An overlap that the job prefers gives way where the schedule wants all that was missed, which it could not honour.
+ * Misfire `all` conflicts with some overlaps. Then the default overlap for `all` replaces the job's overlap.
  */
 export function readPolicy(schedule: PolicyOptions, job: PolicyOptions = {}): SourcedPolicy {
   const misfire = readMisfire(schedule.misfire ?? job.misfire ?? DEFAULTS.misfire)
@@ -191,7 +200,7 @@ function readMisfire(option: MisfireOption): Misfire {
   return { mode: named.mode, withinMs: parseDuration(named.within) ?? null, max: named.max ?? null }
 }
 
-/** Under the name that we have for it, if it is known under another; what is none of them comes back as it is. */
+/** Translates the names of other systems to Carillon's. Returns unknown values unchanged. */
 function misfireNamed(value: unknown): unknown {
   if (typeof value === "string") return MISFIRE_NAMES[value]
   if (!isPlainObject(value)) return value

@@ -1,12 +1,12 @@
 /**
- * The part of the Standard Schema interface (https://standardschema.dev, version 1) that we speak: any schema
- * library that implements it can describe the input of a job.
+ * The part of the Standard Schema interface (https://standardschema.dev, version 1) that Carillon uses. Any library
+ * that implements it can describe the input of a job.
  */
 import type { Fault } from "../errors.ts"
 
-/** A schema of any library that speaks Standard Schema, version 1. */
+/** A schema of any library that implements Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
-  /** The part that every such schema has. */
+  /** The Standard Schema interface. */
   readonly "~standard": {
     readonly version: 1
     readonly vendor: string
@@ -24,9 +24,9 @@ interface Issue {
   readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
 }
 
-/** What callers give to a schema. */
+/** The input type of a schema. */
 export type InputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["input"]
-/** What a schema makes of it. */
+/** The output type of a schema. */
 export type OutputOf<Schema extends StandardSchema> = NonNullable<Schema["~standard"]["types"]>["output"]
 
 export function isStandardSchema(value: unknown): value is StandardSchema {
@@ -35,7 +35,7 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   return standard?.version === 1 && typeof standard.validate === "function"
 }
 
-/** The value as the schema gives it, or what is wrong with it. */
+/** The output of the schema, or its faults. */
 export async function validate<Output>(
   schema: StandardSchema<unknown, Output>,
   value: unknown,

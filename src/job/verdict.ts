@@ -1,11 +1,11 @@
-/** What a handler may say about its run instead of returning a result: values, to be returned or thrown. */
+/** Verdicts: values that a handler returns or throws to decide about its run, instead of returning a result. */
 import { assertOptions, duration, object, optional, satisfies } from "../options/check.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 
-/** Registered, so that two copies of this package understand each other's. */
+/** `Symbol.for`, so that two copies of this package accept each other's verdicts. */
 const VERDICT = Symbol.for("carillon.verdict")
 
-/** The verdict of a handler on its own run. */
+/** A handler's decision about its own run. */
 export type Verdict = { readonly [VERDICT]: true } & VerdictValue
 
 type VerdictValue =
@@ -14,11 +14,11 @@ type VerdictValue =
   | { readonly kind: "bury"; readonly reason: string }
   | { readonly kind: "snooze"; readonly forMs: number }
 
-const reasonCheck = satisfies("a text that says why", (value) => typeof value === "string" && value !== "")
+const reasonCheck = satisfies("a non-empty text", (value) => typeof value === "string" && value !== "")
 
 /**
- * The attempt has failed and another should follow: after `after`, or as the retry policy says. It counts, and the
- * last one buries the run.
+ * Fails the attempt and retries after `after`, or as the retry policy says. The attempt counts: if it was the last one,
+ * the run becomes a dead letter.
  *
  * @example return Retry({ after: "30s", reason: "rate limited" })
  */
@@ -28,30 +28,30 @@ export function Retry(options: { readonly after?: Duration; readonly reason?: st
   return verdict({ kind: "retry", afterMs: parseDuration(after) ?? null, reason })
 }
 
-/** The run is not wanted any more: it ends as cancelled. */
+/** Ends the run as cancelled. */
 export function Cancel(reason: string): Verdict {
   assertOptions("Cancel", { reason }, object({ reason: reasonCheck }))
   return verdict({ kind: "cancel", reason })
 }
 
-/** The run has failed for good: it becomes a dead letter, whatever attempts are left. */
+/** Fails the run for good: it becomes a dead letter, whatever attempts are left. */
 export function Bury(reason: string): Verdict {
   assertOptions("Bury", { reason }, object({ reason: reasonCheck }))
   return verdict({ kind: "bury", reason })
 }
 
-/** Not now: the run is tried again after `time`, and this attempt does not count. */
+/** Postpones the run by `time`. This attempt does not count. */
 export function Snooze(time: Duration): Verdict {
   assertOptions("Snooze", { time }, object({ time: duration() }))
   return verdict({ kind: "snooze", forMs: parseDuration(time) ?? 0 })
 }
 
-/** Whether a handler returned or threw one of these. */
+/** Whether a value is a verdict. */
 export function isVerdict(value: unknown): value is Verdict {
   try {
     return typeof value === "object" && value !== null && Object.hasOwn(value, VERDICT)
   } catch {
-    // A proxy may refuse even this question.
+    // A proxy may throw here.
     return false
   }
 }

@@ -1,13 +1,12 @@
 /**
- * Versions of the code that declares jobs: which of two is the later one.
+ * Compares two versions of the code that declares jobs.
  *
- * Read like semantic versions and lenient beyond them: `1.10` is later than `1.9`, `1.0` is the same as
- * `1.0.0`, a pre-release (`1.0.0-rc.1`) comes before its release, and what follows a `+` says how it was
- * built, not when. Dates work too (`2026-03-01`). Hashes of commits have no order: whoever has only those
- * gives no version.
+ * The rules are those of semantic versions, and more lenient: `1.10` is later than `1.9`, `1.0` equals `1.0.0`, a
+ * pre-release (`1.0.0-rc.1`) comes before its release, and build metadata after `+` does not count. Dates work too
+ * (`2026-03-01`). Commit hashes have no order, so an application that has only hashes should set no version.
  */
 
-/** Negative when `a` is older than `b`, positive when it is later, zero when neither. A total order. */
+/** Negative if `a` is older than `b`, positive if it is later, zero if they are equal. A total order. */
 export function compareVersions(a: string, b: string): number {
   const [first, second] = [parse(a), parse(b)]
   return compareParts(first.release, second.release, "0") || comparePreReleases(first.pre, second.pre)
@@ -15,7 +14,7 @@ export function compareVersions(a: string, b: string): number {
 
 interface Version {
   readonly release: readonly string[]
-  /** Undefined for a release. */
+  /** `undefined` for a release. */
   readonly pre: readonly string[] | undefined
 }
 
@@ -34,7 +33,7 @@ function comparePreReleases(a: Version["pre"], b: Version["pre"]): number {
   return compareParts(a, b, undefined)
 }
 
-/** The first part that differs decides. Where one of them has no more parts, it has `missing`. */
+/** The first different part decides. `missing` stands in for the parts of the shorter version. */
 function compareParts(a: readonly string[], b: readonly string[], missing: string | undefined): number {
   for (let index = 0; index < Math.max(a.length, b.length); index += 1) {
     const order = comparePart(a[index] ?? missing, b[index] ?? missing)
@@ -44,8 +43,8 @@ function compareParts(a: readonly string[], b: readonly string[], missing: strin
 }
 
 /**
- * Nothing, then numbers by their value, then texts. A number compared with a text as texts would have no
- * order: 9 before 10, 10 before 1a, and 1a before 9.
+ * Missing parts sort first, then numbers by value, then texts. Comparing a number with a text as texts would be
+ * inconsistent: 9 before 10, 10 before 1a, and 1a before 9.
  */
 function comparePart(a: string | undefined, b: string | undefined): number {
   if (a === undefined || b === undefined) return Number(a !== undefined) - Number(b !== undefined)
@@ -58,7 +57,7 @@ function isNumber(part: string): boolean {
   return /^\d+$/.test(part)
 }
 
-/** By their digits: a time of the build (`20260301120000123456`) is more than a double can tell apart. */
+/** Compares digits, because a build time (`20260301120000123456`) exceeds the precision of a double. */
 function compareNumbers(a: string, b: string): number {
   const [first, second] = [a.replace(/^0+(?=\d)/, ""), b.replace(/^0+(?=\d)/, "")]
   return first.length - second.length || compareTexts(first, second)

@@ -63,7 +63,7 @@ describe("assertOptions", () => {
   })
 
   it("names the known options when nothing is near", () => {
-    expect(faultsOf({ name: "a", colour: 1 })[0]).toContain('known are "name", "timeout"')
+    expect(faultsOf({ name: "a", colour: 1 })[0]).toContain('use one of "name", "timeout"')
   })
 
   it("does not take inherited keys for options", () => {

@@ -1,8 +1,8 @@
 /**
- * Checks options before anything is done with them, and reports every fault at once.
+ * Validates options and reports every fault at once.
  *
- * A check looks at a value and returns what is wrong with it; it changes nothing. Checks of objects know
- * their keys, so that a typing error is answered with the key that was meant.
+ * A check is a pure function from a value to its faults. Object checks know the valid keys, so a misspelt key gets a
+ * "did you mean" hint.
  */
 import type { Fault } from "../errors.ts"
 import { OptionsError } from "../errors.ts"
@@ -10,16 +10,16 @@ import { parseDuration } from "../time/duration.ts"
 import { isDate } from "../time/instant.ts"
 import { meantOption, nearest } from "./nearest.ts"
 
-/** What is wrong with `value`, found at `path`. */
+/** Returns the faults of `value`. `path` is its place in the options. */
 export type Check = (value: unknown, path: string) => Fault[]
 
-/** Throws an `OptionsError` with every fault, or returns. */
+/** Throws an `OptionsError` with every fault that `check` finds. */
 export function assertOptions(subject: string, value: unknown, check: Check): void {
   const faults = check(value, "")
   if (faults.length > 0) throw new OptionsError(subject, faults)
 }
 
-/** A plain object whose known keys satisfy their checks. Keys marked `optional` may be missing. */
+/** A plain object with the keys of `shape`. Only keys marked `optional` may be missing. */
 export function object(shape: Readonly<Record<string, Check>>): Check {
   return (value, path) => {
     if (!isPlainObject(value)) return [expected("a plain object", value, path)]
@@ -31,7 +31,7 @@ export function object(shape: Readonly<Record<string, Check>>): Check {
   }
 }
 
-/** Whatever keys there are, each a name that `key` accepts, each value satisfying `check`. */
+/** An object with any number of keys. `key` checks each key, `check` each value. */
 export function record(key: Check, check: Check): Check {
   return (value, path) => {
     if (!isPlainObject(value)) return [expected("an object", value, path)]
@@ -49,12 +49,12 @@ export function array(check: Check): Check {
       : [expected("an array", value, path)]
 }
 
-/** `undefined` is fine: there is a default. */
+/** Accepts `undefined`: the option has a default. */
 export function optional(check: Check): Check {
   return (value, path) => (value === undefined ? [] : check(value, path))
 }
 
-/** The first check whose kind of value this is judges it. */
+/** Applies the check of the first kind whose `is` accepts the value. */
 export function either(
   kinds: readonly { readonly is: (value: unknown) => boolean; readonly check: Check }[],
   otherwise: string,
@@ -101,7 +101,7 @@ export function duration(range: { readonly min: number; readonly max?: number } 
 
 export const date: Check = (value, path) => (isDate(value) ? [] : [expected("a valid Date", value, path)])
 
-/** A name: visible characters and no surprises, so that it can stand in logs, addresses and channels. */
+/** A name that is safe in logs, URLs and channel names. */
 export function name(maxLength: number): Check {
   return (value, path) => {
     if (typeof value !== "string" || value === "") return [expected("a non-empty text", value, path)]
@@ -113,7 +113,7 @@ export function name(maxLength: number): Check {
   }
 }
 
-/** Anything for which `is` holds; `what` says what that is. */
+/** Any value that `is` accepts. `what` describes it in the error message. */
 export function satisfies(what: string, is: (value: unknown) => boolean): Check {
   return (value, path) => (is(value) ? [] : [expected(what, value, path)])
 }
@@ -133,11 +133,11 @@ export function expected(what: string, value: unknown, path: string): Fault {
 function unknownKey(key: string, known: readonly string[], path: string): Fault {
   if (key.length > LONGEST_KEY) return { path, message: `unknown option of ${key.length} characters` }
   const word = meantOption(key, known)
-  const hint = word ? `did you mean "${word}"?` : `known are ${known.map((word) => `"${word}"`).join(", ")}`
+  const hint = word ? `did you mean "${word}"?` : `use one of ${known.map((word) => `"${word}"`).join(", ")}`
   return { path: join(path, key), message: `unknown option; ${hint}` }
 }
 
-/** Longer than anything that could have been meant. */
+/** No option has a longer name, so a hint would be useless. */
 const LONGEST_KEY = 200
 
 function join(path: string, key: string): string {
@@ -160,7 +160,7 @@ function describe(value: unknown): string {
     : `a ${typeof value}`
 }
 
-/** Short, and without the user and password that an address may hold. */
+/** Shortens a text and removes the user and password of a URL. */
 function describeText(text: string): string {
   const from = text.indexOf("://")
   const to = text.lastIndexOf("@")

@@ -1,33 +1,33 @@
-/** Mistakes that the compiler can name: the type of an option that is not there says which one is meant. */
+/** Compile-time hints: a wrong option name gets a type that names the right one. */
 
 declare const mistake: unique symbol
 
-/** No value has this type. The compiler's message shows `Why`. */
+/** A type without values. The compiler shows `Why` in its error message. */
 export interface Mistake<Why extends string> {
-  // An object, so that two of them do not make `never` of each other.
+  // An object type, because the intersection of two different string literals would be `never`.
   readonly [mistake]: Readonly<Record<Why, never>>
 }
 
-/** Names that other queues use for options of a job. */
+/** Names that other queues use for job options. */
 export interface MisnamedOfJob {
-  /** @deprecated Say `retry: { attempts }`, the first attempt included. */
-  readonly retries?: Mistake<"say retry: { attempts }">
-  /** @deprecated Say `retry: { attempts }`. */
-  readonly attempts?: Mistake<"say retry: { attempts }">
-  /** @deprecated Say `retry: { base }`, with `factor` and `cap`. */
-  readonly backoff?: Mistake<"say retry: { base, factor, cap }">
+  /** @deprecated Use `retry: { attempts }`. It counts the first attempt. */
+  readonly retries?: Mistake<"use retry: { attempts }">
+  /** @deprecated Use `retry: { attempts }`. */
+  readonly attempts?: Mistake<"use retry: { attempts }">
+  /** @deprecated Use `retry: { base }`, with `factor` and `cap`. */
+  readonly backoff?: Mistake<"use retry: { base, factor, cap }">
 }
 
-/** The same for `retry`. */
+/** Names that other queues use for options of `retry`. */
 export interface MisnamedOfRetry {
-  /** @deprecated Say `attempts`, the first attempt included. */
-  readonly retries?: Mistake<"say attempts">
-  /** @deprecated Say `base`, with `factor` and `cap`. */
-  readonly backoff?: Mistake<"say base, with factor and cap">
+  /** @deprecated Use `attempts`. It counts the first attempt. */
+  readonly retries?: Mistake<"use attempts">
+  /** @deprecated Use `base`, with `factor` and `cap`. */
+  readonly backoff?: Mistake<"use base, with factor and cap">
 }
 
-/** The same for a schedule. */
+/** Names that other libraries use for schedule options. */
 export interface MisnamedOfSchedule {
-  /** @deprecated Say `timeZone`. */
-  readonly tz?: Mistake<"say timeZone">
+  /** @deprecated Use `timeZone`. */
+  readonly tz?: Mistake<"use timeZone">
 }

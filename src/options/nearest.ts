@@ -1,6 +1,6 @@
-/** "Did you mean": the known word that is most like an unknown one, or that says the same. */
+/** "Did you mean": finds the known word closest to an unknown one, or its synonym. */
 
-/** What other queues and libraries call an option, and what it is called here where the first word is known. */
+/** Option names of other libraries, and what to suggest for each. A pair applies where `known` is a valid option. */
 const SYNONYMS: Readonly<Record<string, readonly (readonly [known: string, say: string])[]>> = {
   retries: [
     ["attempts", "attempts"],
@@ -47,13 +47,13 @@ const SYNONYMS: Readonly<Record<string, readonly (readonly [known: string, say: 
   expiresIn: [["timeout", "timeout"]],
 }
 
-/** The option that is meant by an unknown key, as it would be written. */
+/** The option to suggest for an unknown key, as the user would write it. */
 export function meantOption(key: string, known: readonly string[]): string | undefined {
   const synonyms = Object.hasOwn(SYNONYMS, key) ? (SYNONYMS[key] ?? []) : []
   return synonyms.find(([word]) => known.includes(word))?.[1] ?? nearest(key, known)
 }
 
-/** The nearest of `words` if it is near enough to be a typing error of it. */
+/** The closest of `words`, if the difference is small enough for a typing error. */
 export function nearest(word: string, words: readonly string[]): string | undefined {
   const allowed = Math.max(1, Math.floor(word.length / 3))
   const ranked = words
@@ -63,7 +63,7 @@ export function nearest(word: string, words: readonly string[]): string | undefi
   return ranked[0]?.candidate
 }
 
-/** How many letters must be inserted, dropped, replaced or swapped with their neighbour. */
+/** The edit distance: insertions, deletions, replacements and swaps of neighbours. */
 function distance(a: string, b: string): number {
   let beforeLast: number[] = []
   let last = Array.from({ length: b.length + 1 }, (_, j) => j)

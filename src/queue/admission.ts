@@ -1,19 +1,19 @@
-/** Who may go on when there is room under limits: a pure decision, in the order of the line. */
+/** Decides which parked runs to admit when their limits have room: a pure function, in the order of the line. */
 
 export interface InLine {
   readonly run: string
-  /** Every key that it needs room under. */
+  /** The limit keys that must all have room. */
   readonly keys: readonly string[]
 }
 
-/** Whether it is one of those by which the runs of a schedule follow on each other, in the order of their occurrences. */
+/** Whether a limit key orders the runs of a schedule by occurrence. */
 export function isOverlap(limit: string): boolean {
   return limit.startsWith("overlap")
 }
 
 /**
- * The runs that have room under all their keys, taken in order. One that has none keeps its place and does not hold up
- * those behind it that need other keys.
+ * The runs with room under all their keys, taken in order. A run without room keeps its place and does not block later
+ * runs with other keys.
  */
 export function admit(line: readonly InLine[], room: ReadonlyMap<string, number>): string[] {
   const left = new Map(room)

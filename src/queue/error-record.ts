@@ -1,4 +1,4 @@
-/** What is kept of an error that a handler threw: bounded, and free of what the database refuses. */
+/** Converts a thrown error to a record of bounded size, without characters that PostgreSQL rejects. */
 
 export interface ErrorRecord {
   readonly code: string | null
@@ -11,7 +11,7 @@ const STACK_LENGTH = 32_768
 const CODE_LENGTH = 200
 const MAX_CAUSES = 5
 
-/** Anything can be thrown, also what throws when it is looked at; this always returns. */
+/** Records any thrown value. Never throws, even if reading the value throws. */
 export function recordError(thrown: unknown): ErrorRecord {
   try {
     if (!(thrown instanceof Error))
@@ -24,11 +24,11 @@ export function recordError(thrown: unknown): ErrorRecord {
       stack: stack && clean(stack, STACK_LENGTH),
     }
   } catch {
-    return { code: null, message: "something was thrown that cannot be read", stack: null }
+    return { code: null, message: "the handler threw a value that cannot be read", stack: null }
   }
 }
 
-/** The error that a record stands for, as the cause of one of ours. */
+/** Rebuilds an `Error` from its record, for use as a `cause`. */
 export function reviveError(record: ErrorRecord): Error {
   const error = new Error(record.message)
   if (record.stack !== null) error.stack = record.stack
@@ -50,7 +50,7 @@ function describe(thrown: unknown): string {
   }
 }
 
-/** PostgreSQL's text holds no NUL, and half a surrogate pair is no character. */
+/** Shortens a text and replaces NUL and lone surrogates, which PostgreSQL text cannot store. */
 function clean(text: string, maxLength: number): string {
   const short =
     text.length > maxLength

@@ -1,4 +1,4 @@
-/** Groups errors that are likely the same: what differs from run to run, such as numbers and ids, is left out. */
+/** Groups similar errors: the fingerprint leaves out numbers, ids and quoted texts, which differ between runs. */
 import type { ErrorRecord } from "./error-record.ts"
 
 const LENGTH = 200

@@ -1,7 +1,7 @@
-/** When to tell that dead letters are growing, and when that they are not any more. */
+/** Decides when to raise, repeat and clear the alarm about growing dead letters. */
 
 export interface GrowthAlarm {
-  /** How many it takes. */
+  /** The number of new dead letters that raises the alarm. */
   readonly atLeast: number
   readonly withinMs: number
 }
@@ -9,14 +9,14 @@ export interface GrowthAlarm {
 export interface AlarmNow {
   readonly count: number
   readonly isRaised: boolean
-  /** Null if it was never told. */
+  /** The time since the last event. Null if there was none. */
   readonly toldAgoMs: number | null
 }
 
-/** While it lasts it is told again, for those who have not seen the first. */
+/** A raised alarm emits an event again after this time. */
 export const REMIND_MS = 3_600_000
 
-/** Raised at the threshold and cleared below half of it: a number that wavers around the threshold is told once. */
+/** Raises at the threshold and clears below half of it, so a count near the threshold does not flap. */
 export function judgeGrowth(alarm: GrowthAlarm, now: AlarmNow): "raised" | "lasting" | "cleared" | undefined {
   const { count, isRaised, toldAgoMs } = now
   if (!isRaised) return count >= alarm.atLeast ? "raised" : undefined

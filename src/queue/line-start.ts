@@ -1,24 +1,24 @@
 /**
- * Where to begin looking in the line under a key, so that what is long gone is not walked again and again.
+ * Remembers where to start reading the line of parked runs under a limit key, so that reads skip dead index entries.
  *
- * As a rule at its very start: whoever is in line is seen. But while somebody holds an old snapshot, all who have gone on
- * still stand there, and a look takes the longer the more they are. So when a look from the start has taken long, the next
- * ones begin, in each priority, a moment before the first whom the last one saw, and look at the other priorities as
- * always. Now and then one begins at the start again, as often as that takes half a hundredth of the time.
+ * Normally a read starts at the front of the line. An old snapshot keeps the index entries of runs that have left the
+ * line, and each read walks over them. After a slow read from the front, the next reads therefore start, in each
+ * priority, just before the first run of that read. They read priorities without a mark in full. Reads from the front
+ * repeat regularly and take at most 0.5 % of the time.
  *
- * Not for lines in which somebody may come back to the front, as occurrences of a schedule do.
+ * Not for overlap lines: there an earlier occurrence may still join at the front.
  *
- * Overlooked is meanwhile who came in with an older rank than those, as the run of a transaction that was open for long.
- * The sweep finds the first of all and says where he stands; whoever it does not find, the next look from the start does.
+ * A read from a mark misses a run that joins with an older rank, such as the run of a long transaction. The sweep finds
+ * the first run of the line and moves the mark back (`begins`). The next read from the front finds all others.
  */
 
-/** Where one run stands in a line. Higher priorities go first, and lower ranks within one. */
+/** The place of a run in its line: higher priorities first, then lower ranks. */
 export interface Place {
   readonly priority: number
   readonly rank: bigint
 }
 
-/** What to look at: stretches between two priorities, both excluded, and those of one priority from a rank on. */
+/** The parts of the lines to read: between two priorities, both excluded, and in one priority from a rank on. */
 export interface Stretches {
   readonly keys: string[]
   readonly aboves: bigint[]
@@ -28,42 +28,42 @@ export interface Stretches {
   readonly froms: bigint[]
 }
 
-/** A look at some lines. */
+/** One read of some lines. */
 export interface LineLook {
   readonly stretches: Stretches
-  /** What it brought of one line. */
+  /** Reports the runs found in one line. */
   readonly saw: (key: string, places: readonly Place[], facts: LookFacts) => void
 }
 
 export interface LookFacts {
-  /** How long it took, beyond what such a look takes where nobody is in the way. */
+  /** The duration of the read, beyond that of a read without dead entries. */
   readonly forMs: number
   readonly untilMs: number
-  /** Whether those are all that it could see: nobody was left out because there were too many. */
+  /** Whether the read returned the whole line. False if it stopped at its limit. */
   readonly isAll: boolean
 }
 
 export interface LineStarts {
   readonly look: (keys: readonly string[], nowMs: number) => LineLook
-  /** The first of all in a line stands here, and not before. */
+  /** Reports the place of the first run in a line. */
   readonly begins: (key: string, first: Place) => void
 }
 
 const BELOW_ALL = -(2n ** 31n) - 1n
 const ABOVE_ALL = 2n ** 31n
-/** Ranks are microseconds. A run may be seen so much later than its rank says and is not overlooked. */
+/** In microseconds, as ranks. A run that becomes visible this long after its rank is still found. */
 const SLACK = 100_000n
-/** A look that takes less is always made from the start. */
+/** Reads faster than this always start at the front. */
 const LONG_MS = 5
-/** Looks from the start take this part of the time, and there is one in this time however long it takes. */
+/** After a slow read from the front, the next one waits 200 times its duration, at most 5 seconds. */
 const PART_OF_TIME = 200
 const AT_LEAST_EVERY_MS = 5_000
-/** More priorities than a line has, and more lines than are busy at once. */
+/** Bounds of the memory: no real line has more priorities, and no process more busy lines. */
 const MOST_PRIORITIES = 16
 const MOST_KEYS = 10_000
 
 interface Mark {
-  /** When to look from the start again. */
+  /** When the next read must start at the front. */
   readonly trustedUntilMs: number
   readonly froms: ReadonlyMap<number, bigint>
 }
@@ -90,13 +90,13 @@ export function createLineStarts(): LineStarts {
           const before = marks.get(key)
           const used = trusted.get(key)
           if (used !== undefined) {
-            // Unless somebody has said meanwhile where the line begins.
+            // Not if `begins` changed the mark during the read.
             if (before === used)
               remember(key, { ...used, froms: new Map([...used.froms, ...marksBefore(places)]) })
             return
           }
           if (forMs < LONG_MS) return
-          // A priority in which nobody was seen has nobody before its old mark either, if all were seen.
+          // After a complete read, a priority without runs keeps its old mark.
           const kept = isAll ? (before?.froms ?? []) : []
           const restMs = Math.min(forMs * PART_OF_TIME, AT_LEAST_EVERY_MS)
           remember(key, {
@@ -119,7 +119,7 @@ function stretchesOf(keys: readonly string[], trusted: ReadonlyMap<string, Mark>
   return all
 }
 
-/** All of one line: each marked priority from its mark on, and what lies above, between and below them. */
+/** Covers one line: each marked priority from its mark on, and the priorities above, between and below in full. */
 function addStretches(all: Stretches, key: string, froms: ReadonlyMap<number, bigint>): void {
   let below = ABOVE_ALL
   const addGap = (above: bigint) => {
@@ -138,7 +138,7 @@ function addStretches(all: Stretches, key: string, froms: ReadonlyMap<number, bi
   addGap(BELOW_ALL)
 }
 
-/** A moment before the first in each priority. */
+/** A mark just before the first run of each priority. */
 function marksBefore(places: readonly Place[]): Map<number, bigint> {
   const marks = new Map<number, bigint>()
   for (const { priority, rank } of places) {

@@ -1,15 +1,17 @@
 /**
- * Where to begin looking for ready runs, so that what is long gone is not walked again and again.
+ * Keeps a low-water mark per lane: the rank at which the next claim starts, so that claims skip dead index entries.
  *
- * Queued runs are ordered by rank, and a rank is the moment at which the run became ready. A claimer that has taken
- * everything up to a rank, or has seen that nothing is left there to be taken, begins there the next time. Two kinds of
- * runs can still turn up below: those of a transaction that was open when the mark passed them (its writes were not to be
- * seen yet, or it held locks and let go of them), and those whose wake-up says so. So the mark remembers which transactions
- * were open at each look, and when one of them has ended, it goes back to where it stood before that one was first seen.
+ * Ready runs are ordered by rank, the time at which they became ready. A claim that took everything up to a rank, or
+ * found nothing left there, moves the mark up. Two kinds of runs can still appear below the mark:
  *
- * Whatever was passed for the first time is found again so. A run that is locked once more when the mark has just come
- * back for it may be overlooked; so may one that became ready while the clock was set back by less than the time
- * between two looks. Those are found when someone begins at the bottom.
+ * - Runs of a transaction that was open when the mark passed them. It had not committed, or it held row locks. The mark
+ *   therefore records the open transactions at each snapshot. When one of them ends, the mark goes back to where it was
+ *   before that transaction was first seen.
+ * - Runs that a wake-up announces with their rank.
+ *
+ * The mark can miss two kinds of runs: a run that is locked again just when the mark has come back for it, and a run
+ * that became ready while the clock was set back by less than the time between two snapshots. A claim from `BOTTOM`
+ * finds them.
  */
 
 /** Before every rank. */
@@ -17,27 +19,27 @@ export const BOTTOM = -(2n ** 63n)
 /** After every rank. */
 export const TOP = 2n ** 63n - 1n
 
-/** Ranks are microseconds. A statement reads the clock a moment before its transaction can be seen. */
+/** In microseconds, as ranks. A statement reads the clock shortly before its transaction becomes visible. */
 const SLACK = 100_000n
-/** Who has been open for so long may stay so for hours, and must not hold back everybody who starts meanwhile. */
+/** In microseconds. A transaction open for longer may stay open for hours. It must not hold back new processes. */
 const LONG_OPEN = 10_000_000n
-/** More lanes than anyone has. */
+/** Bounds the memory. No installation has more lanes. */
 const MOST_WOKEN = 1_000
-/** More than there can be connections. */
+/** No server has more connections. */
 const MOST_UNLISTED = 10_000n
 
-/** What is open at one moment. */
+/** The open transactions at one moment. */
 export interface Snapshot {
-  /** The rank of the moment. */
+  /** The rank of that moment. */
   readonly rank: bigint
-  /** Every transaction from this one on has not begun. */
+  /** The first transaction id not assigned yet. */
   readonly next: bigint
   readonly open: ReadonlySet<bigint>
 }
 
 /**
- * Reads `xmin:xmax:xip,xip,...:unlisted`: `pg_current_snapshot()`, and how many transactions have begun from xmax on.
- * A snapshot lists those that are open only up to the last one that has ended.
+ * Parses `xmin:xmax:xip,xip,...:unlisted`: the text of `pg_current_snapshot()`, then the number of transactions from
+ * xmax on that have begun. A PostgreSQL snapshot lists open transactions below xmax only.
  */
 export function parseSnapshot(text: string, rank: bigint): Snapshot {
   const [, listedTo = "0", listed = "", unlisted = "0"] = text.split(":")
@@ -50,56 +52,56 @@ export function parseSnapshot(text: string, rank: bigint): Snapshot {
 
 type Marks = ReadonlyMap<string, bigint>
 
-/** How far somebody has come, for another that begins there. */
+/** The marks of one process, which a new process may start from. */
 export interface Reached {
-  /** Whatever turns up for the first time stands above, but for what `late` brings. */
+  /** New runs appear above these marks, except those of the transactions in `late`. */
   readonly marks: Marks
   /** Transactions that have been open for long. */
   readonly late: readonly bigint[]
-  /** The rank of the moment at which it was so. */
+  /** The rank of the moment at which this was true. */
   readonly rank: bigint
 }
 
 interface Open {
-  /** The marks at the last look before it was seen. */
+  /** The marks at the last snapshot before the transaction was first seen. */
   readonly earlier: Marks
   /** The rank of the moment at which it was first seen. */
   readonly since: bigint
 }
 
 export interface LowWater {
-  /** Begins where another has come to, before anything else is done. */
+  /** Starts from the marks of another process. Called before any other method. */
   readonly begin: (reached: Reached) => void
-  /** Where to begin in this lane. */
+  /** The rank at which the next claim in this lane starts. Takes wake-ups into account. */
   readonly from: (lane: string) => bigint
-  /** Below this rank nothing is looked for in this lane, unless somebody tells of it. */
+  /** The mark of a lane, without wake-ups. */
   readonly mark: (lane: string) => bigint
   readonly reached: () => Reached
-  /** Everything below this rank has been taken, as far as could be seen. */
+  /** Reports that no visible run is left below this rank. */
   readonly pass: (lane: string, rank: bigint) => void
-  /** These lanes have been gone through from end to end since the last look: all of them is passed that it could see. */
+  /** Reports that claims since the last snapshot read these lanes to the end. */
   readonly passAll: (lanes: Iterable<string>) => void
-  /** Something became ready with this rank. */
+  /** Reports that a run became ready with this rank. */
   readonly wake: (lane: string, rank: bigint) => void
-  /** Goes back to where transactions that have ended since the last look may have left something. */
+  /** Moves the marks back for transactions that have ended since the last snapshot. */
   readonly look: (snapshot: Snapshot) => void
-  /** Begins again at the bottom. */
+  /** Starts all lanes at `BOTTOM` again. */
   readonly reset: () => void
 }
 
 export function createLowWater(): LowWater {
   let marks = new Map<string, bigint>()
   /**
-   * The lowest rank that was told of in each lane since it was last begun in. Not in the marks at once: a claim that is
-   * under way would pass over it when it returns.
+   * The lowest rank of a wake-up in each lane since the last claim there. Kept apart from the marks, because a claim in
+   * progress would move the mark past it when it returns.
    */
   const woken = new Map<string, bigint>()
-  /** The marks at the last look. */
+  /** The marks at the last snapshot. */
   let before: Marks = new Map()
   const open = new Map<bigint, Open>()
-  /** The rank of the last look of our own. */
+  /** The rank of the last snapshot of this process. */
   let lastRank = BOTTOM
-  /** The same, also if it was the look of whom we have begun from. */
+  /** The rank of the last snapshot, of this process or of the process whose marks it started from. */
   let clock = BOTTOM
 
   function goBackTo(earlier: Marks): void {
@@ -146,20 +148,20 @@ export function createLowWater(): LowWater {
       for (const lane of lanes) pass(lane, lastRank - SLACK)
     },
     wake: (lane, rank) => {
-      // Lanes that nobody claims from are never begun in; what is forgotten here is found by looking.
+      // No claim clears the entries of unused lanes. Clearing all is safe: polling finds the runs.
       if (woken.size >= MOST_WOKEN) woken.clear()
       woken.set(lane, least(rank, woken.get(lane) ?? rank))
     },
     look: (snapshot) => {
       const passed = [...marks]
-      // A clock that was set back gives ranks again that have been passed, also to what is open.
+      // The clock was set back, so new runs get ranks that the marks have passed.
       if (snapshot.rank < clock) {
         marks = new Map()
         before = new Map()
         for (const transaction of open.keys())
           open.set(transaction, { earlier: before, since: snapshot.rank })
       }
-      // Transactions that came and went since the last look are in no list: they all began after it.
+      // Transactions that began and ended since the last snapshot are in no list. All of them began after it.
       goBackTo(before)
       for (const [transaction, { earlier }] of open) {
         if (snapshot.open.has(transaction)) continue

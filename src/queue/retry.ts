@@ -1,10 +1,10 @@
-/** What becomes of a run whose attempt has failed: a pure verdict that the engine obeys. */
+/** Decides whether and when to retry a run after a failed attempt: a pure function. */
 import { type Failure, type RetryPolicy, type RetryWait, resolveRetry } from "../job/options.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 import { recordError } from "./error-record.ts"
 
 export type FailureVerdict =
-  /** `fault`: what is wrong with the job's own back-off, so that the default was used instead. */
+  /** `fault`: why the job's own back-off failed and the default replaced it. */
   | { readonly fate: "retry"; readonly delayMs: number; readonly fault?: string }
   | { readonly fate: "bury"; readonly because: "not-retryable" | "attempts-exhausted" | "given-up" }
 
@@ -13,7 +13,7 @@ export function judgeFailure(judged: {
   readonly policy: RetryPolicy
   readonly failure: Failure
   readonly retryable: boolean
-  /** What the handler asked for, if it did. */
+  /** The delay of a `Retry` verdict, if it has one. */
   readonly afterMs?: number | null
   readonly random: () => number
 }): FailureVerdict {
@@ -27,8 +27,8 @@ export function judgeFailure(judged: {
 }
 
 /**
- * Whether the job says that an error makes further attempts pointless; and what is wrong with what it says, if something
- * is: then the error is not final.
+ * Whether `retry.final` of the job accepts an error. If the option is faulty, the error is not final and `fault` says
+ * why.
  */
 export function askFinal(
   { isFinal }: Pick<RetryPolicy, "isFinal">,
@@ -44,7 +44,7 @@ export function askFinal(
   }
 }
 
-/** The wait, by the default back-off if the job's own function throws or returns nonsense; and what is wrong with it then. */
+/** The wait before a retry. If `retry.after` is faulty, the default back-off applies and `fault` says why. */
 export function askWait(
   wait: RetryWait,
   failure: Failure,
@@ -54,18 +54,18 @@ export function askWait(
     return { delayMs: waitMs(wait, failure, random), fault: null }
   } catch (cause) {
     const { wait: standard } = resolveRetry({})
-    const fault = `${recordError(cause).message}; the default back-off was used instead`
+    const fault = `${recordError(cause).message}; Carillon used the default back-off instead`
     return { delayMs: waitMs(standard, failure, random), fault }
   }
 }
 
-const NOT_FINAL = "the error counts as one that is not final"
+const NOT_FINAL = "the error counts as not final"
 
 function isPromise(value: unknown): value is Promise<unknown> {
   return value instanceof Promise
 }
 
-/** How long to wait; null: not at all, ever. */
+/** The wait in milliseconds. Null means no retry. */
 function waitMs(wait: RetryWait, failure: Failure, random: () => number): number | null {
   switch (wait.kind) {
     case "exponential":
@@ -79,7 +79,7 @@ function waitMs(wait: RetryWait, failure: Failure, random: () => number): number
       if (given === null) return null
       const ms = parseDuration(given)
       if (ms === undefined)
-        throw new TypeError(`\`retry.after\` returned ${shown(given)}, which is no duration`)
+        throw new TypeError(`\`retry.after\` returned ${shown(given)}, which is not a duration`)
       return ms
     }
   }
@@ -88,7 +88,7 @@ function waitMs(wait: RetryWait, failure: Failure, random: () => number): number
 function afterOf(after: (failure: Failure) => Duration | null, failure: Failure): unknown {
   try {
     const given: unknown = after(failure)
-    // One that is rejected must not end the process.
+    // An unhandled rejection would end the process.
     if (isPromise(given)) given.catch(() => {})
     return given
   } catch (cause) {
@@ -101,14 +101,14 @@ function shown(value: unknown): string {
 }
 
 /**
- * The longest wait after attempt number `attempt`. The wait itself is drawn evenly from nothing to this (full
- * jitter): a thousand runs that failed together do not come back together.
+ * The upper bound of the wait after attempt number `attempt`. The wait itself is random between zero and this bound
+ * (full jitter), so runs that failed together do not retry together.
  */
 export function longestDelayMs(
   wait: { readonly baseMs: number; readonly factor: number; readonly capMs: number },
   attempt: number,
 ): number {
-  // Growing without end must not make something of nothing: zero times infinity is no number.
+  // Limits the growth, because zero times infinity is NaN.
   const growth = Math.min(wait.factor ** (attempt - 1), Number.MAX_VALUE)
   return Math.min(wait.capMs, wait.baseMs * growth)
 }

@@ -1,6 +1,6 @@
 /**
- * The whole life of a run, as one table. Every statement that moves a run is tested against it, alone and in races, and
- * the diagram in the docs is made from it.
+ * The state machine of a run, as one table. Tests compare every state-changing statement with it, alone and in races.
+ * The diagram in the docs is generated from it.
  */
 
 export type RunState = "waiting" | "parked" | "ready" | "running" | FinalState
@@ -8,25 +8,25 @@ export type FinalState = "succeeded" | "dead" | "cancelled" | "expired" | "disca
 
 export type RunEvent =
   | "due" // its time has come
-  | "park" // it must wait for something other than time
+  | "park" // it must wait for a limit, the end of a pause, or a handler
   | "unpark" // what it waited for has come
-  | "expedite" // someone wants it now
+  | "expedite" // an operator makes it due now
   | "claim" // a worker takes it
   | "succeed" // an attempt returned a result
-  | "retry" // an attempt failed, another will follow
-  | "snooze" // its handler said: not now
-  | "release" // given back untried
-  | "lose" // the worker's lease ended
-  | "bury" // failed for good, or lost and not to be repeated
-  | "cancel" // someone does not want it any more
-  | "expire" // claimed too late to be started
-  | "replay" // a dead run is tried again, as its next generation
-  | "discard" // a dead run is given up
+  | "retry" // an attempt failed, and another follows
+  | "snooze" // its handler postponed it
+  | "release" // a worker returned it without an attempt
+  | "lose" // the lease of its worker ended
+  | "bury" // it failed for good, or its worker was lost and it must not repeat
+  | "cancel" // an operator or its handler cancelled it
+  | "expire" // a worker claimed it too late to start it
+  | "replay" // an operator retries a dead run, as its next generation
+  | "discard" // an operator gives up a dead run
 
 /**
- * What each event makes of a run. Where a state does not name an event, the event cannot happen.
+ * The next state for each event. An event that a state does not list cannot happen in it.
  *
- * A running run that someone cancels is only marked: it ends when its attempt does, as cancelled, however that ends.
+ * Cancelling a running run sets a mark. The run ends as cancelled when its attempt ends, however that ends.
  */
 export const RUN_LIFE = {
   waiting: { due: "ready", park: "parked", expedite: "ready", cancel: "cancelled" },

@@ -1,29 +1,31 @@
 /**
- * Which occurrences of a span of time a backfill makes runs of, and as which generation: a pure choice from what the
- * ledger says about them.
+ * Chooses which occurrences of a period a backfill runs, and as which generation: a pure function of the ledger.
  */
 import type { InstantMs } from "../time/instant.ts"
 import type { Recurrence } from "../time/recurrence.ts"
 
 /**
- * `missing`: those that have had no run: unknown to the ledger, skipped, or made up for by another. `failed`: also those
- * whose last run is a dead letter or has expired. `all`: also those whose last run ended otherwise.
+ * Which occurrences a backfill runs.
+ *
+ * - `missing`: occurrences without a run: absent from the ledger, skipped, or coalesced into another.
+ * - `failed`: also occurrences whose last run is dead or expired.
+ * - `all`: also occurrences whose last run ended in any other way.
  */
 export type Reprocess = "missing" | "failed" | "all"
 
-/** A row of the ledger. Of a stretch that made no run, `occurrence` is the first. */
+/** A row of the ledger. For a stretch without runs, `occurrence` is its first one. */
 export interface LedgerRow {
   readonly occurrence: InstantMs
   readonly generation: number
   readonly outcome: string
-  /** What its run is or became, as far as that is known; not asked for when it makes no difference. */
+  /** The state of its run. Null if it is unknown, or does not matter to this backfill. */
   readonly run_state: string | null
 }
 
 /** An occurrence that gets a run. */
 export interface Rerun {
   readonly occurrence: InstantMs
-  /** One more than the ledger has of it: an occurrence and a generation are one run. */
+  /** One more than the highest generation in the ledger. Occurrence and generation identify a run. */
   readonly generation: number
 }
 
@@ -48,25 +50,25 @@ function isWanted(rows: readonly LedgerRow[], reprocess: Reprocess): boolean {
   const fired = rows.filter(({ outcome }) => outcome === "fired")
   const last = fired.toSorted((a, b) => a.generation - b.generation).at(-1)
   if (!last) return true
-  // It is going to happen: a second run beside it is not what anybody means.
+  // A run of this occurrence is already waiting or running.
   if (reprocess === "missing" || fired.some((row) => UNFINISHED.includes(row.run_state))) return false
   return reprocess === "all" || FAILED.includes(last.run_state)
 }
 
-/** From `from`, which counts, to `to`, which does not. */
+/** The period [from, to). */
 export interface Span {
   readonly from: InstantMs
   readonly to: InstantMs
 }
 
 export interface Slice {
-  /** In the order asked for. */
+  /** In the requested order. */
   readonly occurrences: readonly InstantMs[]
-  /** What is left after them; `undefined`: nothing. */
+  /** The part of the span that is left. `undefined` if none is. */
   readonly rest: Span | undefined
 }
 
-/** The first occurrences of a span, or its last ones, and what is left of it. */
+/** Takes the first or the last `limit` occurrences of a span. */
 export function sliceOf(
   recurrence: Recurrence,
   { from, to }: Span,
@@ -84,7 +86,7 @@ export function sliceOf(
   return { occurrences, rest: order === "oldest" ? { from: last + 1, to } : { from, to: last } }
 }
 
-/** What a schedule is like, as far as it says what it may still decide by itself. */
+/** The facts that tell which occurrences a schedule will still decide by itself. */
 export interface Undecided {
   readonly state: string
   readonly cursor: InstantMs
@@ -92,8 +94,10 @@ export interface Undecided {
 }
 
 /**
- * Whether an occurrence of the past is left to backfills: the schedule has decided about it, or will not. What a pause has
- * come over will be skipped; what was due before it, and what an active schedule has not come to yet, is still its own.
+ * Whether a backfill may run a past occurrence. It may if the schedule has decided it or never will.
+ *
+ * A schedule skips the occurrences that fall into a pause. It still decides those from before the pause, and, while it
+ * is active, those that it has not reached yet.
  */
 export function isLeftToBackfills({ state, cursor, pausedAt }: Undecided, at: InstantMs): boolean {
   if (at <= cursor) return true

@@ -1,6 +1,5 @@
 /**
- * A recurrence within limits: from `startAt`, which counts, to `endAt`, which does not, and without excluded days or
- * single instants.
+ * Restricts a recurrence: to the period [startAt, endAt), and to days and instants that are not excluded.
  */
 
 import { CYCLE_DAYS, DAY_MS } from "../time/civil.ts"
@@ -30,7 +29,7 @@ export function withinBounds(
   }
 }
 
-/** One instant. */
+/** A recurrence with one instant. */
 export function once(at: InstantMs): Recurrence {
   return {
     next: (after) => (after < at ? at : undefined),
@@ -39,7 +38,7 @@ export function once(at: InstantMs): Recurrence {
   }
 }
 
-/** Without some of its instants; what is none of them makes no difference. */
+/** Removes instants from a recurrence. Ignores instants that it does not contain. */
 export function withoutInstants(base: Recurrence, instants: readonly InstantMs[]): Recurrence {
   const left = new Set(instants.filter((at) => base.next(at - 1) === at))
   if (left.size === 0) return base
@@ -58,14 +57,14 @@ export function withoutInstants(base: Recurrence, instants: readonly InstantMs[]
   }
 }
 
-/** A search that passes over this many excluded days gives up. */
+/** A search gives up after this many excluded days. */
 const MOST_DAYS = 10_000
-/** So does one that finds nothing within a whole cycle of the calendar. */
+/** A search gives up after one whole cycle of the calendar. */
 const LONGEST_SEARCH_MS = CYCLE_DAYS * DAY_MS
 
-/** Without the instants at which the date in the zone is excluded. */
+/** Removes the instants whose date in the zone is excluded. */
 export function withoutDays(base: Recurrence, zone: Zone, isExcluded: (day: number) => boolean): Recurrence {
-  /** The next day on one side that is not excluded. */
+  /** The next day in one direction that is not excluded. */
   function nextFree(day: number, side: 1 | -1): number | undefined {
     for (let step = 1; step <= MOST_DAYS; step += 1)
       if (!isExcluded(day + step * side)) return day + step * side
@@ -80,7 +79,7 @@ export function withoutDays(base: Recurrence, zone: Zone, isExcluded: (day: numb
         if (!isExcluded(day)) return found
         const free = nextFree(day, 1)
         if (free === undefined || found - after > LONGEST_SEARCH_MS) return undefined
-        // The stretch is passed over by dates alone: the zone need not be asked about each of its days.
+        // Skips all excluded days at once, without a zone look-up for each day.
         found = base.next(Math.max(end, free * DAY_MS - LARGEST_SHIFT_MS) - 1)
       }
       return undefined
@@ -109,8 +108,8 @@ export function withoutDays(base: Recurrence, zone: Zone, isExcluded: (day: numb
 }
 
 /**
- * The date in the zone and the span around `at` in which the clock shows it without being changed. A clock that is
- * set back over midnight shows a date twice, and one that is set forward by a day leaves one out.
+ * The local date at `at`, and the period around `at` with that date and without an offset change. A clock that goes
+ * back over midnight shows a date twice. A zone that skips a day leaves a date out.
  */
 function dateSpan(zone: Zone, at: InstantMs): { day: number; start: InstantMs; end: InstantMs } {
   const offset = zone.offsetAt(at)

@@ -1,4 +1,4 @@
-/** The days that a schedule leaves out, from dates, ranges, named calendars and cron expressions to one question. */
+/** Turns `exclude` (dates, ranges, named calendars, cron expressions) into one predicate on days. */
 import { OptionsError } from "../errors.ts"
 import { nearest } from "../options/nearest.ts"
 import { createCronDays } from "../time/cron-days.ts"
@@ -8,7 +8,9 @@ import type { DateRange, ScheduleSpec } from "./spec.ts"
 
 type Excluding = Extract<ScheduleSpec, { readonly exclude?: unknown }>
 
-/** Whether a day number is excluded; `undefined` when nothing is. `onStep` is for tests that count, as in the days of cron. */
+/**
+ * The predicate "is this day number excluded?". `undefined` if nothing is excluded. `onStep` lets tests count steps.
+ */
 export function readExclusions(spec: Excluding, onStep?: () => void): ((day: number) => boolean) | undefined {
   const { exclude = [], calendars = {} } = spec
   if (exclude.length === 0) return undefined
@@ -28,7 +30,7 @@ function inRange({ from, to }: DateRange): (day: number) => boolean {
   return (day) => day >= first && day <= last
 }
 
-/** Only the days count: an expression that also says hours and minutes would promise more than it keeps. */
+/** Rejects an expression with hours or minutes, because only its days count. */
 function onCronDays(text: string, onStep?: () => void): (day: number) => boolean {
   const { minutes, hours, days } = parseCron(text)
   if (!minutes.full || !hours.full) {
@@ -36,7 +38,7 @@ function onCronDays(text: string, onStep?: () => void): (day: number) => boolean
     throw new OptionsError("schedule", [{ path: "exclude", message }])
   }
   const rule = createCronDays(days, onStep)
-  // Looks at one month; searching for the next one could look at 400 years of them.
+  // `has` looks at one month. `next` may search 400 years.
   return rule.has
 }
 

@@ -1,8 +1,8 @@
-/** Dates and times of the calendar as people write them, without a zone. */
+/** Parses and formats local dates and times, without a zone. */
 import { civilDate, DAY_MS, dayNumber, HOUR_MS, MINUTE_MS, SECOND_MS } from "../time/civil.ts"
 import { formatInstant } from "../time/instant.ts"
 
-/** The day number of "2026-12-25"; `undefined` if it is not a date that exists. */
+/** The day number of "2026-12-25". `undefined` if the date does not exist. */
 export function parseCivilDate(value: unknown): number | undefined {
   const match = typeof value === "string" ? /^(\d{4})-(\d\d)-(\d\d)$/.exec(value) : null
   if (!match) return undefined
@@ -12,7 +12,7 @@ export function parseCivilDate(value: unknown): number | undefined {
   return back.year === year && back.month === month && back.day === day ? number : undefined
 }
 
-/** The milliseconds into the day of "09:00" or "09:00:30". */
+/** The milliseconds since midnight of "09:00" or "09:00:30". */
 export function parseCivilTime(value: unknown): number | undefined {
   const match = typeof value === "string" ? /^([01]\d|2[0-3]):([0-5]\d)(?::([0-5]\d))?$/.exec(value) : null
   if (!match) return undefined
@@ -27,7 +27,7 @@ export function parseCivilDateTime(value: unknown): number | undefined {
   return day === undefined || time === undefined ? undefined : day * DAY_MS + time
 }
 
-/** "2026-03-29T02:30:00" of a wall time. */
+/** Formats a wall time as "2026-03-29T02:30:00". */
 export function formatCivil(wallMs: number): string {
   return formatInstant(wallMs).slice(0, "2026-03-29T02:30:00".length)
 }

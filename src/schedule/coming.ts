@@ -1,21 +1,21 @@
 /**
- * The occurrences of a schedule that are still to come, with when they are due: computed from what it is now, and never
- * stored, so that an edit, a pause or a clock that moves leaves nothing behind that is wrong.
+ * Computes the future occurrences of a schedule from its present state. They are never stored, so an edit, a pause or a
+ * clock change cannot make them stale.
  */
 import type { InstantMs } from "../time/instant.ts"
 import { decide, dueAt, type Planned, type Scheduled, type Standing } from "./decide.ts"
 
-/** What a schedule is like now. */
+/** The present state of a schedule. */
 export interface Present extends Standing {
   readonly state: string
   readonly pausedAt: InstantMs | null
-  /** When its pause ends by itself. */
+  /** When its pause ends. Null if only a call ends it. */
   readonly resumeAt: InstantMs | null
 }
 
 export interface Wanted {
   readonly limit: number
-  /** Only those after this occurrence. */
+  /** Return occurrences after this one. */
   readonly after: InstantMs | undefined
 }
 
@@ -24,7 +24,7 @@ export function coming(scheduled: Scheduled, present: Present, { limit, after }:
   if (!start) return []
   const { recurrence } = scheduled
   const from = Math.max(start.cursor, after ?? start.cursor)
-  // Those that are passed over here count as well.
+  // Occurrences before `after` also use up runs.
   const left = start.left - (from > start.cursor ? recurrence.count(start.cursor + 1, from + 1) : 0)
   const found: Planned[] = []
   for (
@@ -38,13 +38,13 @@ export function coming(scheduled: Scheduled, present: Present, { limit, after }:
 }
 
 interface Start {
-  /** After this they come. */
+  /** Future occurrences come after this instant. */
   readonly cursor: InstantMs
-  /** How many runs it may still make. */
+  /** How many runs the schedule may still make. */
   readonly left: number
 }
 
-/** Where they begin: after what a tick would decide now, or after the end of its pause. */
+/** The start of the future: after everything that a tick would decide now, or after the end of the pause. */
 function startOf(scheduled: Scheduled, present: Present): Start | undefined {
   const { now, state, pausedAt, resumeAt } = present
   if (state === "active") {
@@ -52,7 +52,7 @@ function startOf(scheduled: Scheduled, present: Present): Start | undefined {
     return then === "active" ? { cursor, left: leftOf(scheduled, present, fires.length) } : undefined
   }
   if (state !== "paused" || resumeAt === null) return undefined
-  // What was due before the pause is decided when it ends.
+  // When the pause ends, the schedule first decides what was due before it.
   const { fires } = decide(scheduled, { ...present, until: pausedAt ?? now })
   return {
     cursor: Math.max(present.cursor, resumeAt, now),

@@ -1,11 +1,11 @@
-/** The times of day of a cron expression in English. */
+/** Describes the times of day of a cron expression in English. */
 import type { CronExpression } from "../time/cron-expression.ts"
 import type { NumberSet } from "../time/number-set.ts"
 import { list, ordinal, runs, runWords, stepOver, twoDigits } from "./phrases.ts"
 
 type Times = Pick<CronExpression, "seconds" | "minutes" | "hours">
 
-/** More times of day than this are described by their fields and not one by one. */
+/** Up to this many times of day are listed one by one. */
 const MOST_TIMES = 6
 
 export function timeWords(times: Times): string {
@@ -49,7 +49,7 @@ function hourlyWords(times: Times): string {
   return list(parts, "and")
 }
 
-/** What happens within each hour: "every 5 minutes", "at second 15 of minute 30 of every hour". */
+/** The times within an hour: "every 5 minutes", "at second 15 of minute 30 of every hour". */
 function withinHour(seconds: NumberSet, minutes: NumberSet): string {
   const minuteStep = evenStep(minutes)
   if (isZero(seconds)) {
@@ -83,7 +83,7 @@ function members({ values }: NumberSet, unit: "second" | "minute"): string {
   return `${unit}${values.length > 1 ? "s" : ""} ${list(words, "and")}`
 }
 
-/** Many times in certain hours. A span of hours lasts to the end of its last one. */
+/** The hours: "from 09:00 to 17:59". A range includes the whole last hour. */
 function hourWords(hours: NumberSet): string {
   const spans = runs(hours.values).map(([from, to]) => `from ${twoDigits(from)}:00 to ${twoDigits(to)}:59`)
   const step = stepOver(hours.values)
@@ -91,7 +91,7 @@ function hourWords(hours: NumberSet): string {
   return `in every ${ordinal(step)} hour (${spans[0]}, ${spans[1]} and so on, the last ${spans[spans.length - 1]})`
 }
 
-/** The step that makes the whole field from its beginning and leaves no uneven rest: "every 15 minutes" is true then. */
+/** The step of a set that starts at the minimum and divides the field evenly, so "every 15 minutes" is true. */
 function evenStep({ values, min, max }: NumberSet): number | undefined {
   const step = stepOver(values)
   const isEven = step !== undefined && step > 1 && values[0] === min && values.length * step === max - min + 1

@@ -1,4 +1,4 @@
-/** A cron expression in English: the times of day, then the days, with an explicit "or" where cron means one. */
+/** Describes a cron expression in English: times of day, then days. Says "or" where either day field is enough. */
 import type { CronDays, CronExpression, MonthDayRule, WeekdayRule } from "../time/cron-expression.ts"
 import { hasFewTimes, timeWords } from "./cron-time-words.ts"
 import { list, ordinal, runs, runWords, stepOver } from "./phrases.ts"
@@ -18,11 +18,11 @@ const MONTHS = [
   "November",
   "December",
 ] as const
-/** More days than this are described by their step, if they have one. */
+/** More days than this are described by their step, if there is one. */
 const MOST_DAYS = 6
 
 export function cronWords(cron: CronExpression): string {
-  // "Every 5 minutes" says by itself that it means every day.
+  // "Every 5 minutes" already implies every day.
   const everyDay = cron.hours.full && !hasFewTimes(cron) ? "" : "every day"
   const parts = [timeWords(cron), dayWords(cron.days) || everyDay, seasonWords(cron.days)]
   return parts.filter((part) => part !== "").join(", ")
@@ -49,7 +49,7 @@ function monthDayWords({ monthDays, monthDayRules }: CronDays): string {
         words.includes(" to ") ? `each day from ${words}` : words,
       )
   const items = [...plain, ...unique(monthDayRules.map(monthDayRuleWords))]
-  // After a range every further item needs its own "on", or it would seem to belong to the range.
+  // After a range, each item needs its own "on". Otherwise it seems to belong to the range.
   const hasRange = plain.some((words) => words.includes(" from "))
   return hasRange
     ? list(
@@ -70,7 +70,7 @@ function monthDayRuleWords(rule: MonthDayRule): string {
 
 /** "any Friday", "any Saturday or Sunday", "any day from Monday to Friday", "the 3rd Friday of the month". */
 function weekdayWords({ weekdays, weekdayRules }: CronDays, article: "any" | "a"): string {
-  // Weeks are told from Monday, as people do.
+  // Weeks start on Monday in the description.
   const mondayFirst = weekdays.values.map((weekday) => (weekday === 0 ? 7 : weekday)).sort((a, b) => a - b)
   const named = runWords(mondayFirst, (weekday) => WEEKDAYS[weekday % 7] ?? "")
   const hasRange = named.some((words) => words.includes(" to "))
@@ -85,7 +85,7 @@ function weekdayRuleWords(rule: WeekdayRule): string {
   return `the ${rule.kind === "last" ? "last" : ordinal(rule.nth)} ${WEEKDAYS[rule.weekday]} of the month`
 }
 
-/** Months and years. BackgroundTask an "or" they are for both sides of it, which has to be said. */
+/** Months and years. After an "or" of days they apply to both sides, so the text says "both". */
 function seasonWords(days: CronDays): string {
   const { months, years } = days
   const parts = [

@@ -1,4 +1,4 @@
-/** A user's crontab as schedules, with a note about everything that had to be changed or left out. */
+/** Imports a user's crontab as schedules, with a note about everything that it changes or leaves out. */
 import { CarillonError } from "../errors.ts"
 import { assertOptions, object, satisfies } from "../options/check.ts"
 import { parseCron } from "../time/cron-parse.ts"
@@ -6,48 +6,48 @@ import { readSchedule } from "./schedule.ts"
 import type { CronSpec } from "./spec.ts"
 import { zoneNamed } from "./zones.ts"
 
-/** What `importCrontab` has read. */
+/** The result of `importCrontab`. */
 export interface ImportedCrontab {
-  /** The lines that can be schedules. */
+  /** The lines that became schedules. */
   readonly entries: readonly CrontabEntry[]
-  /** What to look at, by line. */
+  /** Notes to review, by line. */
   readonly notes: readonly CrontabNote[]
 }
 
-/** One line of a crontab, read. */
+/** One line of a crontab, as a schedule. */
 export interface CrontabEntry {
-  /** Counted from 1. */
+  /** The line number, counted from 1. */
   readonly line: number
-  /** When it happens, as a schedule says it. */
+  /** The schedule. */
   readonly spec: CronSpec
-  /** What the line would have run. */
+  /** The command of the line. */
   readonly command: string
 }
 
-/** What somebody has to look at after an import. */
+/** Something to review after an import. */
 export interface CrontabNote {
-  /** The line it is about, counted from 1. */
+  /** The line number, counted from 1. */
   readonly line: number
-  /** What kind of note it is. */
-  readonly code: /** A step beside another day field: cron asks for both there, and so does the schedule now. */
+  /** The kind of note. */
+  readonly code: /** One day field has a step, the other is restricted: cron requires both, and so does the schedule. */
     | "days-joined"
-    /** A zone was taken from `CRON_TZ`. */
+    /** The zone comes from `CRON_TZ`. */
     | "zone-taken"
-    /** No zone is given: cron means that of its machine, the schedules mean UTC. */
+    /** No zone is set: cron uses the zone of its machine, the schedules use UTC. */
     | "zone-assumed"
     /** `@reboot` is not a time. */
     | "reboot-left-out"
-    /** A variable that does not concern the times. */
+    /** A variable that does not affect the times. */
     | "variable-left-out"
     /** A `%` in the command, which cron replaces by a line break. */
     | "percent-in-command"
-    /** The line could not be read. */
+    /** The line is invalid. */
     | "not-understood"
-  /** The note, for people. */
+  /** The note as a sentence. */
   readonly message: string
 }
 
-/** Reads a crontab as `crontab -l` prints it. What cannot be read is noted. */
+/** Imports a crontab as `crontab -l` prints it. Invalid lines become notes. */
 export function importCrontab(text: string): ImportedCrontab {
   assertOptions(
     "importCrontab",
@@ -69,7 +69,8 @@ export function importCrontab(text: string): ImportedCrontab {
     const entry = readEntry(content, line, timeZone, notes)
     if (entry === undefined) continue
     if (timeZone === undefined && !entries.some(({ spec }) => spec.timeZone === undefined)) {
-      const message = "Cron means the zone of its machine; without a CRON_TZ the entries are in UTC."
+      const message =
+        "Cron uses the zone of its machine. The entries use UTC, because the crontab sets no CRON_TZ."
       notes.push({ line, code: "zone-assumed", message })
     }
     entries.push(entry)
@@ -92,7 +93,7 @@ function readVariable(content: string): Variable | undefined {
   return { name, value: isQuoted ? value.slice(1, -1) : value }
 }
 
-/** The zone for the lines that follow. */
+/** The zone of the following lines. */
 function readZone(
   variable: Variable,
   line: number,
@@ -104,13 +105,13 @@ function readZone(
     notes.push({
       line,
       code: "variable-left-out",
-      message: `${name} is for the command, not for the times; it was left out.`,
+      message: `${name} affects the command, not the times. The import left it out.`,
     })
     return current
   }
   try {
     zoneNamed(value)
-    notes.push({ line, code: "zone-taken", message: `The entries below are in ${value}.` })
+    notes.push({ line, code: "zone-taken", message: `The entries below use the zone ${value}.` })
     return value
   } catch (error) {
     notes.push({ line, code: "not-understood", message: messageOf(error) })
@@ -131,20 +132,20 @@ function readEntry(
     notes.push({
       line,
       code: "reboot-left-out",
-      message: "@reboot is not a time: enqueue a run when your program starts.",
+      message: "@reboot is not a time. Enqueue a run when your program starts.",
     })
     return undefined
   }
   const command = words.slice(fields.length).join(" ")
   if (/(^|[^\\])%/.test(command)) {
     const message =
-      "cron replaces an unescaped % in a command by a line break; the command was kept as it is."
+      "Cron replaces an unescaped % in a command by a line break. The import kept the command unchanged."
     notes.push({ line, code: "percent-in-command", message })
   }
   try {
     parseCron(fields.join(" "), "vixie")
     const spec = { cron: joinDays(fields, line, notes), ...(timeZone !== undefined && { timeZone }) }
-    // What can never fire would be refused later, without the number of its line.
+    // Fails now, with a line number, if the schedule never fires.
     readSchedule(spec)
     return { line, command, spec }
   } catch (error) {
@@ -154,15 +155,15 @@ function readEntry(
 }
 
 /**
- * The cron daemon takes a day field that begins with a star for unrestricted, even with a step, and then asks for
- * both fields. Here a step is a restriction and either field is enough, unless there is a "+".
+ * The cron daemon treats a day field that begins with a star as unrestricted, even with a step, and then requires both
+ * fields to match. Carillon treats a step as a restriction, so either field is enough. A "+" requires both.
  */
 function joinDays(fields: readonly string[], line: number, notes: CrontabNote[]): string {
   const [minute, hour, monthDay, month, weekday] = fields
   if (monthDay === undefined || weekday === undefined) return fields.join(" ")
   const isRestricted = monthDay !== "*" && weekday !== "*"
   if (!isRestricted || !(monthDay.startsWith("*") || weekday.startsWith("*"))) return fields.join(" ")
-  const message = `Cron asks for both "${monthDay}" and "${weekday}" here; that is written with a "+".`
+  const message = `Cron requires both "${monthDay}" and "${weekday}" here. The schedule says so with a "+".`
   notes.push({ line, code: "days-joined", message })
   return [minute, hour, monthDay, month, `+${weekday}`].join(" ")
 }

@@ -1,9 +1,9 @@
 /**
- * Decides what becomes of the occurrences of a schedule that have come due: which of them get a run, what is written
- * down about the others, and when to look again.
+ * Decides about the due occurrences of a schedule: which get a run, what the ledger records about the others, and when
+ * to decide again.
  *
- * A function of values alone: two processes that decide from the same reading come to the same decision, and the one
- * that comes second finds the cursor moved.
+ * A pure function: two processes that read the same state make the same decision. The second one to write finds that
+ * the cursor has moved.
  */
 
 import type { Policy } from "../job/schedule-policy.ts"
@@ -16,55 +16,55 @@ export interface Scheduled {
   readonly recurrence: Recurrence
   readonly delays: Delays
   readonly policy: Policy
-  /** After so many runs it is completed. */
+  /** The schedule completes after this many runs. */
   readonly maxRuns: number | null
-  /** With so many live runs, the next occurrences of a schedule that drops nothing wait. */
+  /** A schedule that drops no occurrences stops making runs at this many live runs. */
   readonly maxQueued: number
-  /** It has one occurrence: one that is missed is not followed by another. */
+  /** Whether the schedule has one occurrence only. */
   readonly isOnce: boolean
-  /** A new occurrence takes the place of a run that waits for its next attempt. */
+  /** Whether a new occurrence replaces a run that waits for a retry. */
   readonly replacesRetry: boolean
-  /** How long a run that is replaced has to end. */
+  /** How long a replaced run has to end. */
   readonly replaceGraceMs: number
-  /** Its next run comes so long after the end of the last one; null for one that has times of its own. */
+  /** The delay after the end of the last run. Null for a schedule with planned times. */
   readonly afterMs: number | null
-  /** So many runs that died in a row are enough. */
+  /** The schedule pauses after this many dead runs in a row. */
   readonly pauseAfterFailures: number | null
-  /** What its runs are alone under, with those of other schedules that say the same; by itself, if it says nothing. */
+  /** Schedules with the same key share one overlap line. Null: the schedule has its own line. */
   readonly overlapKey: string | null
-  /** Its times depend on the rules of a zone, which may come to be others. */
+  /** Whether its times depend on time zone data, which may change. */
   readonly isZoned: boolean
-  /** What the clock of its zone reads at an instant; null for one that has no zone, or does not go by the clock there. */
+  /** The local time in its zone at an instant. Null if its times do not depend on local time. */
   readonly civilOf: (at: InstantMs) => string | null
 }
 
 export interface Standing {
   readonly now: InstantMs
-  /** Every occurrence up to and including this is decided. */
+  /** Every occurrence up to and including this one is decided. */
   readonly cursor: InstantMs
-  /** Runs that are not finished, those that wait for a retry included. */
+  /** The number of unfinished runs, including runs that wait for a retry. */
   readonly live: number
-  /** How many of those wait for a retry, or for their turn after one. */
+  /** The number of live runs that wait for a retry, or for admission after one. */
   readonly retrying: number
-  /** Runs made so far. */
+  /** The number of runs made so far. */
   readonly fired: number
-  /** Only what is planned before this is decided; everything, if it is not given. */
+  /** Decide only occurrences planned before this. */
   readonly until?: InstantMs
-  /** When its last run ended; null if none has. */
+  /** When the last run ended. Null if none has. */
   readonly endedAt: InstantMs | null
 }
 
 export interface Decision {
-  /** The occurrences that get a run, the oldest first. */
+  /** The occurrences that get a run, oldest first. */
   readonly fires: readonly Fire[]
-  /** Those that get none, as stretches. */
+  /** The occurrences that get none, as stretches. */
   readonly passed: readonly Stretch[]
   readonly cursor: InstantMs
-  /** The next occurrence, which may be due already; `undefined`: there is none. */
+  /** The next occurrence, which may already be due. `undefined` if there is none. */
   readonly next: Planned | undefined
-  /** Whether it goes on, and if not, how it ended. */
+  /** The state of the schedule after this decision. */
   readonly state: "active" | "completed" | "missed"
-  /** Nothing goes on until runs of it have finished. */
+  /** Whether the schedule waits for its runs to end before it makes more. */
   readonly isHeld: boolean
 }
 
@@ -74,7 +74,7 @@ export interface Planned {
 }
 
 export interface Fire extends Planned {
-  /** The occurrences that this run makes up for. */
+  /** The missed occurrences that this run replaces. */
   readonly missed: Missed | undefined
 }
 
@@ -86,19 +86,19 @@ export interface Missed {
 
 export interface Stretch extends Missed {
   readonly outcome: "coalesced" | "skipped"
-  /** Why, or for `coalesced` into which occurrence. */
   readonly reason: "misfire" | "overlap" | "limit" | "paused" | "retired" | "request" | "zone" | "latest"
+  /** For `coalesced`: the occurrence whose run replaces these. */
   readonly into: InstantMs | undefined
-  /** Which bound of its misfire policy left these out. */
+  /** The limit of the misfire policy that excluded these. */
   readonly bound?: MisfireBound
 }
 
-/** They were too late, or too many. */
+/** The limits of a misfire policy: too late, or too many. */
 export type MisfireBound = "within" | "max"
 
-/** How many runs of a schedule are made in one go. */
+/** The most runs of one decision. */
 const CHUNK = 500
-/** How often is looked whether a run has ended that the next one waits for. */
+/** The bounds of the interval at which an `afterCompletion` schedule checks whether its run has ended. */
 const SHORTEST_LOOK_MS = 500
 const LONGEST_LOOK_MS = 60_000
 
@@ -116,7 +116,7 @@ export function decide(scheduled: Scheduled, standing: Standing): Decision {
     : decideAll(scheduled, standing, all)
 }
 
-/** One run after the other: nothing can be missed, and nothing overlaps. */
+/** Decides an `afterCompletion` schedule: it has one run at a time, so nothing is missed and nothing overlaps. */
 function decideAfter(scheduled: Scheduled, standing: Standing, afterMs: number): Decision {
   const { now, cursor, live, endedAt, until = Number.POSITIVE_INFINITY } = standing
   const lookAgain: Planned = { occurrence: now + afterMs, due: now + lookAfterMs(afterMs) }
@@ -129,12 +129,12 @@ function decideAfter(scheduled: Scheduled, standing: Standing, afterMs: number):
   return made.state === "active" ? { ...made, next: lookAgain } : made
 }
 
-/** While a run goes on, often enough to see its end before the next is due, and not more often than that. */
+/** Half the delay: the check sees the end of a run before the next one is due. */
 function lookAfterMs(afterMs: number): number {
   return Math.min(LONGEST_LOOK_MS, Math.max(SHORTEST_LOOK_MS, afterMs / 2))
 }
 
-/** The last occurrence that is due. Each is due before the next one is planned, so only the last may not be. */
+/** The last due occurrence. Each is due before the next one is planned, so only the last planned one may not be due. */
 function lastDue(
   scheduled: Scheduled,
   { now, until = Number.POSITIVE_INFINITY }: Standing,
@@ -172,7 +172,7 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
   })
 }
 
-/** One run for each, none dropped but those beyond the limits that were given, in as many goes as it takes. */
+/** One run for each occurrence within the limits of the policy. Large backlogs take several decisions. */
 function decideAll(scheduled: Scheduled, standing: Standing, all: Missed): Decision {
   const { recurrence } = scheduled
   const { start, bound } = firstWanted(scheduled, standing, all)
@@ -194,7 +194,7 @@ function decideAll(scheduled: Scheduled, standing: Standing, all: Missed): Decis
   return goOn(scheduled, standing, { fires, passed, cursor: fires.at(-1)?.occurrence ?? decided })
 }
 
-/** The oldest of those due that `within` and `max` leave, and which of the two leaves out the most. */
+/** The oldest due occurrence that `within` and `max` allow, and which of the two set that start. */
 function firstWanted(
   scheduled: Scheduled,
   { now }: Standing,
@@ -208,7 +208,7 @@ function firstWanted(
     const last = recurrence.previous(earliest + 1)
     const isWithin = last !== undefined && dueAt(scheduled, last) >= earliest
     const oldest = isWithin ? last : recurrence.next(earliest)
-    // All of them are too old: what comes after them is wanted.
+    // `all.last + 1`: every due occurrence is too old.
     start = Math.max(start, oldest ?? all.last + 1)
   }
   if (max === null || recurrence.count(start, all.last + 1) <= max) return { start, bound: "within" }
@@ -225,7 +225,7 @@ function skipped(stretch: Missed, reason: Stretch["reason"]): Stretch {
   return { ...stretch, outcome: "skipped", reason, into: undefined }
 }
 
-/** Too late for all that was due. What happens once is then over, and nobody shall think that it happened. */
+/** Every due occurrence was too late. A one-time schedule ends as `missed`, not as `completed`. */
 function missedAll(scheduled: Scheduled, standing: Standing, passed: readonly Stretch[]): Decision {
   const missed = goOn(scheduled, standing, { passed, cursor: passed.at(-1)?.last ?? standing.cursor })
   return scheduled.isOnce ? { ...missed, state: "missed" } : missed
@@ -265,7 +265,7 @@ function planned(scheduled: Scheduled, occurrence: InstantMs): Planned {
   return { occurrence, due: dueAt(scheduled, occurrence) }
 }
 
-/** When an occurrence is due: later than planned by its jitter. */
+/** The due time of an occurrence: its planned instant plus jitter and spread. */
 export function dueAt(
   { id, recurrence, delays }: Pick<Scheduled, "id" | "recurrence" | "delays">,
   at: InstantMs,

@@ -1,17 +1,16 @@
-/** Days on which a schedule does not fire, and where what would have fired there is moved to. */
+/** Moves occurrences from excluded days to the next or previous free day. */
 import type { DayRule } from "../time/day-rule.ts"
 
-/** What becomes of an occurrence on an excluded day. */
+/** What happens to an occurrence on an excluded day. */
 export type OnExcluded = "skip" | "next-day" | "previous-day"
 
-/** A search that passes over this many excluded days in a row gives up: that is more than 27 years of holidays. */
+/** A search gives up after this many excluded days in a row: more than 27 years of holidays. */
 const MOST_DAYS = 10_000
 
 /**
- * The days of `base`, the excluded ones moved to the nearest free day on one side.
+ * The days of `base`, with excluded days moved to the nearest free day in one direction.
  *
- * Where a day is moved to never decreases as the day grows, so the first day that can be moved to `day` or beyond is
- * the one to look at.
+ * Moving keeps the order of days. So the next moved day comes from the first base day that can move to `day` or later.
  */
 export function moveExcludedDays(
   base: DayRule,
@@ -21,7 +20,7 @@ export function moveExcludedDays(
   const forward = onExcluded === "next-day"
   const side = forward ? 1 : -1
 
-  /** The first free day from `day` on, towards one side. */
+  /** The first free day from `day` on, in one direction. */
   function freeDay(day: number, towards: 1 | -1): number | undefined {
     for (let step = 0; step <= MOST_DAYS; step += 1) {
       if (!isExcluded(day + step * towards)) return day + step * towards
@@ -29,8 +28,8 @@ export function moveExcludedDays(
     return undefined
   }
 
-  /** The far end of the stretch of excluded days that ends beside `day`, on the side from which days are moved. */
-  function stretchBeside(day: number): number {
+  /** The far end of the excluded days that move to `day`, or `day` if there are none. */
+  function excludedBefore(day: number): number {
     let end = day
     for (let step = 0; step < MOST_DAYS && isExcluded(end - side); step += 1) end -= side
     return end
@@ -39,15 +38,15 @@ export function moveExcludedDays(
   const moved = (day: number | undefined) => (day === undefined ? undefined : freeDay(day, side))
 
   const next = (day: number): number | undefined => {
-    // Moved forward, days before this one may land on it; moved back, days before the next free one land before it.
-    const first = forward ? stretchBeside(day) : freeDay(day, 1)
+    // Forward, excluded days before `day` may land on it. Backward, days before the next free day land before `day`.
+    const first = forward ? excludedBefore(day) : freeDay(day, 1)
     return first === undefined ? undefined : moved(base.next(first))
   }
 
   return {
     next,
     previous: (day) => {
-      const last = forward ? freeDay(day, -1) : stretchBeside(day)
+      const last = forward ? freeDay(day, -1) : excludedBefore(day)
       return last === undefined ? undefined : moved(base.previous(last))
     },
     count: (from, to) => {

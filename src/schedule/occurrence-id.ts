@@ -1,8 +1,8 @@
 /**
- * The id of the run of an occurrence: the same whoever computes it, in the order of time, unlike that of any other.
+ * The run id of an occurrence. Every process computes the same id, and ids sort by time.
  *
- * A UUID of version 8: 48 bits of the occurrence's milliseconds, where a UUID of version 7 has its own, then 74 bits of a
- * hash. A second generation of the same occurrence, made by a backfill, has another one.
+ * A version 8 UUID: 48 bits of milliseconds, as in version 7, but of the occurrence. Then 74 bits of a hash. Another
+ * generation of the same occurrence, made by a backfill, has another id.
  */
 import { formatInstant, type InstantMs } from "../time/instant.ts"
 import { hash64 } from "./jitter.ts"
@@ -15,12 +15,13 @@ export function occurrenceId(schedule: string, occurrence: InstantMs, generation
   const version = 0x8000n | (upper & 0x0fffn)
   const variant = 0x8000n | ((upper >> 12n) & 0x3fffn)
   const timeHex = hex(time, 12)
-  return `${timeHex.slice(0, 8)}-${timeHex.slice(8)}-${hex(version, 4)}-${hex(variant, 4)}-${hex(lower & 0xffffffffffffn, 12)}`
+  const groups = [hex(version, 4), hex(variant, 4), hex(lower & 0xffffffffffffn, 12)]
+  return [timeHex.slice(0, 8), timeHex.slice(8), ...groups].join("-")
 }
 
 /**
- * What outside systems know the run of an occurrence by. A run that was made of it again, of a later generation, has a key
- * of its own: it is there to have the effect once more.
+ * The idempotency key of an occurrence's run. A run of a later generation has a key of its own, because a backfill
+ * wants the side effect to happen again.
  */
 export function occurrenceKey(run: string, schedule: string, occurrence: InstantMs): string {
   const isFirst = run === occurrenceId(schedule, occurrence)

@@ -1,4 +1,4 @@
-/** Small pieces of English. */
+/** Formats lists, plurals, ordinals and ranges in English. */
 
 /** "a", "a and b", "a, b and c". */
 export function list(words: readonly string[], conjunction: "and" | "or"): string {
@@ -22,7 +22,7 @@ export function twoDigits(number: number): string {
   return String(number).padStart(2, "0")
 }
 
-/** Neighbours together: [1, 2, 3, 7] is [[1, 3], [7, 7]]. */
+/** Groups neighbours: [1, 2, 3, 7] is [[1, 3], [7, 7]]. */
 export function runs(values: readonly number[]): [from: number, to: number][] {
   const found: [number, number][] = []
   for (const value of values) {
@@ -33,7 +33,7 @@ export function runs(values: readonly number[]): [from: number, to: number][] {
   return found
 }
 
-/** "1 to 3 and 7"; three or more neighbours become a range. */
+/** "1 to 3", "7". Three or more neighbours become a range. */
 export function runWords(values: readonly number[], word: (value: number) => string): string[] {
   return runs(values).flatMap(([from, to]) => {
     if (to - from >= 2) return [`${word(from)} to ${word(to)}`]
@@ -41,7 +41,7 @@ export function runWords(values: readonly number[], word: (value: number) => str
   })
 }
 
-/** The one distance between all neighbours of three or more values. */
+/** The constant step between three or more values. `undefined` if there is none. */
 export function stepOver(values: readonly number[]): number | undefined {
   const [first, second] = values
   if (first === undefined || second === undefined || values.length < 3) return undefined

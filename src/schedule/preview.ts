@@ -1,4 +1,4 @@
-/** A schedule explained before it is used: when it happens, when it would have happened, in words, with warnings. */
+/** Previews a schedule: its next and previous occurrences, a description in words, and warnings. */
 import { assertOptions, integer, optional, satisfies } from "../options/check.ts"
 import { type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts"
 import { readSchedule, type Schedule } from "./schedule.ts"
@@ -7,23 +7,23 @@ import { specCheck } from "./spec-check.ts"
 import { type ScheduleWarning, scheduleWarnings } from "./warnings.ts"
 import { scheduleWords } from "./words.ts"
 
-/** How much of a schedule is shown. */
+/** The options of a preview. */
 export interface PreviewOptions {
-  /** Next occurrences are after this instant, previous ones before it; it does not count itself. @default now */
+  /** Next occurrences are after this instant, previous ones before it. @default now */
   readonly from?: Date | string
-  /** How many occurrences to show, and how many previous ones. @default 5 */
+  /** How many next occurrences to return, and how many previous ones. @default 5 */
   readonly count?: number
 }
 
-/** When a schedule happens, in dates and in words. */
+/** A schedule, explained. */
 export interface SchedulePreview {
-  /** The next occurrences, the soonest first. */
+  /** The next occurrences, soonest first. */
   readonly occurrences: Date[]
-  /** The previous ones, the latest first. */
+  /** The previous occurrences, latest first. */
   readonly previous: Date[]
   /** The schedule in words. */
   readonly words: string
-  /** What its author may not have meant. */
+  /** Possible mistakes in the schedule. */
   readonly warnings: ScheduleWarning[]
 }
 
@@ -40,7 +40,7 @@ const previewCheck = specCheck({
   count: optional(integer({ min: 0, max: MOST_OCCURRENCES })),
 })
 
-/** `now` is where the preview begins when the options do not say. */
+/** Previews a schedule from `options.from`, or from `now`. */
 export function previewOf(options: ScheduleSpec & PreviewOptions, now: InstantMs): SchedulePreview {
   assertOptions("previewSchedule", options, previewCheck)
   const { from, count = DEFAULT_COUNT, ...spec } = options
@@ -56,7 +56,7 @@ export function previewOf(options: ScheduleSpec & PreviewOptions, now: InstantMs
 
 function following(schedule: Schedule, from: InstantMs, count: number): Date[] {
   const { spec } = schedule
-  // After the end of a run that nobody has seen yet, nothing can be said.
+  // The next occurrence depends on the end of a run, which is unknown.
   if ("afterCompletion" in spec) return []
   const most = "maxRuns" in spec && spec.maxRuns !== undefined ? Math.min(count, spec.maxRuns) : count
   const found: Date[] = []

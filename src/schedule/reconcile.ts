@@ -1,11 +1,11 @@
 /**
- * What a declaration of schedules makes of those that are stored: which are new, which differ and in what, which come
- * back, which are gone from the code, and which bear a name that belongs to somebody else.
+ * Compares declared schedules with stored ones: which are new, changed or revived, which the code removed, and which
+ * names belong to another owner.
  */
 import { compareFields, type JobChange, readSettings } from "../job/reconcile.ts"
 import type { Schedule } from "./schedule.ts"
 
-/** A schedule as it is written, all but its names as JSON. */
+/** A schedule definition. All but the names is JSON text. */
 export interface ScheduleDefinition {
   readonly tenant: string
   readonly name: string
@@ -19,20 +19,20 @@ export interface ScheduleDefinition {
 
 export interface StoredDefinition extends ScheduleDefinition {
   readonly state: string
-  /** Null for one that was made by a call. */
+  /** The application that declares it. Null if a call created it. */
   readonly declared_by: string | null
 }
 
-/** One part of a definition that differs, as in `spec.cron`. Inputs may hold anything, and are not shown. */
+/** One changed field of a definition, as in `spec.cron`. The values of inputs are not shown: they may be secret. */
 export type ScheduleChange = JobChange
 
 export type ScheduleVerdict =
   | { readonly verdict: "new" }
   | { readonly verdict: "unchanged" }
   | { readonly verdict: "changed"; readonly changes: readonly ScheduleChange[] }
-  /** It was retired, and is declared again; perhaps otherwise than before. */
+  /** It was retired, and the code declares it again, perhaps with changes. */
   | { readonly verdict: "revived"; readonly changes: readonly ScheduleChange[] }
-  /** Its name belongs to one that was made by a call, or by the code of another application. */
+  /** A call or another application owns a schedule with this name. */
   | { readonly verdict: "taken"; readonly by: string | null }
 
 export function judgeSchedule(
@@ -42,14 +42,14 @@ export function judgeSchedule(
 ): ScheduleVerdict {
   if (stored === undefined) return { verdict: "new" }
   if (stored.declared_by !== application) return { verdict: "taken", by: stored.declared_by }
-  // Somebody has ended it for good, whatever the code says.
+  // An operator ended it for good. The declaration does not bring it back.
   if (stored.state === "cancelled") return { verdict: "unchanged" }
   const changes = differences(stored, definition)
   if (stored.state === "retired") return { verdict: "revived", changes }
   return changes.length === 0 ? { verdict: "unchanged" } : { verdict: "changed", changes }
 }
 
-/** Those that an application has declared before, and does not declare now. */
+/** The stored schedules that an application declared before and no longer declares. */
 export function removedSchedules<Stored extends StoredDefinition>(
   definitions: readonly ScheduleDefinition[],
   stored: readonly Stored[],
@@ -59,7 +59,7 @@ export function removedSchedules<Stored extends StoredDefinition>(
   return stored.filter((row) => row.declared_by === application && !declared.has(keyOf(row)))
 }
 
-/** By which a schedule is known to its users. */
+/** Identifies a schedule by tenant and name. */
 export function keyOf({ tenant, name }: Pick<ScheduleDefinition, "tenant" | "name">): string {
   return JSON.stringify([tenant, name])
 }
@@ -76,7 +76,7 @@ function asInput({ input }: ScheduleDefinition) {
   return { input: JSON.parse(input) as unknown }
 }
 
-/** Without what its job says: that is declared with the job, and told of there. */
+/** Leaves out the settings of the job: the comparison of jobs reports them. */
 function comparable({ job, spec, settings }: ScheduleDefinition) {
   const { job: _, ...own } = readSettings(settings)
   return { job, spec: readSettings(spec), settings: own }

@@ -1,21 +1,23 @@
 /**
- * Plans a schedule anew whose next occurrence was computed by other rules of its zone, from its cursor.
+ * Plans a schedule again, from its cursor, after the time zone data of its zone has changed.
  *
- * An occurrence that has moved to an earlier time, and is past, is due now. What has moved to a later time may have
- * happened already: up to the reading of the last one that made a run or was left out by request, everything has, by the
- * rules of then. That is passed over. A reading that comes twice by both sets of rules, as when a clock is set back, and a schedule of every
- * hour, are none of that: there the next occurrence has not moved.
+ * An occurrence that moved to an earlier time, now past, is due now. An occurrence that moved to a later time may have
+ * fired already, by the old data. `lastCivil` is the local time of the last occurrence that made a run or was skipped
+ * by request. `replan` skips all occurrences up to that local time.
+ *
+ * If the next occurrence has not moved, nothing is skipped: a local time that comes twice when clocks go back may fire
+ * again.
  */
 import type { InstantMs } from "../time/instant.ts"
 import { LARGEST_SHIFT_MS } from "../time/zone.ts"
 import { type Decision, decide, type Missed, type Scheduled } from "./decide.ts"
 
-/** How it was planned. */
+/** The plan by the old data. */
 export interface Before {
   readonly cursor: InstantMs
-  /** By the other rules. */
+  /** By the old data. */
   readonly nextOccurrence: InstantMs | null
-  /** What the clock read at the last occurrence that made a run, or was left out by request. */
+  /** The local time of the last occurrence that made a run or was skipped by request. */
   readonly lastCivil: string | null
   readonly fired: number
 }
@@ -23,7 +25,7 @@ export interface Before {
 export function replan(scheduled: Scheduled, before: Before): Decision {
   const { recurrence, isOnce } = scheduled
   const { fired } = before
-  // What happens once and has not yet must happen, even if it turns out to have been before the schedule was made.
+  // A one-time schedule that has not fired must fire, even if the new data puts it before the schedule's creation.
   const next = recurrence.next(before.cursor) ?? (isOnce ? recurrence.previous(before.cursor + 1) : undefined)
   const repeated = next === undefined ? undefined : repeatedFrom(scheduled, next, before)
   const cursor = repeated?.last ?? Math.min(before.cursor, (next ?? Number.POSITIVE_INFINITY) - 1)
@@ -33,7 +35,7 @@ export function replan(scheduled: Scheduled, before: Before): Decision {
   }
 }
 
-/** The occurrences from `next` on that have happened by the other rules. */
+/** The occurrences from `next` on that fired already, by the old data. */
 function repeatedFrom(
   { recurrence, civilOf }: Scheduled,
   next: InstantMs,

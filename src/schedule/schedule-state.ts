@@ -1,24 +1,24 @@
-/** The whole life of a schedule, as one table: what can be done with it in which state, and what that makes of it. */
+/** The state machine of a schedule, as one table: the events that each state allows, and the states that follow. */
 
 export type ScheduleState = "active" | "paused" | "completed" | "missed" | "retired" | "error" | "cancelled"
 
 export type ScheduleEvent =
-  | "pause" // someone, or too many failures, stops it for a while
-  | "resume" // it goes on
-  | "edit" // it gets another definition
-  | "skip" // its next occurrence is left out
+  | "pause" // an operator or repeated failures pause it
+  | "resume" // an operator resumes it, or its pause ends
+  | "edit" // its definition changes
+  | "skip" // an operator skips its next occurrence
   | "complete" // it has no occurrence left
-  | "miss" // its only occurrence came too late
-  | "fail" // it is itself at fault, and is set aside
-  | "retire" // the code does not declare it any more
+  | "miss" // its only occurrence was too late
+  | "fail" // its stored definition is invalid
+  | "retire" // the code no longer declares it
   | "declare" // the code declares it again
-  | "cancel" // someone ends it for good
+  | "cancel" // an operator ends it for good
 
 /**
- * What each event makes of a schedule. Where a state does not name an event, it is refused.
+ * The next state for each event. Carillon rejects an event that a state does not list.
  *
- * An edit or a resume of a schedule that has no occurrence left completes it. Running it by hand, looking at it and
- * deleting it are possible in every state.
+ * An edit or a resume completes a schedule that has no occurrence left. Every state allows `runNow`, reads and
+ * deletion.
  */
 export const SCHEDULE_LIFE = {
   active: {
@@ -32,7 +32,7 @@ export const SCHEDULE_LIFE = {
     cancel: "cancelled",
   },
   paused: {
-    // The latest word about how long counts.
+    // A second pause sets a new end.
     pause: "paused",
     resume: "active",
     edit: "paused",

@@ -1,4 +1,4 @@
-/** A schedule, read and ready: when it happens next, when it happened before, and how often in between. */
+/** Turns a schedule spec into a recurrence: its next, previous and counted occurrences. */
 import { DEFAULTS } from "../defaults.ts"
 import { CarillonError, type Fault, OptionsError } from "../errors.ts"
 import { assertOptions } from "../options/check.ts"
@@ -35,27 +35,27 @@ import { zoneNamed } from "./zones.ts"
 export interface Schedule extends Recurrence {
   readonly spec: ScheduleSpec
   readonly zone: Zone
-  /** The times on the wall, for schedules that have a zone. */
+  /** The local-time pattern, for schedules with a zone. */
   readonly wall: WallPattern | undefined
   readonly dst: DstPolicy
-  /** What a cron expression says. */
+  /** The parsed cron expression, if the spec has one. */
   readonly cron: CronExpression | undefined
-  /** Whether its limits and its excluded days leave room for something at this instant. */
+  /** Whether `startAt`, `endAt` and `exclude` allow an occurrence at this instant. */
   readonly covers: (at: InstantMs) => boolean
 }
 
 const scheduleCheck = specCheck()
 
-/** Reads a spec. Throws an error with every fault, or the one of the cron expression, or `SCHEDULE_NEVER_FIRES`. */
+/** Reads a spec. Throws an `OptionsError` with every fault, a `CronError`, or `SCHEDULE_NEVER_FIRES`. */
 export function readSchedule(spec: ScheduleSpec): Schedule {
   assertOptions("schedule", spec, scheduleCheck)
-  const schedule = buildOrTell(spec)
+  const schedule = buildOrExplain(spec)
   if (!("afterCompletion" in spec) && schedule.next(EARLIEST_MS) === undefined) throw neverFires(spec)
   return schedule
 }
 
-/** One fault by itself is told as what it is, with the place in the expression. */
-function buildOrTell(spec: ScheduleSpec): Schedule {
+/** A single fault keeps its own error class, such as `CronError` with its position. */
+function buildOrExplain(spec: ScheduleSpec): Schedule {
   try {
     return build(spec)
   } catch (error) {
@@ -64,7 +64,7 @@ function buildOrTell(spec: ScheduleSpec): Schedule {
   }
 }
 
-/** What cannot be read of its expression and its zone, to be told together with everything else. */
+/** The faults of the cron expression and the time zone, to report together with all others. */
 export function timeFaults(spec: object): Fault[] {
   const { cron, dialect, timeZone } = spec as Partial<CronSpec>
   return [
@@ -92,15 +92,15 @@ function faultOf(path: string, read: () => void): Fault[] {
 }
 
 /**
- * Whether its times would be others if the rules of its zone were: not in UTC, and not for intervals and instants that
- * look at no date.
+ * Whether new time zone data can change its times. Not in UTC, and not for intervals and instants without excluded
+ * dates.
  */
 export function goesByZone({ spec, zone, wall }: Schedule): boolean {
   const looksAtDates = "exclude" in spec && (spec.exclude ?? []).length > 0
   return zone !== UTC && (wall !== undefined || looksAtDates)
 }
 
-/** Before everything: schedules begin in 1970. */
+/** Before every occurrence: schedules start in 1970. */
 const EARLIEST_MS = -DAY_MS
 
 function build(spec: ScheduleSpec): Schedule {
@@ -114,7 +114,9 @@ function build(spec: ScheduleSpec): Schedule {
 function buildCron(spec: CronSpec): Schedule {
   const cron = parseCron(spec.cron, spec.dialect ?? DEFAULTS.dialect)
   if (cron.timeZone !== undefined && spec.timeZone !== undefined) {
-    const message = `The cron expression says ${cron.timeZone} and \`timeZone\` says ${spec.timeZone}. Give one of them.`
+    const message =
+      `The cron expression sets the zone ${cron.timeZone}, and \`timeZone\` sets ${spec.timeZone}. ` +
+      "Set one of them."
     throw new CarillonError("OPTIONS_INVALID", message)
   }
   const zone = zoneNamed(cron.timeZone ?? spec.timeZone ?? DEFAULTS.timeZone)
@@ -147,7 +149,7 @@ function buildZoned(
   const wall = createWallPattern(isMoved ? moveExcludedDays(days, isExcluded, onExcluded) : days, times)
   const dst = dstOf(spec)
   const zoned = createZoned(wall, zone, dst)
-  // By the date of the instant: a change of the clock may have carried it into a day that is excluded.
+  // Checks the date of the instant: an offset change may have moved it into an excluded day.
   const kept = isExcluded && !isMoved ? withoutDays(zoned, zone, isExcluded) : zoned
   const { startAt, endAt } = boundsOf(spec)
   const covers = (at: InstantMs) => {
@@ -177,7 +179,7 @@ function buildOnce(spec: OnceSpec): Schedule {
   const zone = zoneNamed(spec.timeZone ?? DEFAULTS.timeZone)
   const instant = momentOf(spec.at)
   const wallMs = instant === undefined ? (parseCivilDateTime(spec.at) ?? 0) : instant + zone.offsetAt(instant)
-  // An instant that nothing moves stays the instant it is, to the millisecond.
+  // Keeps the milliseconds, which a local-time pattern would drop.
   if (instant !== undefined && spec.exclude === undefined) {
     return { ...once(instant), spec, zone, ...timeless() }
   }
@@ -190,7 +192,7 @@ function buildOnce(spec: OnceSpec): Schedule {
   return buildZoned(spec, zone, oneDay, timeOfDay(wallMs - day * DAY_MS))
 }
 
-/** Its next occurrence depends on when a run ends, so by itself it has none: `next` counts from such an end. */
+/** The next occurrence depends on the end of a run. `next` takes that end. */
 function buildAfterCompletion(spec: AfterCompletionSpec): Schedule {
   const delayMs = parseDuration(spec.afterCompletion) ?? 0
   const { startAt, endAt } = boundsOf(spec)
@@ -209,7 +211,7 @@ function buildAfterCompletion(spec: AfterCompletionSpec): Schedule {
   }
 }
 
-/** What has no time of day, and so nothing to do with the clock on a wall. */
+/** The members of a schedule without a time of day. */
 function timeless(): Pick<Schedule, "wall" | "dst" | "cron" | "covers"> {
   return { wall: undefined, dst: dstOf({}), cron: undefined, covers: () => true }
 }

@@ -1,4 +1,4 @@
-/** What is wrong with a schedule as it was written: every option by itself, then what they say to each other. */
+/** Checks a schedule spec: each option alone, then combinations of options. */
 import type { Fault } from "../errors.ts"
 import {
   array,
@@ -39,7 +39,7 @@ const moment = satisfies(
 )
 const dateRange: Check = (value, path) => [
   ...object({ from: civilDate, to: civilDate })(value, path),
-  ...(isBackwards(value) ? [expected("a range that does not end before it begins", value, path)] : []),
+  ...(isBackwards(value) ? [expected("`from` on or before `to`", value, path)] : []),
 ]
 const isText = (value: unknown) => typeof value === "string"
 
@@ -48,7 +48,7 @@ const limits = {
   endAt: optional(instant),
   maxRuns: optional(integer({ min: 1, max: Number.MAX_SAFE_INTEGER })),
 }
-/** PostgreSQL can say nothing about a document that has the others in it. */
+/** PostgreSQL's JSON functions reject documents with NUL or lone surrogates. */
 const plainText = satisfies(
   "a text without NUL or lone surrogates",
   (value) => typeof value === "string" && value !== "" && value.isWellFormed() && !value.includes("\0"),
@@ -135,7 +135,7 @@ const shapes = {
   afterCompletion: { afterCompletion: duration({ min: 1 }), ...limits },
 } as const
 
-/** Checks a spec; `extra` are the options that the caller knows beside those of a schedule. */
+/** The check of a spec. `extra` adds options of the caller. */
 export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
   const checks = {
     cron: object({ ...shapes.cron, ...extra }),
@@ -143,7 +143,7 @@ export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
     at: object({ ...shapes.at, ...extra }),
     afterCompletion: object({ ...shapes.afterCompletion, ...extra }),
   }
-  // Knows every option of every kind, and nothing about their values: for specs whose kind is misspelt.
+  // Accepts every option of every kind with any value: finds the misspelt key of a spec without a kind.
   const known = Object.assign({}, ...Object.values(shapes), extra) as Record<string, Check>
   const anyKnown = object(Object.fromEntries(Object.keys(known).map((key) => [key, () => []])))
   return (value, path) => {
@@ -159,7 +159,7 @@ export function specCheck(extra: Readonly<Record<string, Check>> = {}): Check {
   }
 }
 
-/** What each option for itself cannot know. */
+/** Faults of combinations. */
 function findContradictions(spec: Readonly<Record<string, unknown>>) {
   const faults = []
   const { every } = spec
@@ -167,14 +167,14 @@ function findContradictions(spec: Readonly<Record<string, unknown>>) {
     const units = UNITS.filter((unit) => every[unit] !== undefined)
     if (units.length !== 1) faults.push(notOne(UNITS, units, "every"))
     if (units[0] !== "days" && every["from"] === undefined) {
-      faults.push(expected("a date to count from: it also says on which day", undefined, "every.from"))
+      faults.push(expected("a date to count from, which also sets the day", undefined, "every.from"))
     }
     for (const key of ["offset", "anchor"]) {
       if (spec[key] !== undefined)
-        faults.push(expected("nothing: the calendar has no offset", spec[key], key))
+        faults.push(expected("nothing: calendar intervals have no offset", spec[key], key))
     }
   } else if (every !== undefined && spec["dst"] !== undefined) {
-    faults.push(expected("nothing: elapsed time knows no clock changes", spec["dst"], "dst"))
+    faults.push(expected("nothing: clock changes do not affect elapsed time", spec["dst"], "dst"))
   }
   if (spec["anchor"] === "start" && spec["startAt"] === undefined) {
     faults.push(expected("a `startAt` to count from", undefined, "startAt"))
@@ -186,19 +186,23 @@ function findContradictions(spec: Readonly<Record<string, unknown>>) {
     spec["onExcluded"] !== "skip"
   ) {
     faults.push(
-      expected('"skip": elapsed intervals have no time of day to keep', spec["onExcluded"], "onExcluded"),
+      expected(
+        '"skip": an interval of elapsed time cannot move to another day',
+        spec["onExcluded"],
+        "onExcluded",
+      ),
     )
   }
   return faults
 }
 
-/** Of several that exclude each other, none or too many are given. */
+/** The fault when not exactly one of several options is set. */
 function notOne(of: readonly string[], given: readonly string[], path: string): Fault {
   const got = given.length === 0 ? "none of them" : listed(given)
   return { path: path || "(options)", message: `expected exactly one of ${listed(of)}, got ${got}` }
 }
 
-/** As in: `cron`, `every` and `at`. */
+/** "`cron`, `every` and `at`". */
 function listed(words: readonly string[]): string {
   const quoted = words.map((word) => `\`${word}\``)
   return [quoted.slice(0, -1).join(", "), ...quoted.slice(-1)].filter((part) => part !== "").join(" and ")

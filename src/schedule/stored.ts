@@ -1,4 +1,4 @@
-/** A schedule as it is stored: what its user said, as JSON can hold it, and how that is read again. */
+/** Stored schedules: their settings as JSON, and how to read them back. */
 import { DEFAULTS } from "../defaults.ts"
 import {
   type MisfireOption,
@@ -13,7 +13,7 @@ import { formatCivil } from "./civil-text.ts"
 import type { Scheduled } from "./decide.ts"
 import { goesByZone, type Schedule } from "./schedule.ts"
 
-/** How a schedule makes its runs. What is missing is as the job says, or as the defaults do. */
+/** How a schedule makes its runs. The job and then the defaults fill in missing settings. */
 export interface ScheduleSettings extends PolicyOptions {
   readonly maxQueued?: number
   readonly overlapKey?: string
@@ -28,11 +28,11 @@ export interface ScheduleSettings extends PolicyOptions {
   readonly startWithinMs?: number
   readonly includeCurrentMinute?: true
   readonly runOnCreate?: true
-  /** What its job said when the schedule was written: counts while no process has declared the job. */
+  /** The job's settings when the schedule was written. They apply while no process declares the job. */
   readonly job?: JobFacts
 }
 
-/** What of a job counts for its schedules. */
+/** The settings of a job that affect its schedules. */
 export interface JobFacts extends PolicyOptions {
   readonly pool: string
   readonly priority: number
@@ -41,7 +41,7 @@ export interface JobFacts extends PolicyOptions {
   readonly concurrency: number | null
 }
 
-/** A stored schedule, ready for deciding. */
+/** A stored schedule in the form that `decide` takes. */
 export function readStored(
   id: string,
   recurrence: Schedule,
@@ -69,22 +69,22 @@ export function readStored(
   }
 }
 
-/** What is declared of the job now, or of a job that nobody declares, what is usual. */
+/** The declared settings of a job, with defaults for a job that no process declares. */
 export function jobFactsOf(declared: Readonly<Record<string, unknown>> | JobFacts | undefined): JobFacts {
   const known = (declared ?? {}) as Readonly<Record<string, unknown>>
-  const said = <T>(key: string, kind: string, otherwise: T): T =>
-    typeof known[key] === kind ? (known[key] as T) : otherwise
+  const setting = <T>(key: string, type: string, fallback: T): T =>
+    typeof known[key] === type ? (known[key] as T) : fallback
   return {
-    pool: said("pool", "string", DEFAULTS.pool),
-    priority: said("priority", "number", DEFAULTS.priority),
-    history: said("history", "string", DEFAULTS.history),
-    onLost: said("onLost", "string", DEFAULTS.onLost),
-    concurrency: said<number | null>("concurrency", "number", null),
+    pool: setting("pool", "string", DEFAULTS.pool),
+    priority: setting("priority", "number", DEFAULTS.priority),
+    history: setting("history", "string", DEFAULTS.history),
+    onLost: setting("onLost", "string", DEFAULTS.onLost),
+    concurrency: setting<number | null>("concurrency", "number", null),
     ...policiesOf(known),
   }
 }
 
-/** The policies that a job prefers. What a later version says and this one does not understand says nothing. */
+/** The policies of a job. Ignores values that this version does not know: a later version may have written them. */
 function policiesOf(known: Readonly<Record<string, unknown>>): PolicyOptions {
   const { misfire, overlap } = known
   return {

@@ -1,4 +1,4 @@
-/** What a schedule may do that its author did not mean. */
+/** Warnings about schedules that may not do what their author meant. */
 import type { Misfire } from "../job/schedule-policy.ts"
 import { DAY_MS } from "../time/civil.ts"
 import type { CronExpression } from "../time/cron-expression.ts"
@@ -13,40 +13,40 @@ import { isAbbreviation } from "./zones.ts"
 
 /** The kinds of warnings. */
 export type WarningCode =
-  /** A clock set forward: the occurrence happens later than its reading says. */
+  /** Clocks go forward: an occurrence fires later than its local time. */
   | "dst-shifted"
-  /** A clock set forward: the occurrence does not happen. */
+  /** Clocks go forward: an occurrence does not fire. */
   | "dst-skipped"
-  /** A clock set back: the occurrence happens twice. */
+  /** Clocks go back: an occurrence fires twice. */
   | "dst-doubled"
-  /** A clock set back: the reading comes twice, the occurrence once. */
+  /** Clocks go back: a local time comes twice, and the occurrence fires once. */
   | "dst-once"
-  /** Day of month and day of week are both given: either is enough. */
+  /** Day of month and day of week are both restricted: either is enough. */
   | "either-or-days"
-  /** The days of month do not exist in every month: nothing happens in the others. */
+  /** Some months lack the days of month, so the schedule does not fire in them. */
   | "months-passed-over"
   /** The step does not divide its field, so the last interval is shorter. */
   | "uneven-step"
   /** The zone is an abbreviation. */
   | "zone-abbreviation"
-  /** A run that makes up for a missed occurrence is later than `startWithin` when it is made. */
+  /** A run for a missed occurrence may be older than `startWithin` when it is made, so it expires at once. */
   | "expires-at-once"
-  /** An interval of whole days of elapsed time, which wanders over the clock when the clock is changed. */
+  /** An interval of whole days of elapsed time. Its local time changes when clocks change. */
   | "civil-interval"
 
 /** Something in a schedule that its author may not have meant. */
 export interface ScheduleWarning {
-  /** What kind of warning it is. */
+  /** The kind of warning. */
   readonly code: WarningCode
-  /** The warning, for people. */
+  /** The warning as a sentence. */
   readonly message: string
-  /** The instant that it is about, if it is about one. */
+  /** The affected instant, if there is one. */
   readonly at?: Date
 }
 
 const YEAR_MS = 366 * DAY_MS
 
-/** The warnings of a schedule; those about clock changes of the year after `from`, if it is given. */
+/** The warnings of a schedule. With `from`, also those about clock changes in the following year. */
 export function scheduleWarnings(schedule: Schedule, from?: InstantMs): ScheduleWarning[] {
   return [
     ...cronWarnings(schedule),
@@ -56,7 +56,7 @@ export function scheduleWarnings(schedule: Schedule, from?: InstantMs): Schedule
   ]
 }
 
-/** Runs that make up for what was missed longer ago than they may start have no time to. */
+/** Warns if runs for missed occurrences may be older than their `startWithin`. */
 export function policyWarnings(
   { mode, withinMs }: Misfire,
   startWithinMs: number | undefined,
@@ -64,8 +64,8 @@ export function policyWarnings(
   if (mode !== "all" || startWithinMs === undefined || (withinMs !== null && withinMs <= startWithinMs))
     return []
   const message =
-    "With misfire `all`, the run of an occurrence that was missed by more than `startWithin` expires as soon as it is " +
-    "made. Leave `startWithin` out, or give the misfire a `within` that is no longer."
+    "With misfire `all`, the run of an occurrence that is late by more than `startWithin` expires at once. " +
+    "Remove `startWithin`, or set a misfire `within` that is no longer than it."
   return [{ code: "expires-at-once", message }]
 }
 
@@ -74,7 +74,9 @@ function cronWarnings({ cron }: Schedule): ScheduleWarning[] {
   const warnings: ScheduleWarning[] = []
   const { days } = cron
   if (days.monthDayRestricted && days.weekdayRestricted && !days.both) {
-    const message = `Day of month and day of week are both given, so either is enough: ${cronWords(cron)}. Put a "+" before the weekdays to ask for both.`
+    const message =
+      `Day of month and day of week are both restricted, so either is enough: ${cronWords(cron)}. ` +
+      'Put a "+" before the weekdays to require both.'
     warnings.push({ code: "either-or-days", message })
   }
   warnings.push(...passedOverWarnings(cron))
@@ -88,10 +90,12 @@ function cronWarnings({ cron }: Schedule): ScheduleWarning[] {
   }
   for (const [name, set] of Object.entries(fields)) {
     const step = unevenStep(set)
-    // Two values may be a list that happens to look like a step.
+    // Two values may be a list, not a step.
     if (step === undefined || (set.size === 2 && !cron.text.includes(`*/${step}`))) continue
     const last = set.values[set.values.length - 1]
-    const message = `A step of ${step} does not divide the ${name} field: after ${last} it begins again at ${set.min}.`
+    const message =
+      `A step of ${step} does not divide the ${name} field evenly: ` +
+      `after ${last} it starts again at ${set.min}.`
     warnings.push({ code: "uneven-step", message })
   }
   return warnings
@@ -103,7 +107,7 @@ const MONTH_NAMES = [
   ...["August", "September", "October", "November", "December"],
 ]
 
-/** Months that have none of the days, where no other rule gives them one. */
+/** Warns about months that have none of the days of month. */
 function passedOverWarnings({ days }: CronExpression): ScheduleWarning[] {
   const { monthDays, monthDayRules, monthDayRestricted, weekdayRestricted, both, months } = days
   const first = monthDays.values[0]
@@ -115,7 +119,7 @@ function passedOverWarnings({ days }: CronExpression): ScheduleWarning[] {
   const names = isLeapDay ? ["February"] : short.map((month) => MONTH_NAMES[month - 1] ?? "")
   const which = isLeapDay ? "February of most years" : listed(names)
   const message =
-    `Nothing happens in ${which}: ${names.length === 1 ? "it has" : "these months have"} no day ${first}. ` +
+    `The schedule does not fire in ${which}: ${names.length === 1 ? "it has" : "these months have"} no day ${first}. ` +
     'For the last day of every month write "L".'
   return [{ code: "months-passed-over", message }]
 }
@@ -125,7 +129,7 @@ function listed(names: readonly string[]): string {
   return names.length === 1 ? last : `${names.slice(0, -1).join(", ")} and ${last}`
 }
 
-/** The step of a set that runs from the smallest value to the end of its field and leaves a rest. */
+/** The step of a set that covers its field and does not divide it evenly. */
 function unevenStep({ values, min, max }: NumberSet): number | undefined {
   const [first, second] = values
   if (first !== min || second === undefined) return undefined
@@ -139,14 +143,16 @@ function intervalWarnings({ spec }: Schedule): ScheduleWarning[] {
   if (!("every" in spec) || typeof spec.every === "object") return []
   const days = (parseDuration(spec.every) ?? 0) / DAY_MS
   if (days < 1 || !Number.isInteger(days)) return []
-  const message = `${days === 1 ? "A day" : `${days} days`} of elapsed time: after a clock change this happens an hour earlier or later on the wall. For the same time every day write { days: ${days}, at: "09:00" } with a timeZone.`
+  const message =
+    `${days === 1 ? "A day" : `${days} days`} of elapsed time: after a clock change the local time moves by an hour. ` +
+    `To keep the local time, write { days: ${days}, at: "09:00" } with a timeZone.`
   return [{ code: "civil-interval", message }]
 }
 
 function zoneWarnings({ spec, cron }: Schedule): ScheduleWarning[] {
   const name = cron?.timeZone ?? ("timeZone" in spec ? spec.timeZone : undefined)
   if (name === undefined || !isAbbreviation(name)) return []
-  const message = `"${name}" is an abbreviation, kept for old programs; it may ignore clock changes. Use a city, as in "America/New_York".`
+  const message = `"${name}" is a zone abbreviation and may ignore clock changes. Use a city, as in "America/New_York".`
   return [{ code: "zone-abbreviation", message }]
 }
 
@@ -164,15 +170,15 @@ function dstWarnings(schedule: Schedule, from: InstantMs): ScheduleWarning[] {
 function gapWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change): ScheduleWarning[] {
   const before = readingBefore(zone, change)
   const reading = wall.next(before)
-  // A schedule of every hour goes on an hour of elapsed time later anyway: nothing that anyone would notice.
+  // A schedule that fires in every hour does not change visibly.
   if (reading === undefined || reading >= before + change.size || (dst.gap === "shift" && wall.everyHour))
     return []
-  const base = `On ${dateOf(reading)} the clock of ${zone.id} is set forward and ${timeOf(reading)} does not exist`
+  const base = `On ${dateOf(reading)} clocks in ${zone.id} go forward and ${timeOf(reading)} does not exist`
   if (dst.gap === "skip")
-    return [{ code: "dst-skipped", message: `${base}: nothing happens then.`, at: toDate(change.at) }]
+    return [{ code: "dst-skipped", message: `${base}: the occurrence is skipped.`, at: toDate(change.at) }]
   const at = dst.gap === "next" ? change.at : change.at + (reading - before)
   const shownAt = timeOf(at + zone.offsetAt(at))
-  return [{ code: "dst-shifted", message: `${base}: it happens at ${shownAt}.`, at: toDate(at) }]
+  return [{ code: "dst-shifted", message: `${base}: the occurrence fires at ${shownAt}.`, at: toDate(at) }]
 }
 
 function foldWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change): ScheduleWarning[] {
@@ -180,20 +186,21 @@ function foldWarning({ zone, dst }: Schedule, wall: WallPattern, change: Change)
   const reading = wall.next(before + change.size)
   if (reading === undefined || reading >= before) return []
   const second = change.at + (reading - before - change.size)
-  const base = `On ${dateOf(reading)} the clock of ${zone.id} is set back and ${timeOf(reading)} comes twice`
+  const base = `On ${dateOf(reading)} clocks in ${zone.id} go back and ${timeOf(reading)} comes twice`
   const twice = dst.fold === "both" || (dst.fold === "auto" && wall.everyHour)
   if (twice && wall.everyHour) return []
-  if (twice) return [{ code: "dst-doubled", message: `${base}: it happens both times.`, at: toDate(second) }]
+  if (twice)
+    return [{ code: "dst-doubled", message: `${base}: the occurrence fires both times.`, at: toDate(second) }]
   return [
     {
       code: "dst-once",
-      message: `${base}: it happens the first time only.`,
+      message: `${base}: the occurrence fires the first time only.`,
       at: toDate(second + change.size),
     },
   ]
 }
 
-/** What the clock would have read at the moment of the change, had it not been changed. */
+/** The local time at the moment of the change, by the old offset. */
 function readingBefore(zone: Zone, { at, size }: Change): number {
   return at + zone.offsetAt(at) - size
 }

@@ -1,4 +1,4 @@
-/** A schedule in English words, for people who have to be sure. */
+/** Describes a schedule in English, so that a reader can check it. */
 import { formatDuration, parseDuration } from "../time/duration.ts"
 import { cronWords } from "./cron-words.ts"
 import { list, plural } from "./phrases.ts"
@@ -56,11 +56,11 @@ function limitWords(spec: ScheduleSpec): string[] {
     words.push(`except ${list(days, "and")}${then[spec.onExcluded ?? "skip"]}`)
   }
   if ("maxRuns" in spec && spec.maxRuns !== undefined)
-    words.push(spec.maxRuns === 1 ? "once at the most" : `${spec.maxRuns} times at the most`)
+    words.push(spec.maxRuns === 1 ? "at most once" : `at most ${spec.maxRuns} times`)
   if ("jitter" in spec && spec.jitter !== undefined)
     words.push(`each delayed by up to ${lengthWords(spec.jitter)}`)
   if ("spread" in spec && spec.spread !== undefined)
-    words.push(`all delayed by the same part of ${lengthWords(spec.spread)}`)
+    words.push(`all delayed by the same time of up to ${lengthWords(spec.spread)}`)
   return words
 }
 

@@ -1,11 +1,11 @@
-/** Zones by name, opened once each. */
+/** A cache of time zones by name. */
 import { CarillonError } from "../errors.ts"
 import { nearest } from "../options/nearest.ts"
 import { openZone, UTC, type Zone } from "../time/zone.ts"
 
 /**
- * The zones that have been asked for. What a zone says never changes while a process lives, so this is a memory and
- * not a state. At most this many, each of at most 256 blocks of about 200 bytes: 3 MB if someone asks for them all.
+ * The size of the cache. Time zone data never changes while a process lives, so a cached zone is never stale. A zone
+ * has at most 256 blocks of about 200 bytes, so the cache takes at most 3 MB.
  */
 const MOST_ZONES = 64
 const opened = new Map<string, Zone>()
@@ -21,12 +21,12 @@ export function zoneNamed(name: string): Zone {
   return zone
 }
 
-/** Whether a name is an abbreviation: such zones exist for old programs, and mean less than people think. */
+/** Whether a name is an abbreviation such as "EST". Such zones exist for old programs and may lack clock changes. */
 export function isAbbreviation(name: string): boolean {
   return !name.includes("/") && !["UTC", "GMT"].includes(name.toUpperCase())
 }
 
-/** The platform may know `+02:00`; as a zone it would have no rules. */
+/** `Intl` accepts offsets such as `+02:00` as zones. Carillon does not, because they have no clock changes. */
 function isOffset(name: string): boolean {
   return /^[+-]/.test(name)
 }

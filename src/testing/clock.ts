@@ -1,4 +1,4 @@
-/** The database's clock in the hands of a test: it stands still until it is moved. */
+/** The clock of a test: it replaces the database clock and stands still until the test moves it. */
 import { OptionsError } from "../errors.ts"
 import { expected } from "../options/check.ts"
 import { readClock } from "../store/clock/read.ts"
@@ -9,11 +9,11 @@ import { type InstantMs, isDate, parseInstant, toDate } from "../time/instant.ts
 
 export interface SettableClock {
   readonly now: () => Promise<Date>
-  /** Sets the clock, forwards or backwards, without letting anything happen in between. */
+  /** Sets the clock, forward or back. Nothing executes in between. */
   readonly set: (at: Date | string) => Promise<void>
 }
 
-/** Replaces the clock of the schema by one that stands at `at`, or at the present moment. */
+/** Replaces the clock of the schema with one that stands at `at`, or at the present. */
 export async function takeClock(database: Database, at: Date | string | undefined): Promise<SettableClock> {
   await database.transaction((tx) => tx.script(installTestClock))
   const set = async (to: Date | string) => {

@@ -1,14 +1,14 @@
-/** How often a test has moved the clock, and by how much: what the duration of an attempt is under such a clock. */
+/** Records the moves of a test's clock. They give the duration of an attempt under that clock. */
 import { instantOf, type SettableClock } from "./clock.ts"
 
 export interface Moves {
-  /** The clock, with each move of it noted. */
+  /** The clock, with its moves recorded. */
   readonly clock: SettableClock
-  /** How far the clock has been moved forwards since a moment of the process. While it stands, no time passes. */
+  /** How far the test has moved the clock forward since a monotonic time of the process. */
   readonly agoMs: (monotonicMs: number) => number
 }
 
-/** Older moves are forgotten: an attempt that ran meanwhile is taken for shorter than it was. */
+/** Bounds the memory. An attempt that spans forgotten moves gets too short a duration. */
 const MOST = 10_000
 
 export function noteMoves(clock: SettableClock, monotonicMs: () => number): Moves {

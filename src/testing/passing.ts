@@ -1,4 +1,4 @@
-/** Lets the clock of a test go forward from one thing that is due to the next. */
+/** Moves the clock of a test from one due time to the next. */
 import { FIRST_MS } from "../engine/schedules/due-floor.ts"
 import type { Database } from "../store/database.ts"
 import { nextDue } from "../store/runs/next-due.ts"
@@ -13,26 +13,29 @@ export interface PassingParts {
   readonly zoneData: () => string
   /** Executes everything that is due. */
   readonly drain: () => Promise<void>
-  /** The process has died: nothing more will happen. */
+  /** Whether the process has died. */
   readonly isOver: () => boolean
-  /** What happened last, by name. */
+  /** The name of the last event's job, for the error message. */
   readonly last: () => string
 }
 
 export interface Passing {
-  /** Moves the clock forward; all that is due on the way happens at its own moment, but for what is due at the end. */
+  /**
+   * Moves the clock forward. All due work on the way executes at its own time. The caller drains what is due at the
+   * end.
+   */
   readonly advance: (duration: Duration) => Promise<void>
 }
 
 /** How far `runs/next-due` looks ahead. */
 const LOOK_AHEAD_MS = 86_400_000
-/** More steps than any test means. */
+/** No correct test needs more steps. */
 const MOST_STEPS = 100_000
 
 export function createPassing(parts: PassingParts): Passing {
   const { database, clock, drain } = parts
 
-  /** How long it is until a run or a schedule is due. */
+  /** The time until the next run or schedule is due. */
   async function nextInMs(): Promise<number> {
     const [run] = await database.run(nextDue, { from: 0 })
     const [schedule] = await database.run(nextDueSchedule, { zoneData: parts.zoneData(), from: FIRST_MS })
@@ -49,7 +52,7 @@ export function createPassing(parts: PassingParts): Passing {
         const dueMs = (await readNow(database)) + inMs
         if (dueMs > targetMs) break
         if (inMs === LOOK_AHEAD_MS) {
-          // Nothing is due before that: it is as far as the question sees.
+          // Nothing is due within the look-ahead.
           await clock.set(toDate(dueMs))
           continue
         }

@@ -1,8 +1,7 @@
 /**
- * One process under test: nothing happens in it unless the test lets it.
+ * One process under test. Nothing happens in it until the test says so.
  *
- * The same engine as in production, on a schema of its own, with a clock that stands still and loops that tick
- * when they are told to.
+ * It runs the production engine on its own schema, with a clock that stands still and loops that tick on demand.
  */
 import { type Application, createApplication } from "../api/application.ts"
 import { type Carillon, createFacade } from "../api/carillon.ts"
@@ -32,53 +31,53 @@ export type TestAppOptions = Omit<CarillonOptions, "database" | "schema" | "data
 /** A clock that can also let time pass. */
 export interface TestClock extends SettableClock {
   /**
-   * Lets time pass: everything that becomes due on the way happens, each at its own moment, and is finished
-   * before the clock moves on. History, keys and the rest leave when their time is over, as in production.
+   * Moves the clock forward. Everything that comes due on the way executes at its own time and ends before the clock
+   * moves on. Expired history and keys are removed, as in production.
    */
   readonly advance: (duration: Duration) => Promise<void>
 }
 
-/** A Carillon inside a test: what `kit.app` returns. */
+/** A Carillon inside a test. */
 export interface TestApp extends Omit<Carillon, "url" | "migrate" | "planMigrations"> {
-  /** The clock of the app, which a test moves. */
+  /** The clock of the app. Only the test moves it. */
   readonly clock: TestClock
   /**
-   * Executes everything that is ready, and what becomes ready by that, until nothing is left. Throws when that does not
-   * end within so many rounds (10,000), as with a job that enqueues itself.
+   * Executes all ready runs, and those that become ready meanwhile, until none is left. Throws if that takes more than
+   * `rounds` rounds (10,000 by default), as with a job that enqueues itself.
    */
   readonly drain: (options?: { readonly rounds?: number }) => Promise<void>
   /**
-   * Runs one statement on the database that the app is in, with `$1`, `$2`, ... as parameters: for tables of your own.
-   * They are outside of the app's schema, and every app of the kit sees them.
+   * Runs one statement with parameters `$1`, `$2`, and so on, on the database of the app. Use it for your own tables.
+   * They are outside the app's schema, and all apps of the kit share them.
    */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<QueryResult>
   /**
-   * Commits what `body` does, or nothing: `enqueue(..., { tx })` takes its `tx`. In memory there is one connection, so
-   * that calls in `body` which are not given the `tx` are refused.
+   * Runs `body` in a transaction. `enqueue(..., { tx })` accepts its `tx`. The in-memory database has one connection,
+   * so a call in `body` without `tx` throws.
    */
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
-  /** Lets every loop do one piece of work: renew, reap, promote, claim. Handlers may still run afterwards. */
+  /** Runs one tick of every loop: renew, reap, promote, claim. Handlers may still execute afterwards. */
   readonly tick: () => Promise<void>
-  /** Lets the loops run by themselves, as in production. */
+  /** Starts the loops, so that they run by themselves as in production. */
   readonly start: () => Promise<void>
-  /** Stops the process in order. `restart` starts another. */
+  /** Stops the process gracefully. `restart` starts another one. */
   readonly stop: (options?: StopOptions) => Promise<void>
-  /** Declares this process dead and gives its runs to others, as another process does when the lease has expired. */
+  /** Expires the lease of this process and requeues its runs, as another process would. */
   readonly stealLease: () => Promise<void>
-  /** Everything that has happened so far. */
+  /** All events so far. */
   readonly events: readonly CarillonEvent[]
-  /** The first event of this type that satisfies `matches`, past or future. */
+  /** Resolves with the first event of this type that `matches` accepts, past or future. */
   readonly until: <Type extends CarillonEvent["type"]>(
     type: Type,
     matches?: (event: Extract<CarillonEvent, { type: Type }>) => boolean,
   ) => Promise<Extract<CarillonEvent, { type: Type }>>
-  /** Lets the process die when it reaches this point for the `time`-th time. What it was doing is left as it is. */
+  /** Kills the process when it reaches this point for the `time`-th time. Unfinished work stays unfinished. */
   readonly crashAt: (point: CrashPoint, time?: number) => void
-  /** Resolves when the process has died at such a point. */
+  /** Resolves when the process has died. */
   readonly crashed: () => Promise<void>
-  /** Starts a new process in place of the old, with empty memory, on the same data. */
+  /** Starts a new process with empty memory on the same data. It replaces the old one. */
   readonly restart: () => Promise<void>
-  /** Stops it and drops its schema. */
+  /** Stops the process and drops its schema. */
   readonly close: () => Promise<void>
 }
 
@@ -140,12 +139,12 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
       await poolLoop.tick(signal)
       await poolLoop.swept()
       await poolLoop.begun()
-      // What is enqueued next waits for the next tick: nothing goes past the queue by itself.
+      // The next enqueue waits for the next tick: it must not hand its run to an idle worker.
       poolLoop.wake(undefined)
     }
   }
 
-  /** What the loop of upkeep does once an hour. */
+  /** Does the hourly work of the upkeep loop. */
   async function keepHouse(afterMs = HOUR_MS): Promise<void> {
     const nowMs = await readNow(database)
     if (Math.abs(nowMs - keptAtMs) < afterMs) return
@@ -163,12 +162,12 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
       await tick()
       for (const poolLoop of engine.poolLoops) await poolLoop.handled()
       for (const poolLoop of engine.poolLoops) await poolLoop.settled()
-      // Lets timers fire, those of the test's own time limit too.
+      // Lets timers fire, including the time limit of the test.
       await life.host.sleep(0)
     }
   }
 
-  /** A dead process cannot finish anything; the test goes on. */
+  /** Waits for `work` or for the crash: a dead process never finishes. */
   async function unlessCrashed(work: () => Promise<void>): Promise<void> {
     await Promise.race([work(), life.host.crashed])
   }
@@ -190,7 +189,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     clock,
     isOver: () => life.host.isDead(),
     zoneData: () => life.host.facts.zoneData,
-    // Days leave as a whole, and there is one in reserve: on the way that is often enough.
+    // History is removed by whole days, with one day in reserve, so once a day is enough here.
     drain: () =>
       unlessCrashed(async () => {
         await keepHouse(DAY_MS)
@@ -210,9 +209,9 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     return closing
   }
 
-  /** The dead do not answer; a test that asks them should hear about it. */
+  /** The app, or an error if its process has crashed. */
   function living(): Carillon {
-    if (life.host.isDead()) throw new Error("this process has crashed: call restart() to start another")
+    if (life.host.isDead()) throw new Error("This process has crashed. Call restart() to start another.")
     return life.carillon
   }
 
@@ -222,7 +221,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     return runtime.database.transaction((tx) => lendTransaction(tx, body), { connection: "handler" })
   }
 
-  /** The handle outlives the process that enqueued the run, as the run itself does. */
+  /** A handle that works after a restart: `result` asks the present process. */
   function outliving<Output>(run: RunHandle<Output>): RunHandle<Output> {
     return { ...run, result: async (options) => (await living().result(run.id, options)) as Output }
   }
@@ -291,15 +290,15 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
   }
 }
 
-/** More rounds than any test means. */
+/** No correct test needs more rounds. */
 const MOST_ROUNDS = 10_000
 const HOUR_MS = 3_600_000
 const DAY_MS = 86_400_000
 
-/** A test that waits for what does not exist would wait for ever, or pass for nothing. */
+/** The error for an unknown event or crash point. Without it, a test would wait for ever or prove nothing. */
 function unknownWord(word: string, words: readonly string[]): OptionsError {
   const meant = nearest(word, words)
-  const hint = meant ? `did you mean "${meant}"?` : `there are ${words.join(", ")}`
+  const hint = meant ? `did you mean "${meant}"?` : `use one of ${words.join(", ")}`
   return new OptionsError("the test kit", [
     { path: "(argument)", message: `"${word}" does not exist; ${hint}` },
   ])
@@ -309,5 +308,5 @@ function nameOf(event: CarillonEvent | undefined): string {
   return event && "job" in event ? event.job : "something"
 }
 
-/** Tests look at events, not at the terminal. */
+/** Tests read events, not log lines. */
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

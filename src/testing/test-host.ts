@@ -1,4 +1,4 @@
-/** A host that can die in the middle of things, like a process that is killed, inside the process of the test. */
+/** A host that can die at any point like a killed process, inside the process of the test. */
 import type { CrashPoint } from "../runtime/crash-points.ts"
 import type { Host } from "../runtime/host.ts"
 import { createStop } from "../runtime/stop.ts"
@@ -6,18 +6,18 @@ import { createSystemHost } from "../runtime/system.ts"
 import type { Database, Transaction } from "../store/database.ts"
 
 export interface TestHost extends Host {
-  /** Dies when `point` is reached for the `time`-th time from now. */
+  /** Dies when execution reaches `point` for the `time`-th time from now. */
   readonly crashAt: (point: CrashPoint, time?: number) => void
   /** Dies now. */
   readonly kill: () => void
   readonly isDead: () => boolean
   /** Resolves when it has died. */
   readonly crashed: Promise<void>
-  /** The database as this process sees it: once dead, it gets no answers any more and asks nothing. */
+  /** Wraps the database for this process. After its death no call runs and no answer arrives. */
   readonly attach: (database: Database) => Database
 }
 
-/** What a dead process waits for. */
+/** A promise that never settles: a dead process waits on it. */
 const never = <T>(): Promise<T> => new Promise<T>(() => {})
 
 export function createTestHost(): TestHost {
@@ -33,7 +33,7 @@ export function createTestHost(): TestHost {
   const died = new Promise<never>((_, reject) => {
     death.signal.addEventListener("abort", () => reject(new Error("the process has died")), { once: true })
   })
-  // Only transactions that are open listen to it.
+  // Only open transactions await it. Without this, its rejection would be unhandled.
   died.catch(() => {})
 
   const kill = () => {
@@ -42,7 +42,7 @@ export function createTestHost(): TestHost {
     reportCrash()
   }
 
-  /** The dead hear nothing: an answer that comes after the crash is dropped, and so is whatever awaits it. */
+  /** Drops answers that arrive after the crash, so the code that awaits them never continues. */
   async function unlessDead<T>(work: () => Promise<T>): Promise<T> {
     if (!alive) return never()
     return work().then(
@@ -53,7 +53,7 @@ export function createTestHost(): TestHost {
 
   return {
     ...system,
-    // The timers of the dead are cancelled, so that they do not keep the test's process alive.
+    // Cancels the timers of a dead process, so that they do not keep the test's process alive.
     sleep: (ms, signal) =>
       unlessDead(() => system.sleep(ms, signal ? AbortSignal.any([signal, death.signal]) : death.signal)),
     after: (ms, run) => {
@@ -67,7 +67,7 @@ export function createTestHost(): TestHost {
       }
     },
     soon: (run) => system.soon(() => alive && run()),
-    // Everything that a test looks at happens when it is told to, so nothing goes on beside it.
+    // A test drives everything by ticks, so no thread runs.
     startThread: () => undefined,
     crashPoint: (name) => {
       const remaining = (armed.get(name) ?? 0) - 1
@@ -86,7 +86,7 @@ export function createTestHost(): TestHost {
       run: (statement, params, options) => unlessDead(() => database.run(statement, params, options)),
       transaction: (body, options) =>
         unlessDead(() =>
-          // The server rolls back what a dead process had open.
+          // Rolls back the open transactions of a dead process, as the server would.
           database.transaction((tx) => Promise.race([body(attachTx(tx)), died]), options),
         ),
       listen: (channel, onMessage) =>

@@ -1,4 +1,4 @@
-/** One database for many tests, each with a schema of its own, so that they can all run at once. */
+/** One database for many tests. Each test app has its own schema, so tests run in parallel. */
 
 import type { QueryResult } from "../job/context.ts"
 import { assertOptions, type Check, isPlainObject, object, optional, satisfies } from "../options/check.ts"
@@ -15,32 +15,31 @@ const kitCheck = object({
   database: optional(satisfies('a URL or "memory"', (value) => typeof value === "string")),
 })
 
-/** What a kit decides for its apps. The rest is checked where it is used. */
+/** Rejects the options that the kit sets itself. `createCarillon` checks the others. */
 const appCheck: Check = (value, path) =>
   ["database", "schema", "dataDir"]
     .filter((key) => isPlainObject(value) && value[key] !== undefined)
-    .map((key) => ({ path: `${path}${key}`, message: "is the kit's to choose; leave it out" }))
+    .map((key) => ({ path: `${path}${key}`, message: "the kit sets this option; remove it" }))
 
 /** The options of `createTestKit`. */
 export interface TestKitOptions {
   /**
-   * Where the tests run.
+   * The database of the tests.
    *
-   * - `"memory"`: PGlite inside the test's process; nothing needs to be installed or started.
-   * - a URL: that PostgreSQL server, for tests of what only a server does.
+   * - `"memory"`: PGlite inside the process of the test. Needs no server.
+   * - a URL: that PostgreSQL server, for tests that need a real server.
    *
    * @default "memory"
    */
   readonly database?: string
 }
 
-/** A PostgreSQL in memory, and apps on it: what `createTestKit` returns. */
+/** A database for tests, with apps on it. */
 export interface TestKit {
-  /** A fresh Carillon in a schema of its own, whose clock stands at `at`. */
+  /** Creates a new Carillon in its own schema. Its clock stands at `at`. */
   readonly app: (options?: TestAppOptions & { readonly at?: Date | string }) => Promise<TestApp>
   /**
-   * Runs one statement on the database that all apps are in, with `$1`, `$2`, ... as parameters: for the tables of your
-   * own that handlers write to.
+   * Runs one statement with parameters `$1`, `$2`, and so on, on the database of all apps. Use it for your own tables.
    */
   readonly query: (text: string, values?: readonly unknown[]) => Promise<QueryResult>
   /** Closes all apps and the database. */
@@ -49,8 +48,8 @@ export interface TestKit {
 }
 
 /**
- * Opens a database for tests. Opening takes a few seconds, an `app` a fraction of one: make one kit per test file and
- * one app per test.
+ * Opens a database for tests. That takes a few seconds, and an `app` a fraction of a second. Create one kit per test
+ * file and one app per test.
  *
  * @example
  * const kit = await createTestKit()
@@ -72,7 +71,7 @@ export async function createTestKit(options: TestKitOptions = {}): Promise<TestK
   const openSchema = async (schema: string): Promise<Database> =>
     instance ? openPglite(host, { schema, instance }) : openServer(host, { url: address, schema })
   const open = new Set<TestApp>()
-  /** For what is outside of every app. */
+  /** The connection of `query`, outside the schemas of the apps. */
   let outside: Promise<Database> | undefined
 
   let closing: Promise<void> | undefined

@@ -1,8 +1,8 @@
-/** Every so many days, weeks or months of the calendar, counted from a date. */
+/** Calendar intervals: every n days or months, counted from a start date. */
 import { civilDate, dayNumber, daysInMonth } from "./civil.ts"
 import type { DayRule } from "./day-rule.ts"
 
-/** Every `step` days from day number `from` on. */
+/** Every `step` days, starting on day number `from`. */
 export function everyDays(step: number, from: number): DayRule {
   return {
     next: (day) => (day <= from ? from : from + Math.ceil((day - from) / step) * step),
@@ -14,14 +14,17 @@ export function everyDays(step: number, from: number): DayRule {
   }
 }
 
-/** A month that lacks the day is passed over, as in cron. This many in a row prove that all do: the cycle of the calendar. */
+/**
+ * A month without the day is skipped, as in cron. The search ends after 4,800 months: the calendar repeats every
+ * 400 years, so no later month has the day either.
+ */
 const MOST_MONTHS = 4_800
 
-/** On the same day of every `step`-th month from day number `from` on. Months without that day are passed over. */
+/** The same day of every `step`-th month, starting on day number `from`. Months without that day are skipped. */
 export function everyMonths(step: number, from: number): DayRule {
   const start = civilDate(from)
   const origin = start.year * 12 + start.month - 1
-  /** The day in the k-th month, if that month has it. */
+  /** The day number in the k-th month, or `undefined` if that month is too short. */
   const dayIn = (k: number): number | undefined => {
     const index = origin + k * step
     const year = Math.floor(index / 12)

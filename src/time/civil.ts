@@ -1,7 +1,7 @@
 /**
- * The proleptic Gregorian calendar in whole numbers: days since 1970-01-01, months and weekdays. No zones, no clocks.
+ * The proleptic Gregorian calendar in integers: days since 1970-01-01, months and weekdays. No zones, no clocks.
  *
- * A *wall* time is a number too: milliseconds since 1970-01-01T00:00 of whatever clock hangs on the wall.
+ * A *wall* time is an integer too: local time as milliseconds since 1970-01-01T00:00 local time.
  */
 
 export const DAY_MS = 86_400_000
@@ -9,7 +9,7 @@ export const HOUR_MS = 3_600_000
 export const MINUTE_MS = 60_000
 export const SECOND_MS = 1_000
 
-/** After this many years the calendar repeats itself, weekdays included: 146,097 days are 20,871 weeks. */
+/** The calendar repeats after 400 years, weekdays included: 146,097 days are 20,871 weeks. */
 export const CYCLE_YEARS = 400
 export const CYCLE_DAYS = 146_097
 
@@ -21,7 +21,7 @@ export interface CivilDate {
   readonly day: number
 }
 
-/** Days since 1970-01-01. Years begin in March here, so that a leap day comes last. */
+/** Days since 1970-01-01. The computation starts years in March, so a leap day is the last day of its year. */
 export function dayNumber(year: number, month: number, day: number): number {
   const y = month <= 2 ? year - 1 : year
   const era = Math.floor(y / 400)

@@ -1,4 +1,4 @@
-/** One way to write each cron schedule, so that equal schedules are equal texts. */
+/** Formats a parsed cron expression in one canonical form. Equal schedules give equal strings. */
 import type { CronDays, CronExpression, MonthDayRule, WeekdayRule } from "./cron-expression.ts"
 import type { NumberSet } from "./number-set.ts"
 
@@ -14,7 +14,7 @@ export function formatCron({ seconds, minutes, hours, days }: Parsed): string {
     formatMonthDays(days),
     formatSet(days.months),
     formatWeekdays(days),
-    // A star would mean every year and not only those that can be written.
+    // A star would also match years outside 1970 to 2199.
     ...(days.years ? [stepOf(days.years) ?? formatRuns(days.years.values).join(",")] : []),
   ]
   return fields.join(" ")
@@ -28,11 +28,11 @@ function formatMonthDays(days: CronDays): string {
 function formatWeekdays(days: CronDays): string {
   if (!days.weekdayRestricted) return "*"
   const list = formatList(days.weekdays, days.weekdayRules.map(formatWeekdayRule))
-  // Without days of the month there is nothing to be joined by "and".
+  // The "+" only matters when the day of month is restricted too.
   return days.both && days.monthDayRestricted ? `+${list}` : list
 }
 
-/** The plain days, then the rules in order, each once. */
+/** The plain days, then the rules, sorted and without duplicates. */
 function formatList(days: NumberSet, rules: readonly string[]): string {
   return [...formatRuns(days.values), ...new Set([...rules].sort())].join(",")
 }
@@ -47,7 +47,7 @@ function formatWeekdayRule(rule: WeekdayRule): string {
   return rule.kind === "last" ? `${rule.weekday}L` : `${rule.weekday}#${rule.nth}`
 }
 
-/** A star for everything, a step where one fits the whole field, else runs. */
+/** A star for the full field, a step if one covers the field, otherwise ranges. */
 function formatSet(set: NumberSet): string {
   if (set.full) return "*"
   return stepOf(set) ?? formatRuns(set.values).join(",")
@@ -62,7 +62,7 @@ function stepOf({ values, min, max }: NumberSet): string | undefined {
   return step > 1 && isStepped && last + step > max ? `*/${step}` : undefined
 }
 
-/** Neighbours as ranges: 1, 2, 3, 7 is "1-3,7". */
+/** Merges neighbours into ranges: 1, 2, 3, 7 is "1-3,7". */
 function formatRuns(values: readonly number[]): string[] {
   const runs: [from: number, to: number][] = []
   for (const value of values) {

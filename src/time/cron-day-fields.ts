@@ -1,4 +1,4 @@
-/** The two day fields of cron: plain days, and the rules that depend on the month (`L`, `W`, `#`). */
+/** Parses the two day fields of cron: plain days, and rules that depend on the month (`L`, `W`, `#`). */
 import type { MonthDayRule, WeekdayRule } from "./cron-expression.ts"
 import { MONTH_DAY, WEEKDAY } from "./cron-fields.ts"
 import {
@@ -16,7 +16,7 @@ import { type NumberSet, numberSet } from "./number-set.ts"
 export interface DayField<Rule> {
   readonly days: NumberSet
   readonly rules: readonly Rule[]
-  /** Whether the field says anything but `*` or `?`. */
+  /** Whether the field is anything but `*` or `?`. */
   readonly restricted: boolean
 }
 
@@ -88,13 +88,13 @@ function readMonthDayRule(source: Source, item: FieldText): MonthDayRule | undef
       "CRON_SYNTAX",
       item.start,
       `"${item.text}" is not a day`,
-      'Before "W" stands one day, as in 15W, or L.',
+      'Write one day before "W", as in 15W, or write LW.',
     )
   }
   return { kind: "nearest-weekday", day: readValue(source, MONTH_DAY, { text: base, start: item.start }) }
 }
 
-/** What follows an `L`: nothing, or how many days before the last. */
+/** Parses the part after `L`: nothing, or how many days before the last day. */
 function readDaysBefore(source: Source, item: FieldText): number {
   if (item.text === "") return 0
   const digits = item.text.slice(1)
@@ -114,7 +114,7 @@ function readWeekdayRule(source: Source, item: FieldText): WeekdayRule | undefin
   if (hash >= 0) return readNth(source, item, hash)
   if (!item.text.endsWith("L") && !item.text.endsWith("l")) return undefined
   if (item.text.length === 1) {
-    const hint = "Say of which day, as in 5L for the last Friday, or use L as the day of month."
+    const hint = "Write the weekday before it, as in 5L for the last Friday, or use L as the day of month."
     throw cronFault(source, "CRON_SYNTAX", item.start, "L alone is not a weekday", hint)
   }
   requireDialect(source, "extended", item.start, '"L"')
@@ -128,7 +128,7 @@ function readNth(source: Source, item: FieldText, hash: number): WeekdayRule {
   const which = item.text.slice(hash + 1).toUpperCase()
   if (which === "L") return { kind: "last", weekday }
   if (which.length === 1 && which >= "1" && which <= "5") return { kind: "nth", weekday, nth: Number(which) }
-  const hint = "After # stands 1 to 5, or L for the last."
+  const hint = "Write 1 to 5 after #, or L for the last."
   throw cronFault(
     source,
     "CRON_RANGE",

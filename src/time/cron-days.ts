@@ -1,22 +1,21 @@
-/** The days that a cron expression matches, found month by month as masks of bits. */
+/** Finds the days that a cron expression matches, month by month, as bit masks. */
 import { CYCLE_YEARS, civilDate, dayNumber, daysInMonth, weekdayOf } from "./civil.ts"
 import type { CronDays, MonthDayRule, WeekdayRule } from "./cron-expression.ts"
 import type { DayRule } from "./day-rule.ts"
 
 /**
- * The days of an expression. A search that finds nothing within 400 years has proved that there is nothing: the
- * calendar then repeats. `onStep` is called for every month or shape of one that is looked at, for
- * tests that count.
+ * The days of an expression. The calendar repeats after 400 years, so a search stops there. `onStep` runs for every
+ * month that the search looks at: tests count the steps.
  */
 export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule {
   const { months, years } = days
   const weekdayMasks = Array.from({ length: 7 }, (_, first) => weekdayMask(days, first))
   const plainMask = days.monthDays.values.reduce((mask, day) => mask | bit(day), 0)
 
-  /** Which days match depends on nothing but the length of a month and its first weekday: 28 cases, -1 if not yet seen. */
+  /** One mask per month length and first weekday: 28 cases. -1 means not computed yet. */
   const masks = new Int32Array(4 * 7).fill(-1)
 
-  /** Bit 0 is the first of the month. */
+  /** Bit 0 is day 1. */
   function monthMask(year: number, month: number): number {
     return maskOf(daysInMonth(year, month), weekdayOf(dayNumber(year, month, 1)))
   }
@@ -31,7 +30,7 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
     return mask
   }
 
-  /** No month of any shape has such a day: what would take 400 years of months to find out is seen in 28 of them. */
+  /** Whether no month can match. 28 month shapes tell; a search would walk 400 years of months. */
   function isImpossible(): boolean {
     const lengths = months.values.flatMap((month) => (month === 2 ? [28, 29] : [daysInMonth(2001, month)]))
     return [...new Set(lengths)].every((length) => WEEKDAYS.every((first) => maskOf(length, first) === 0))
@@ -50,8 +49,8 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
     return (days.both ? byDay & byWeekday : byDay | byWeekday) & inMonth
   }
 
-  /** The month of a day, as `has` remembers it: whoever asks about one day will ask about the next. */
-  function see(day: number): SeenMonth {
+  /** The month around a day. `has` caches it, because callers ask about consecutive days. */
+  function monthAround(day: number): CachedMonth {
     const { year, month, day: dayOfMonth } = civilDate(day)
     const isIn = months.has(month) && (years === undefined || nextYear(year) === year)
     const mask = isIn ? monthMask(year, month) : 0
@@ -59,7 +58,7 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
   }
 
   const impossible = isImpossible()
-  let lastSeen: SeenMonth = { first: 0, length: 0, mask: 0 }
+  let cached: CachedMonth = { first: 0, length: 0, mask: 0 }
 
   function nextYear(year: number): number {
     if (years === undefined) return year
@@ -115,8 +114,8 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
       return undefined
     },
     has: (day) => {
-      if (day < lastSeen.first || day >= lastSeen.first + lastSeen.length) lastSeen = see(day)
-      return (lastSeen.mask & bit(day - lastSeen.first + 1)) !== 0
+      if (day < cached.first || day >= cached.first + cached.length) cached = monthAround(day)
+      return (cached.mask & bit(day - cached.first + 1)) !== 0
     },
     count: (fromDay, toDay) => {
       let total = 0
@@ -136,13 +135,13 @@ export function createCronDays(days: CronDays, onStep?: () => void): CronDayRule
 
 const WEEKDAYS = [0, 1, 2, 3, 4, 5, 6] as const
 
-/** The days of a cron expression, which can also be asked about one after the other. */
+/** The days of a cron expression, with a fast test for a single day. */
 export interface CronDayRule extends DayRule {
   readonly has: (day: number) => boolean
 }
 
-interface SeenMonth {
-  /** The day number of its first day. */
+interface CachedMonth {
+  /** The day number of the first day of the month. */
   readonly first: number
   readonly length: number
   readonly mask: number
@@ -150,11 +149,11 @@ interface SeenMonth {
 
 interface MonthShape {
   readonly length: number
-  /** The weekday of the first. */
+  /** The weekday of day 1. */
   readonly first: number
 }
 
-/** Every day of a long month, beginning on `first`, whose weekday matches. */
+/** The matching weekdays of a 31-day month whose day 1 is weekday `first`. */
 function weekdayMask(days: CronDays, first: number): number {
   let mask = 0
   for (let day = 1; day <= 31; day += 1) if (days.weekdays.has((first + day - 1) % 7)) mask |= bit(day)
@@ -167,7 +166,7 @@ function monthDayBit(rule: MonthDayRule, month: MonthShape): number {
   return bit(rule.kind === "last" ? day : nearestWeekday(day, month))
 }
 
-/** Saturday goes back, Sunday forward, unless that would leave the month. */
+/** Saturday moves back to Friday, Sunday forward to Monday, or the other way at a month boundary. */
 function nearestWeekday(day: number, { length, first }: MonthShape): number {
   const weekday = (first + day - 1) % 7
   if (weekday === 6) return day > 1 ? day - 1 : day + 2
@@ -182,7 +181,7 @@ function weekdayBit(rule: WeekdayRule, { length, first }: MonthShape): number {
   return bit(earliest + 7 * Math.floor((length - earliest) / 7))
 }
 
-/** The bit of a day of the month. The 32nd has none, so that everything stays a small positive number. */
+/** The bit of a day of the month. Day 32 has no bit, so masks stay small positive integers. */
 function bit(day: number): number {
   return day > 31 ? 0 : 1 << (day - 1)
 }

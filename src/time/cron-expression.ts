@@ -1,8 +1,8 @@
-/** A cron expression as data: sets of numbers for the time of day, and rules for the days. */
+/** A parsed cron expression: number sets for the time of day, and rules for the days. */
 import type { NumberSet } from "./number-set.ts"
 
 /**
- * Which grammar is accepted. A dialect narrows what may be written, never what it means.
+ * The grammar that the parser accepts. A dialect limits the syntax. It never changes what an expression means.
  *
  * - `posix`: IEEE 1003.1, five fields of digits, `*`, lists and ranges.
  * - `vixie`: also names, steps, 7 for Sunday and nicknames such as `@daily`.
@@ -11,9 +11,9 @@ import type { NumberSet } from "./number-set.ts"
 export type Dialect = "posix" | "vixie" | "extended"
 
 export interface CronExpression {
-  /** As it was given. */
+  /** The text as the user wrote it. */
   readonly text: string
-  /** The same schedule in one way of writing, for comparison. */
+  /** The canonical form, for comparison. */
   readonly canonical: string
   /** The zone of a `CRON_TZ=` prefix. */
   readonly timeZone: string | undefined
@@ -23,25 +23,25 @@ export interface CronExpression {
   readonly days: CronDays
 }
 
-/** Which days match. */
+/** The days that match. */
 export interface CronDays {
   readonly months: NumberSet
-  /** 1970 to 2199; `undefined`: every year. */
+  /** Years from 1970 to 2199. `undefined` means every year. */
   readonly years: NumberSet | undefined
   readonly monthDays: NumberSet
   readonly monthDayRules: readonly MonthDayRule[]
   /** 0 is Sunday. */
   readonly weekdays: NumberSet
   readonly weekdayRules: readonly WeekdayRule[]
-  /** Whether the field says anything but `*` or `?`. */
+  /** Whether the field is anything but `*` or `?`. */
   readonly monthDayRestricted: boolean
   readonly weekdayRestricted: boolean
-  /** When both are restricted, a day has to satisfy both (a `+` before the weekdays) and not just one. */
+  /** With both fields restricted, a day must match both (`+` before the weekdays). Otherwise either is enough. */
   readonly both: boolean
 }
 
 export type MonthDayRule =
-  /** `L`, `L-3`: so many days before the last of the month. */
+  /** `L`, `L-3`: the last day of the month, or n days before it. */
   | { readonly kind: "last"; readonly before: number }
   /** `15W`: the weekday (Monday to Friday) nearest to the day, within its month. */
   | { readonly kind: "nearest-weekday"; readonly day: number }

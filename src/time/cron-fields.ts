@@ -1,10 +1,10 @@
-/** The fields of cron: what they are called, which numbers and names they hold. */
+/** The fields of cron: their names, value ranges and value names. */
 
 export interface FieldSpec {
   readonly name: "second" | "minute" | "hour" | "day of month" | "month" | "day of week" | "year"
   readonly min: number
   readonly max: number
-  /** Three letters each, the first standing for `firstNamed`. */
+  /** Three-letter names. The first one stands for `firstNamed`. */
   readonly names?: readonly string[]
   readonly firstNamed?: number
 }
@@ -20,7 +20,7 @@ export const MONTH: FieldSpec = {
   names: ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"],
   firstNamed: 1,
 }
-/** 7 is Sunday too; it is folded into 0 after reading. */
+/** 7 is Sunday too. The parser maps it to 0. */
 export const WEEKDAY: FieldSpec = {
   name: "day of week",
   min: 0,

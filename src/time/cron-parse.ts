@@ -1,4 +1,4 @@
-/** Cron expressions from text to data. What cannot be read is refused with its place and a way to mend it. */
+/** Parses cron expressions. A syntax error names the position and a way to fix it. */
 import { formatCron } from "./cron-canonical.ts"
 import { readMonthDays, readWeekdays } from "./cron-day-fields.ts"
 import type { CronDays, CronExpression, Dialect } from "./cron-expression.ts"
@@ -7,13 +7,13 @@ import { HOUR, MINUTE, MONTH, NICKNAMES, SECOND, YEAR } from "./cron-fields.ts"
 import { cronFault, type FieldText, readItem, requireDialect, type Source, splitList } from "./cron-reader.ts"
 import { type NumberSet, numberSet } from "./number-set.ts"
 
-/** A crontab line that is longer than this is no schedule but an attack. */
+/** No real schedule is longer. The limit keeps hostile input cheap to reject. */
 const LONGEST_TEXT = 1_000
 
 export function parseCron(text: string, dialect: Dialect = "extended"): CronExpression {
   const source: Source = { text, dialect }
   if (text.length > LONGEST_TEXT) {
-    const problem = `${text.length} characters are too many, the limit is ${LONGEST_TEXT}`
+    const problem = `${text.length} characters are too many; the limit is ${LONGEST_TEXT}`
     throw cronFault(source, "CRON_TOO_LONG", LONGEST_TEXT, problem, "Use ranges and steps instead of lists.")
   }
   const { timeZone, words } = takeZone(source, splitWords(text))
@@ -41,7 +41,7 @@ export function parseCron(text: string, dialect: Dialect = "extended"): CronExpr
   return { text, timeZone, ...parsed, canonical: formatCron(parsed) }
 }
 
-/** The words of the text with their places. */
+/** Splits the text at spaces and tabs. Each word keeps its position. */
 function splitWords(text: string): FieldText[] {
   const words: FieldText[] = []
   let start = -1
@@ -57,7 +57,7 @@ function splitWords(text: string): FieldText[] {
   return words
 }
 
-/** A `CRON_TZ=` or `TZ=` prefix, taken off. */
+/** Splits off a `CRON_TZ=` or `TZ=` prefix. */
 function takeZone(source: Source, words: FieldText[]): { timeZone: string | undefined; words: FieldText[] } {
   const [first, ...others] = words
   const equals = first?.text.indexOf("=") ?? -1
@@ -68,8 +68,8 @@ function takeZone(source: Source, words: FieldText[]): { timeZone: string | unde
       source,
       "CRON_SYNTAX",
       first.start,
-      `${name}= is not known`,
-      "Only CRON_TZ= and TZ= may stand in front.",
+      `unknown prefix ${name}=`,
+      "Use CRON_TZ= or TZ=, or remove it.",
     )
   }
   requireDialect(source, "extended", first.start, `The prefix ${name}=`)
@@ -96,8 +96,8 @@ function expandNickname(source: Source, words: FieldText[]): FieldText[] {
   }
   const expanded = Object.hasOwn(NICKNAMES, nickname) ? NICKNAMES[nickname] : undefined
   if (expanded === undefined) {
-    const hint = `Known are ${Object.keys(NICKNAMES).join(", ")}.`
-    throw cronFault(source, "CRON_SYNTAX", first.start, `${first.text} is not known`, hint)
+    const hint = `Use one of ${Object.keys(NICKNAMES).join(", ")}.`
+    throw cronFault(source, "CRON_SYNTAX", first.start, `unknown nickname ${first.text}`, hint)
   }
   requireDialect(source, "vixie", first.start, "A nickname")
   if (second !== undefined) {
@@ -116,7 +116,7 @@ type Fields = [
   year: FieldText | undefined,
 ]
 
-/** Five fields; six have seconds first; seven have seconds first and a year last. A sixth is never a year. */
+/** Six fields begin with seconds. Seven fields begin with seconds and end with years. */
 function arrange(source: Source, fields: FieldText[]): Fields {
   const end = fields[5]?.start ?? source.text.length
   if (fields.length < 5 || fields.length > 7) {
@@ -128,7 +128,7 @@ function arrange(source: Source, fields: FieldText[]): Fields {
   return [...withSecond, ...(withSecond.length === 6 ? [undefined] : [])] as Fields
 }
 
-/** Most fields are a star, so what that means is kept. */
+/** Cached, because most fields are a star. */
 const STARS: ReadonlyMap<FieldSpec, NumberSet> = new Map(
   [SECOND, MINUTE, HOUR, MONTH].map((spec) => [spec, numberSet(valuesOf(spec), spec.min, spec.max)]),
 )

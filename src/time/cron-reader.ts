@@ -1,16 +1,16 @@
-/** Reads one field of a cron expression, character by character, and says exactly where it stops making sense. */
+/** Parses one field of a cron expression and reports the exact position of a syntax error. */
 
 import { CronError } from "../errors.ts"
 import type { Dialect } from "./cron-expression.ts"
 import type { FieldSpec } from "./cron-fields.ts"
 
-/** The text of one field and where it stands. */
+/** The text of one field and its position in the expression. */
 export interface FieldText {
   readonly text: string
   readonly start: number
 }
 
-/** The whole expression, for error messages, and the grammar it is read by. */
+/** The whole expression, for error messages, and its dialect. */
 export interface Source {
   readonly text: string
   readonly dialect: Dialect
@@ -26,7 +26,7 @@ export function cronFault(
   return new CronError(code, { text: source.text, position, problem, hint })
 }
 
-/** Refuses what the dialect does not have. */
+/** Throws if the dialect lacks the syntax that `what` names. */
 export function requireDialect(
   source: Source,
   wanted: "vixie" | "extended",
@@ -45,8 +45,8 @@ export function requireDialect(
 }
 
 /**
- * The items of a list with their places, each once: repetition says nothing new and would only take time. An empty
- * item is an error; in POSIX a star stands alone.
+ * Splits a list into items with their positions, without duplicates. An empty item is an error. POSIX allows no star
+ * inside a list.
  */
 export function splitList(source: Source, field: FieldText): FieldText[] {
   const texts = field.text.split(",")
@@ -63,7 +63,7 @@ export function splitList(source: Source, field: FieldText): FieldText[] {
   return [...items.values()]
 }
 
-/** The numbers of a plain item: a star, a value or a range, each with or without a step. */
+/** The numbers of one item: a star, a value or a range, with or without a step. */
 export function readItem(source: Source, spec: FieldSpec, item: FieldText): number[] {
   const slash = item.text.indexOf("/")
   const base = slash < 0 ? item.text : item.text.slice(0, slash)
@@ -97,7 +97,7 @@ function readRange(
   const end = { text: item.text.slice(dash + 1), start: item.start + dash + 1 }
   const to = readValue(source, spec, end)
   if (to >= from) return { from, to }
-  // `fri-sun` and `5-0` mean up to the Sunday that ends the week.
+  // `fri-sun` and `5-0` end on the Sunday after the first day.
   if (spec.name === "day of week" && to === 0) {
     requireDialect(source, "vixie", end.start, "A range that ends in Sunday")
     return { from, to: 7 }
@@ -111,7 +111,7 @@ function readRange(
   )
 }
 
-/** The largest value that `*` stands for. A weekday of 7 is 0 again, so the week ends before it. */
+/** The largest value of `*`. Weekday 7 equals 0, so the week ends at 6. */
 function lastOf(spec: FieldSpec): number {
   return spec.name === "day of week" ? 6 : spec.max
 }
@@ -119,7 +119,7 @@ function lastOf(spec: FieldSpec): number {
 function backwardsHint(spec: FieldSpec, from: number, to: number): string {
   const part = (a: number, b: number) => (a === b ? `${a}` : `${a}-${b}`)
   const last = lastOf(spec)
-  // From 7, which is Sunday, the week begins anew.
+  // 7 is Sunday, the first day: the range begins at 0.
   if (from > last) return `Write it as ${part(spec.min, to)}.`
   return `Write it as two: ${part(from, last)},${part(spec.min, to)}.`
 }
@@ -139,7 +139,7 @@ export function readValue(source: Source, spec: FieldSpec, item: FieldText): num
       rangeHint(spec),
     )
   const value = isDigits(item.text) ? Number(item.text) : readName(source, spec, item)
-  // A number of more than a few digits is out of range whatever it is.
+  // More than nine digits are out of range in every field.
   if (item.text.length > 9 || value < spec.min || value > spec.max) {
     throw cronFault(
       source,
@@ -170,7 +170,7 @@ function readName(source: Source, spec: FieldSpec, item: FieldText): number {
 
 function readStep(source: Source, spec: FieldSpec, item: FieldText): number {
   if (!isDigits(item.text)) {
-    throw cronFault(source, "CRON_SYNTAX", item.start, "a step has to be a number", 'Write it as in "*/15".')
+    throw cronFault(source, "CRON_SYNTAX", item.start, "a step must be a number", 'Write it as in "*/15".')
   }
   const step = item.text.length > 9 ? Number.MAX_SAFE_INTEGER : Number(item.text)
   if (step === 0) {
@@ -189,7 +189,7 @@ function readStep(source: Source, spec: FieldSpec, item: FieldText): number {
   return step
 }
 
-/** Whoever writes a step of 90 minutes wants an interval. */
+/** A step of 90 minutes is an interval, so the hint suggests `every`. */
 function stepHint(spec: FieldSpec, step: number): string {
   const unit = { second: "s", minute: "m", hour: "h" }[spec.name as string]
   return unit && step < 1_000_000

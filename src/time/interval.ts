@@ -1,4 +1,4 @@
-/** Intervals of elapsed time, anchored: they do not drift, whatever happens to the clocks on walls. */
+/** Intervals of elapsed time, counted from an anchor. They do not drift and ignore clock changes. */
 import type { InstantMs } from "./instant.ts"
 import type { Recurrence } from "./recurrence.ts"
 

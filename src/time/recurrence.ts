@@ -1,16 +1,16 @@
-/** Something that happens again and again, at instants. */
+/** A sequence of instants that can be searched in both directions and counted. */
 import type { InstantMs } from "./instant.ts"
 
 export interface Recurrence {
-  /** The first instant after `after`; `undefined`: there is none, ever. */
+  /** The first instant after `after`. `undefined` if there is none. */
   readonly next: (after: InstantMs) => InstantMs | undefined
   /** The last instant before `before`. */
   readonly previous: (before: InstantMs) => InstantMs | undefined
-  /** How many instants are in [from, to), without visiting them. */
+  /** The number of instants in [from, to), without visiting each one. */
   readonly count: (from: InstantMs, to: InstantMs) => number
 }
 
-/** The instants in [from, to), one by one, for as long as someone asks for more. */
+/** Yields the instants in [from, to). */
 export function* between(recurrence: Recurrence, from: InstantMs, to: InstantMs): Generator<InstantMs> {
   for (let at = recurrence.next(from - 1); at !== undefined && at < to; at = recurrence.next(at)) yield at
 }

@@ -1,20 +1,20 @@
-/** Times on a wall clock, without a zone: certain days, and on each of them the same times of day. */
+/** A recurrence in local time, without a zone: certain days, with the same times on each day. */
 import { DAY_MS, HOUR_MS, MINUTE_MS, SECOND_MS } from "./civil.ts"
 import type { DayRule } from "./day-rule.ts"
 import type { NumberSet } from "./number-set.ts"
 
 export interface WallPattern {
-  /** The first match that is not before `wall`. */
+  /** The first match at or after `wall`. */
   readonly next: (wall: number) => number | undefined
-  /** The last match that is not after `wall`. */
+  /** The last match at or before `wall`. */
   readonly previous: (wall: number) => number | undefined
-  /** How many matches are in [from, to). */
+  /** The number of matches in [from, to). */
   readonly count: (from: number, to: number) => number
-  /** Whether it matches in every hour of its days: then it follows elapsed time when the clock is set back. */
+  /** Whether it matches in every hour. Such a pattern keeps firing in the hour that repeats when clocks go back. */
   readonly everyHour: boolean
 }
 
-/** The same times on each day, in whole seconds. */
+/** The times of each day, in whole seconds. */
 export interface DayTimes {
   readonly hours: NumberSet
   readonly minutes: NumberSet
@@ -27,7 +27,7 @@ export function createWallPattern(days: DayRule, times: DayTimes): WallPattern {
   const last = timeOf(hours.atMost(23), minutes.atMost(59), seconds.atMost(59))
   const perDay = hours.size * minutes.size * seconds.size
 
-  /** The first time of day that is not before `ms`, or -1. */
+  /** The first time of day at or after `ms`, or -1. */
   function atLeast(ms: number): number {
     const total = Math.ceil(ms / SECOND_MS)
     const hour = Math.floor(total / 3_600)
@@ -46,7 +46,7 @@ export function createWallPattern(days: DayRule, times: DayTimes): WallPattern {
     return laterHour < 0 ? -1 : timeOf(laterHour, minutes.atLeast(0), seconds.atLeast(0))
   }
 
-  /** The last time of day that is not after `ms`, or -1. */
+  /** The last time of day at or before `ms`, or -1. */
   function atMost(ms: number): number {
     const total = Math.floor(ms / SECOND_MS)
     const hour = Math.floor(total / 3_600)
@@ -65,7 +65,7 @@ export function createWallPattern(days: DayRule, times: DayTimes): WallPattern {
     return earlierHour < 0 ? -1 : timeOf(earlierHour, minutes.atMost(59), seconds.atMost(59))
   }
 
-  /** How many times of day are before `ms`. */
+  /** The number of times of day before `ms`. */
   function countBefore(ms: number): number {
     const total = Math.ceil(ms / SECOND_MS)
     const hour = Math.floor(total / 3_600)

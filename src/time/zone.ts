@@ -1,9 +1,9 @@
 /**
- * Time zones as offsets and the instants at which they change, for every zone of the platform's IANA data.
+ * Time zones as UTC offsets and the instants at which they change, for every zone in the platform's IANA data.
  *
- * The platform tells only what the clock on a wall reads at an instant. From samples a few days apart and
- * bisection between them we make blocks of some months: the offset at their beginning and the changes inside.
- * Blocks are made when they are first needed and kept, so that asking again costs a look-up.
+ * `Intl` only tells the local time at an instant. This module samples it every four days and bisects between samples
+ * that differ. It stores the result in blocks of 128 days: the offset at the start and the changes inside. A block is
+ * built on first use and cached.
  */
 import { DAY_MS, dayNumber, HOUR_MS, MINUTE_MS, SECOND_MS } from "./civil.ts"
 import type { InstantMs } from "./instant.ts"
@@ -11,46 +11,46 @@ import type { InstantMs } from "./instant.ts"
 export interface Zone {
   /** The IANA id, as the platform spells it. */
   readonly id: string
-  /** How far the wall is ahead of UTC at an instant. */
+  /** Local time minus UTC at an instant, in milliseconds. */
   readonly offsetAt: (at: InstantMs) => number
-  /** The offset changes in [from, to), in order. */
+  /** The offset changes in [from, to), oldest first. */
   readonly changesIn: (from: InstantMs, to: InstantMs) => readonly Change[]
 }
 
-/** At `at` the clock on the wall is moved by `size`: forwards if positive, backwards if negative. */
+/** At `at` local time jumps by `size` milliseconds: forward if positive, back if negative. */
 export interface Change {
   readonly at: InstantMs
   readonly size: number
 }
 
-/** No zone is further from UTC than this, and no change since 1970 was larger. */
+/** No offset and no change since 1970 is larger. */
 export const LARGEST_SHIFT_MS = 26 * HOUR_MS
 
 /**
- * Two changes that undo each other between two samples would be missed. The closest since 1970 are almost 7 days
- * apart (Recife, October 2000).
+ * Sampling misses two changes that cancel out between two samples. The closest pair since 1970 is almost 7 days apart
+ * (Recife, October 2000).
  */
 const SAMPLE_MS = 4 * DAY_MS
 const SAMPLES_PER_BLOCK = 32
 const BLOCK_MS = SAMPLE_MS * SAMPLES_PER_BLOCK
-/** 128 days each, so about 90 years. A zone that asks for more forgets and begins anew. */
+/** About 90 years. A zone that needs more blocks clears its cache. */
 const MOST_BLOCKS = 256
 
-/** Years of four digits, which is how far the reader below can read. Beyond them a zone keeps its offset. */
+/** The reader below parses four-digit years. Outside this range a zone keeps its offset. */
 const EARLIEST_MS = dayNumber(1000, 1, 2) * DAY_MS
 const LATEST_MS = dayNumber(9999, 12, 30) * DAY_MS
 
 export const UTC: Zone = { id: "UTC", offsetAt: () => 0, changesIn: () => [] }
 
 interface Block {
-  /** Just before the block. */
+  /** The offset just before the block. */
   readonly offset: number
   readonly changes: readonly Change[]
 }
 
 const NO_CHANGES: readonly Change[] = []
 
-/** The zone with this id, or `undefined` if the platform knows none. */
+/** The zone with this id, or `undefined` if the platform does not know it. */
 export function openZone(id: string): Zone | undefined {
   const wallOf = createWallReader(id)
   if (wallOf === undefined) return undefined
@@ -93,7 +93,7 @@ export function openZone(id: string): Zone | undefined {
   }
 }
 
-/** Looks from a second before the block to a second before its end: a change at its very beginning belongs to it. */
+/** Samples from one second before the block, so that a change at its first instant belongs to it. */
 function makeBlock(startMs: InstantMs, offsetOf: (at: InstantMs) => number): Block {
   const offset = offsetOf(startMs - SECOND_MS)
   const changes: Change[] = []
@@ -107,7 +107,7 @@ function makeBlock(startMs: InstantMs, offsetOf: (at: InstantMs) => number): Blo
   return { offset, changes }
 }
 
-/** The changes in (low, high], to the second, which is as fine as zones are. */
+/** The changes in (low, high], to the second: zones have no finer resolution. */
 function bisect(
   lowMs: number,
   highMs: number,
@@ -126,14 +126,14 @@ function bisect(
   return offsetOf(highMs) === after ? [change] : [change, ...bisect(high, highMs, after, offsetOf)]
 }
 
-/** Reads the clock on the wall of a zone through the platform, as wall milliseconds. */
+/** Reads the local time of a zone from `Intl`, as wall milliseconds. */
 function createWallReader(id: string): { id: string; read: (at: InstantMs) => number } | undefined {
   const format = createFormat(id)
   if (format === undefined) return undefined
   return {
     id: format.resolvedOptions().timeZone,
     read: (at) => {
-      // "03/29/2026, 02:30:00": always in this form, so it is cheaper to count characters than to ask for parts.
+      // Always formatted as "03/29/2026, 02:30:00". Slicing is cheaper than formatToParts.
       const text = format.format(at)
       const number = (from: number, to: number) => Number(text.slice(from, to))
       const day = dayNumber(number(6, 10), number(0, 2), number(3, 5))

@@ -1,13 +1,14 @@
 /**
- * Wall times of a zone as instants, across every change of its clock.
+ * Converts a local-time pattern to instants in a zone, across every offset change.
  *
- * When the clock is set forward by g at X, the readings of that gap do not exist. For g after X, the *shadow*, the
- * old reading still counts beside the new one, so that what was meant for the gap happens g later, once. When the
- * clock is set back by g at X, the readings before X come a second time. For g after X, the *second pass*, nothing
- * counts, unless the pattern matches in every hour and so follows elapsed time.
+ * Clocks go forward by g at X: the local times in the gap do not exist. For the period g after X, the *shadow*, the
+ * pattern is also matched with the old offset. A time in the gap therefore fires g later, once.
  *
- * All this is defined on changes of the offset: half-hour changes, skipped days and political decisions are the
- * same case. Between changes the offset is constant and the search is one step of the pattern.
+ * Clocks go back by g at X: the local times before X repeat. For the period g after X, the *second pass*, nothing
+ * fires, unless the pattern matches in every hour.
+ *
+ * The rules use offset changes only, so half-hour changes and skipped days need no special case. Between changes the
+ * offset is constant and a search is one step of the pattern.
  */
 import { HOUR_MS, MINUTE_MS, SECOND_MS } from "./civil.ts"
 import type { InstantMs } from "./instant.ts"
@@ -15,31 +16,31 @@ import type { Recurrence } from "./recurrence.ts"
 import type { WallPattern } from "./wall-pattern.ts"
 import { type Change, LARGEST_SHIFT_MS, type Zone } from "./zone.ts"
 
-/** What happens to wall times that a clock change leaves out or repeats. */
+/** What a schedule does with local times that a clock change skips or repeats. */
 export interface DstPolicy {
   /**
-   * What happens to a time that does not exist when the clock is set forward.
+   * What happens to a time that does not exist because clocks go forward.
    *
-   * - `"shift"`: they happen as much later as the clock was moved: 02:30 at 03:30.
-   * - `"next"`: they happen together at the moment of the change: 02:30 at 03:00.
-   * - `"skip"`: they do not happen that day.
+   * - `"shift"`: it fires later by the size of the change: 02:30 becomes 03:30.
+   * - `"next"`: it fires at the moment of the change, once for all skipped times: 02:30 becomes 03:00.
+   * - `"skip"`: it does not fire on that day.
    *
    * @default "shift"
    */
   readonly gap: "shift" | "next" | "skip"
   /**
-   * What happens to a time that occurs twice when the clock is set back.
+   * What happens to a time that occurs twice because clocks go back.
    *
-   * - `"auto"`: once, on the first pass, unless the schedule runs in every hour of the day.
-   * - `"first"`: once, on the first pass.
-   * - `"both"`: twice.
+   * - `"auto"`: it fires once, the first time. A schedule that fires in every hour of the day fires both times.
+   * - `"first"`: it fires once, the first time.
+   * - `"both"`: it fires twice.
    *
    * @default "auto"
    */
   readonly fold: "auto" | "first" | "both"
 }
 
-/** How far one look at the zone reaches. */
+/** How far one query of the zone's changes reaches. */
 const WINDOW_MS = 100 * 86_400_000
 
 export function createZoned(pattern: WallPattern, zone: Zone, dst: DstPolicy): Recurrence {
@@ -58,7 +59,7 @@ export function createZoned(pattern: WallPattern, zone: Zone, dst: DstPolicy): R
         const wall = pattern.next(at + offset)
         if (wall === undefined) return undefined
         if (wall - offset < end) return wall - offset
-        // No reading matches before that one, so whole years can be passed at once.
+        // No local time matches before `wall`, so the search jumps there, over years if need be.
         at = end - at >= LARGEST_SHIFT_MS ? Math.max(end, wall - LARGEST_SHIFT_MS) : end
       } else {
         const end = firstBorderAfter(changes, at)
@@ -93,46 +94,47 @@ export function createZoned(pattern: WallPattern, zone: Zone, dst: DstPolicy): R
     }
   }
 
-  /** How far the readings that count are ahead of UTC, where the offset is constant and these changes are active. */
-  function readings(offset: number, active: readonly Change[]): number[] {
+  /** The offsets to match the pattern with: the current one, and that before each shadow. */
+  function matchingOffsets(offset: number, active: readonly Change[]): number[] {
     const own = twice || !active.some(isBackward) ? [offset] : []
     const shadows = dst.gap === "shift" ? active.filter(isForward) : []
     return [...own, ...shadows.map((change) => offset - change.size)]
   }
 
-  /** Whether what a change skips happens together at `at`. */
-  function isGathered(at: InstantMs, offset: number, active: readonly Change[]): boolean {
+  /** Whether the times that a change skips fire at `at` (`gap: "next"`). */
+  function firesForGap(at: InstantMs, offset: number, active: readonly Change[]): boolean {
     if (dst.gap !== "next") return false
     return active.some((change) => isForward(change) && change.at === at && skipsSomething(change, offset))
   }
 
-  /** The first instant in [at, end), where the offset is constant and the same changes are active. */
+  /** The first instant of a stretch. */
   function firstIn({ at, end, offset, active }: Stretch): InstantMs | undefined {
-    if (isGathered(at, offset, active)) return at
+    if (firesForGap(at, offset, active)) return at
     let found: InstantMs | undefined
-    for (const by of readings(offset, active)) {
+    for (const by of matchingOffsets(offset, active)) {
       const wall = pattern.next(at + by)
       if (wall !== undefined && wall - by < (found ?? end)) found = wall - by
     }
     return found
   }
 
-  /** The last one. */
+  /** The last instant of a stretch. */
   function lastIn({ at, end, offset, active }: Stretch): InstantMs | undefined {
     let found: InstantMs | undefined
-    for (const by of readings(offset, active)) {
+    for (const by of matchingOffsets(offset, active)) {
       const wall = pattern.previous(end - SECOND_MS + by)
       if (wall !== undefined && wall - by >= (found ?? at)) found = wall - by
     }
-    return found ?? (isGathered(at, offset, active) ? at : undefined)
+    return found ?? (firesForGap(at, offset, active) ? at : undefined)
   }
 
   /**
-   * How many there are. Two readings may name one instant, so the stretch is cut into pieces in which each of them
-   * either matches exactly as the other does or not at all: hours, minutes or seconds, as the size of the change is.
+   * The number of instants in a stretch. Two offsets may match the same instant. Counting per piece avoids counting
+   * it twice: within a piece, both offsets match the same instants or one of them matches none. A piece is an hour, a
+   * minute or a second, whichever divides the size of the change.
    */
   function countIn({ at, end, offset, active }: Stretch): number {
-    const offsets = readings(offset, active)
+    const offsets = matchingOffsets(offset, active)
     const inPiece = (from: InstantMs, to: InstantMs) =>
       Math.max(0, ...offsets.map((by) => pattern.count(from + by, to + by)))
     const pieceMs = offsets.length < 2 ? Number.POSITIVE_INFINITY : pieceOf(active)
@@ -142,11 +144,11 @@ export function createZoned(pattern: WallPattern, zone: Zone, dst: DstPolicy): R
       total += inPiece(from, to)
       from = to
     }
-    const isExtra = isGathered(at, offset, active) && inPiece(at, at + 1) === 0
+    const isExtra = firesForGap(at, offset, active) && inPiece(at, at + 1) === 0
     return isExtra ? total + 1 : total
   }
 
-  /** Whether a reading that the change skips would have matched. */
+  /** Whether the pattern matches a local time that the change skips. */
   function skipsSomething(change: Change, offsetAfter: number): boolean {
     const wall = pattern.next(change.at + offsetAfter - change.size)
     return wall !== undefined && wall < change.at + offsetAfter
@@ -172,7 +174,7 @@ export function createZoned(pattern: WallPattern, zone: Zone, dst: DstPolicy): R
   return { next, previous, count }
 }
 
-/** [at, end), in which the offset is constant and the same changes are active. */
+/** A period [at, end) with a constant offset and the same active changes. */
 interface Stretch {
   readonly at: InstantMs
   readonly end: InstantMs
@@ -180,7 +182,7 @@ interface Stretch {
   readonly active: readonly Change[]
 }
 
-/** The largest unit of the clock that measures all these changes. */
+/** The largest unit, of hour, minute and second, that divides every change. */
 function pieceOf(changes: readonly Change[]): number {
   const measures = (unit: number) => changes.every(({ size }) => size % unit === 0)
   return [HOUR_MS, MINUTE_MS].find(measures) ?? SECOND_MS
@@ -203,12 +205,12 @@ function isBackward({ size }: Change): boolean {
   return size < 0
 }
 
-/** The next instant after `at` at which a change happens or ceases to matter. */
+/** The next instant after `at` at which a change happens or its shadow or second pass ends. */
 function firstBorderAfter(changes: readonly Change[], at: InstantMs): InstantMs {
   return Math.min(...changes.flatMap((change) => [change.at, endOf(change)]).filter((border) => border > at))
 }
 
-/** The last instant up to `at` at which a change happened or ceased to matter. */
+/** The last instant up to `at` at which a change happened or its shadow or second pass ended. */
 function lastBorderUpTo(changes: readonly Change[], at: InstantMs): InstantMs {
   return Math.max(...changes.flatMap((change) => [change.at, endOf(change)]).filter((border) => border <= at))
 }

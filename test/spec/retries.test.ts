@@ -100,7 +100,7 @@ describe("a retry policy", () => {
       "after",
       "returns no duration",
       brokenAfter(() => "soon"),
-      "`retry.after` returned soon, which is no duration",
+      "`retry.after` returned soon, which is not a duration",
     ],
     [
       "after",

@@ -16,7 +16,7 @@ describe("previewSchedule", () => {
   it("counts the months that have no such day, and says how to have the last of each", () => {
     const said = (cron: string) => previewSchedule({ cron }).warnings.map(({ message }) => message)
     expect(said("0 6 31 * *")).toEqual([
-      "Nothing happens in February, April, June, September and November: these months have no day 31. " +
+      "The schedule does not fire in February, April, June, September and November: these months have no day 31. " +
         'For the last day of every month write "L".',
     ])
     expect(said("0 6 29 2 *")[0]).toContain("February of most years")
@@ -56,13 +56,13 @@ describe("previewSchedule", () => {
         {
           code: "dst-shifted",
           message:
-            "On 2026-03-29 the clock of Europe/Oslo is set forward and 02:30 does not exist: it happens at 03:30.",
+            "On 2026-03-29 clocks in Europe/Oslo go forward and 02:30 does not exist: the occurrence fires at 03:30.",
           at: new Date("2026-03-29T01:30Z"),
         },
         {
           code: "dst-once",
           message:
-            "On 2026-10-25 the clock of Europe/Oslo is set back and 02:30 comes twice: it happens the first time only.",
+            "On 2026-10-25 clocks in Europe/Oslo go back and 02:30 comes twice: the occurrence fires the first time only.",
           at: new Date("2026-10-25T00:30Z"),
         },
         expect.objectContaining({ code: "dst-shifted", at: new Date("2027-03-28T01:30Z") }),

@@ -80,7 +80,7 @@ describe("a schedule in words", () => {
     ["once, at 2026-03-29T02:30 (Europe/Oslo)", { at: "2026-03-29T02:30", timeZone: "Europe/Oslo" }],
     ["once, at 2026-03-29T02:30:00.000Z", { at: new Date("2026-03-29T02:30Z") }],
     [
-      "at 00:00, every day, in UTC, from 2026-01-01T00:00Z on, before 2027-01-01T00:00Z, once at the most",
+      "at 00:00, every day, in UTC, from 2026-01-01T00:00Z on, before 2027-01-01T00:00Z, at most once",
       { cron: "@daily", startAt: "2026-01-01T00:00Z", endAt: "2027-01-01T00:00Z", maxRuns: 1 },
     ],
     [
@@ -92,7 +92,7 @@ describe("a schedule in words", () => {
       },
     ],
     [
-      "at 00:00, every day, in UTC, each delayed by up to 5 minutes, all delayed by the same part of 1 hour",
+      "at 00:00, every day, in UTC, each delayed by up to 5 minutes, all delayed by the same time of up to 1 hour",
       { cron: "@daily", jitter: "5m", spread: "1h" },
     ],
   ]

@@ -6,7 +6,7 @@ import { defineJob } from "../../../src/index.ts"
 export const date = defineJob({
   name: "date",
   input: z.object({ at: z.date() }),
-  // ^ `at` is different after JSON (a Date is a text then): the schema must accept what comes out of JSON
+  // ^ `at` is different after JSON (a Date becomes a string): the schema must accept the value after JSON
   run: (input) => input.at.getTime(),
 })
 
@@ -27,18 +27,18 @@ export const map = defineJob({
 export const annotated = defineJob({
   name: "annotated",
   run: (input: { at: Date }) => input.at.getTime(),
-  // ^ `at` is different after JSON (a Date is a text then): let the handler take what comes out of JSON
+  // ^ `at` is different after JSON (a Date becomes a string): the handler must accept the value after JSON
 })
 
 export const counted = defineJob({
   name: "counted",
   run: async () => ({ rows: 1n }),
-  // ^ `rows` cannot be kept as JSON
+  // ^ `rows` cannot be stored as JSON
 })
 
 export const grouped = defineJob({
   name: "grouped",
   input: z.object({ to: z.string() }),
   run: async (input) => new Map([[input.to, 1]]),
-  // ^ it cannot be kept as JSON
+  // ^ it cannot be stored as JSON
 })

@@ -9,14 +9,14 @@ export const a = defineJob({
   name: "a",
   input: who,
   retries: 3,
-  // ^ Type 'number' is not assignable to type 'Mistake<"say retry: { attempts }">'
+  // ^ Type 'number' is not assignable to type 'Mistake<"use retry: { attempts }">'
   run: (input) => input.name.length,
 })
 
 export const b = defineJob({
   name: "b",
   attempts: 3,
-  // ^ Mistake<"say retry: { attempts }">
+  // ^ Mistake<"use retry: { attempts }">
   run: (input: { name: string }) => input.name.length,
 })
 
@@ -24,7 +24,7 @@ export const c = defineJob({
   name: "c",
   input: who,
   backoff: "10s",
-  // ^ Mistake<"say retry: { base, factor, cap }">
+  // ^ Mistake<"use retry: { base, factor, cap }">
   run: (input) => input.name.length,
 })
 
@@ -32,8 +32,8 @@ export const d = defineJob({
   name: "d",
   input: who,
   retry: { retries: 3, backoff: "10s" },
-  //       ^ Mistake<"say attempts">
-  //                   ^ Mistake<"say base, with factor and cap">
+  //       ^ Mistake<"use attempts">
+  //                   ^ Mistake<"use base, with factor and cap">
   run: (input) => input.name.length,
 })
 
@@ -80,15 +80,15 @@ export const j = defineJob({ name: "j", input: who })
 const greet = defineJob({ name: "greet", input: who, run: (input) => input.name })
 
 defineSchedule({ name: "k", job: greet, input: { name: "ada" }, cron: "@daily", tz: "Europe/Oslo" })
-//                                                                              ^ Mistake<"say timeZone">
+//                                                                              ^ Mistake<"use timeZone">
 
 defineSchedule({ name: "l", job: greet, input: { nmae: "ada" }, cron: "@daily" })
 //                                               ^ 'nmae' does not exist
 
 const carillon = createCarillon({ jobs: [greet] })
 void carillon.schedules.put({ name: "m", job: greet, input: { name: "ada" }, every: "1h", tz: "UTC" })
-//                                                                                        ^ Mistake<"say timeZone">
+//                                                                                        ^ Mistake<"use timeZone">
 void carillon.enqueue(greet, { name: 1 })
 //                             ^ Type 'number' is not assignable to type 'string'
 previewSchedule({ cron: "@daily", tz: "UTC" })
-//                                ^ Mistake<"say timeZone">
+//                                ^ Mistake<"use timeZone">
