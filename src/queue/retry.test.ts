@@ -54,7 +54,8 @@ describe("judgeFailure", () => {
 
   it("uses the default back-off where that function returns nonsense, and says so", () => {
     const nonsense = resolveRetry({ after: () => "soon" as "1s" })
-    const fault = "`retry.after` returned soon, which is not a duration; Carillon used the default back-off instead"
+    const fault =
+      "`retry.after` returned soon, which is not a duration; Carillon used the default back-off instead"
     expect(judge(1, nonsense)).toMatchObject({ fate: "retry", fault })
   })
 

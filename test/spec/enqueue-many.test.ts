@@ -174,7 +174,10 @@ describe("many runs", () => {
     ])
     // Inputs in the place of items: the message names `input`.
     const [bare] = await refused([{ to: "ada" }])
-    expect(bare).toMatchObject({ path: "items[0].to", message: expect.stringContaining('use one of "input"') })
+    expect(bare).toMatchObject({
+      path: "items[0].to",
+      message: expect.stringContaining('use one of "input"'),
+    })
     expect(await refused([{ data: { to: "ada" } }])).toEqual([
       { path: "items[0].data", message: 'unknown option; did you mean "input"?' },
     ])
