@@ -1,4 +1,4 @@
-// Packs the package as npm would publish it, and asks publint and attw whether others can import it.
+// Packs the package as npm would publish it. publint and attw check that other projects can import it.
 import { execFileSync } from "node:child_process"
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs"
 import { join } from "node:path"
@@ -17,7 +17,7 @@ try {
   })
   const tarball = join(folder, fileOf(JSON.parse(packed)))
   run(tool("publint", "src/cli.js"), "run", tarball, "--strict")
-  // Programs in CommonJS load it by `require`, which Node can since 20.19.
+  // CommonJS programs load it with `require`, which Node supports since 20.19.
   run(tool("@arethetypeswrong/cli", "dist/index.js"), tarball, "--profile", "esm-only", "--format", "ascii")
 } catch (error) {
   if (error.status === undefined) throw error
@@ -26,7 +26,7 @@ try {
   rmSync(folder, { recursive: true, force: true })
 }
 
-/** npm 12 answers with an object by names, older ones with a list. */
+/** npm 12 prints an object keyed by name, older versions a list. */
 function fileOf(answer) {
   const [{ filename }] = Array.isArray(answer) ? answer : Object.values(answer)
   return filename

@@ -1,4 +1,4 @@
-// Writes everything that is derived from something else. `npm run verify` fails when that changes a file.
+// Writes all generated files. `npm run verify` fails if that changes one.
 import { writeReport } from "../bench/report.mjs"
 import { generateMigrations } from "./generate/migrations.mjs"
 import { generateReference } from "./generate/reference.mjs"

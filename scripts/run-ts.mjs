@@ -1,4 +1,4 @@
-// Runs a TypeScript file as it is, on every Node we support: `node scripts/run-ts.mjs FILE ARGUMENTS`.
+// Runs a TypeScript file on every supported Node: `node scripts/run-ts.mjs FILE ARGUMENTS`.
 import { resolve } from "node:path"
 import { runnerImport } from "vite"
 

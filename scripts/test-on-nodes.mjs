@@ -1,4 +1,4 @@
-// Runs what can differ by the version of Node on other versions, which npm's package `node` brings:
+// Runs the suites that depend on the version of Node on other versions, from npm's package `node`:
 // node scripts/test-on-nodes.mjs 22 24
 import { spawnSync } from "node:child_process"
 import { mkdirSync, writeFileSync } from "node:fs"
@@ -6,8 +6,8 @@ import { delimiter, join } from "node:path"
 import { fileURLToPath } from "node:url"
 
 /**
- * Processes, sockets, threads, signals and the zone data of the platform. The other suites test SQL, or values that no
- * platform changes; the version of Node that runs `npm test` has them all.
+ * Suites about processes, sockets, threads, signals and time zone data. The other suites test SQL and pure functions,
+ * which do not depend on the version of Node.
  */
 const SUITES = [
   "test/package",
@@ -27,7 +27,7 @@ for (const version of process.argv.slice(2)) {
   mkdirSync(folder, { recursive: true })
   writeFileSync(join(folder, "package.json"), '{ "private": true }\n')
   run("npm", ["install", "--no-audit", "--no-fund", "--no-package-lock", `node@${version}`], { cwd: folder })
-  // First on the path, so that every process that a test starts runs on it too.
+  // First on the path, so that child processes of the tests use this version too.
   const path = `${join(folder, "node_modules", ".bin")}${delimiter}${process.env.PATH}`
   const env = { ...process.env, PATH: path }
   run("node", ["--version"], { cwd: root, env })

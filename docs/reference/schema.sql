@@ -1,5 +1,5 @@
 -- Generated from the migrations by `npm run generate`. Do not edit.
--- The tables of history, `attempts`, also have a partition for each day, which Carillon makes by itself.
+-- Carillon also creates one partition per day for the history tables (`attempts`).
 
 CREATE OR REPLACE FUNCTION carillon.now()
  RETURNS timestamp with time zone

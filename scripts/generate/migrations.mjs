@@ -1,4 +1,4 @@
-// Embeds the migrations: a package that has to find .sql files at run time breaks under bundlers.
+// Embeds the migrations in TypeScript, because bundlers drop .sql files that are read at run time.
 import { createHash } from "node:crypto"
 import { readdir, readFile, writeFile } from "node:fs/promises"
 
@@ -10,8 +10,7 @@ export async function generateMigrations() {
   const entries = await Promise.all(
     files.map(async (file, index) => {
       const [, number, name] = /^(\d{4})_([a-z0-9_]+)\.sql$/.exec(file) ?? []
-      if (Number(number) !== index + 1)
-        throw new Error(`${file}: migrations are numbered without gaps from 0001`)
+      if (Number(number) !== index + 1) throw new Error(`${file}: number migrations from 0001 without gaps`)
       const sql = await readFile(new URL(file, FOLDER), "utf8")
       const checksum = createHash("sha256").update(sql).digest("hex").slice(0, 16)
       return `  { version: ${index + 1}, name: "${name}", checksum: "${checksum}", sql: ${JSON.stringify(sql)} },`

@@ -1,17 +1,17 @@
-/** A generated file: where it belongs, and what should be in it. */
+/** A generated file: its path and its content. */
 export interface Page {
   readonly path: string
   readonly text: string
 }
 
-/** An option, the default that its documentation says, and the name of the default behind it. */
+/** An option, its documented default, and the name of that default. */
 export interface DocumentedOption {
   readonly path: string
   readonly said: string | undefined
   readonly governs: string | undefined
 }
 
-/** Every page, and the public names and members that no sentence is said about. */
+/** Every page, and the public names and members without documentation. */
 export interface Reference {
   readonly pages: Page[]
   readonly unsaid: string[]

@@ -1,4 +1,4 @@
-// Writes docs/reference and the snapshot of the public API: all that can be known from the code alone.
+// Writes docs/reference and the snapshot of the public API from the source code.
 import { mkdir, readFile, writeFile } from "node:fs/promises"
 import { renderApi } from "./reference/api.mjs"
 import { buildSources } from "./reference/build.mjs"
@@ -33,7 +33,7 @@ export async function generateReference() {
   }
 }
 
-/** Every page as it should be now, and the public names and members that no sentence is said about. */
+/** Every generated page, and the public names and members without documentation. */
 export async function readReference() {
   const built = await buildSources(ROOT)
   const code = {
@@ -57,7 +57,7 @@ export async function readReference() {
   }
 }
 
-/** Every option that has documentation: its path, the default that is said there, and the name of the one behind it. */
+/** Every documented option: its path, its documented default, and the name of that default. */
 export async function documentedOptions() {
   const groups = await readOptions(readSource)
   return groups.flatMap(({ options }) =>

@@ -1,4 +1,4 @@
-// Writes the tables of docs/reliability.md from what the simulator, the mutants and chaos have left behind.
+// Writes the tables of docs/reliability.md from the results of the simulator, the mutants and the chaos suite.
 import { existsSync } from "node:fs"
 import { readFile, writeFile } from "node:fs/promises"
 
@@ -15,17 +15,18 @@ export async function generateReliability() {
   let page = await readFile(PAGE, "utf8")
   for (const [name, { from, render }] of Object.entries(SECTIONS)) {
     const file = new URL(from, ROOT)
-    // What has not been run has nothing to show.
+    // A suite that has not run yet has no results.
     if (existsSync(file)) page = fill(page, name, render(JSON.parse(await readFile(file, "utf8"))))
   }
   await writeFile(PAGE, page)
 }
 
-/** What stands between the marks is replaced; the rest is written by hand. */
+/** Replaces the text between the marks. The rest of the page is written by hand. */
 function fill(page, name, text) {
   const [begin, end] = [`<!-- ${name} -->`, `<!-- end of ${name} -->`]
   const [from, to] = [page.indexOf(begin), page.indexOf(end)]
-  if (from < 0 || to < from) throw new Error(`docs/reliability.md has no place for ${name}`)
+  if (from < 0 || to < from)
+    throw new Error(`docs/reliability.md lacks the marks of ${name}. Add ${begin} and ${end}.`)
   return `${page.slice(0, from + begin.length)}\n${text}\n${page.slice(to)}`
 }
 
@@ -35,29 +36,29 @@ function renderSeeds({ seeds, failed, steps, virtualMs, counted, judged, faults 
     .sort(([one], [other]) => one.localeCompare(other))
     .map(([name, count]) => [name, number(count)])
   return [
-    `${number(seeds)} seeds, ${number(failed)} failed: ${number(steps)} steps and ${number(hours)} hours of virtual time, ` +
-      `with ${number(counted.runs)} runs, ${number(counted.starts)} starts, ${number(counted.lost)} attempts lost with ` +
-      `their process and ${number(counted.fenced)} late words refused.`,
+    `${number(seeds)} seeds, ${number(failed)} failed: ${number(steps)} steps in ${number(hours)} hours of virtual ` +
+      `time, with ${number(counted.runs)} runs, ${number(counted.starts)} starts,\n${number(counted.lost)} attempts ` +
+      `lost with their process, and ${number(counted.fenced)} late results refused.`,
     "",
-    `So many facts were held against each invariant: ${factsOf(judged)}.`,
+    "Facts checked per invariant:",
+    "",
+    table(["Invariant", "facts"], factsOf(judged), ["---", "--:"]),
     "",
     table(["Fault", "times"], struck, ["---", "--:"]),
   ].join("\n")
 }
 
-/** As in I1 29,075, I2 39,372. */
 function factsOf(judged) {
   return Object.entries(judged)
     .filter(([, facts]) => facts > 0)
-    .map(([invariant, facts]) => `${invariant} ${number(facts)}`)
-    .join(", ")
+    .map(([invariant, facts]) => [invariant, number(facts)])
 }
 
 function renderFaults(rows) {
   const cells = rows.map((row) =>
     row.result === "not yet"
       ? [row.id, row.title, "", "", "", "", "", "", `not yet (${row.done})`]
-      : [row.id, `${row.title}: ${row.done}`, ...countsOf(row), wholeOf(row), judgedOf(row), row.result],
+      : [row.id, `${row.title}: ${row.done}`, ...countsOf(row), recoveryOf(row), judgedOf(row), row.result],
   )
   const held = rows.filter(({ result }) => result === "held").length
   const violated = rows.filter(({ result }) => result === "violated").length
@@ -67,27 +68,27 @@ function renderFaults(rows) {
       `seed${seeds.length === 1 ? "" : "s"} ${seeds.join(", ")}.`,
     "",
     table(
-      ["", "Fault, and what was done", "runs", "lost", "again", "refused", "whole again", "judged", "result"],
+      ["", "Fault, and its strikes", "runs", "lost", "again", "refused", "recovery", "judged", "result"],
       cells,
       ["---", "---", "--:", "--:", "--:", "--:", "--:", "---", "---"],
     ),
   ].join("\n")
 }
 
-/** Older entries keep it elsewhere, or have none: then nobody has read the history. */
+/** Whether a checker has read the history of this fault. */
 function isExamined({ evidence, examination }) {
   return evidence !== undefined || examination !== undefined
 }
 
-/** What was not counted is a dash, also where it was written down as nothing. */
+/** Counts as text. A dash means not counted, also for a zero without a checked history. */
 function countsOf(row) {
   return [row.runs, row.lost, row.duplicates, row.fenced].map((count) =>
     count === undefined || (count === 0 && !isExamined(row)) ? "-" : number(count),
   )
 }
 
-/** How long after the fault everybody was at work again. */
-function wholeOf({ recoveredMs }) {
+/** How long the system took to recover after the fault. */
+function recoveryOf({ recoveredMs }) {
   return recoveredMs === undefined ? "-" : `${(recoveredMs / 1_000).toFixed(1)} s`
 }
 

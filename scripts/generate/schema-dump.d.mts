@@ -1,4 +1,4 @@
 type Row = Readonly<Record<string, unknown>>
 
-/** The schema as SQL: comparable between versions of PostgreSQL and names of the schema. */
+/** The schema as SQL, the same for every version of PostgreSQL and every schema name. */
 export function dumpSchema(ask: (query: string) => Promise<Row[]>, schema: string): Promise<string>

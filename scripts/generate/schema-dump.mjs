@@ -1,9 +1,8 @@
-// Reads a schema back from PostgreSQL's catalogs, as SQL that a person can read and a test can compare.
+// Dumps a schema from PostgreSQL's catalogs as readable SQL that tests can compare.
 //
-// The same for every version of PostgreSQL and every name of the schema; the partitions of history, which are made
-// day by day, are left out.
+// The dump is the same for every version of PostgreSQL and every schema name. It leaves out the daily partitions.
 
-/** What a table may have beside it; anything else must be taught to this file first. */
+/** The kinds of relations that the dump supports besides tables. */
 const KNOWN = ["r", "p", "i", "I"]
 
 /**
@@ -12,7 +11,10 @@ const KNOWN = ["r", "p", "i", "I"]
 export async function dumpSchema(ask, schema) {
   const namespace = `'${schema.replaceAll("'", "''")}'`
   const [strange] = await ask(strangers(namespace))
-  if (strange) throw new Error(`The dump of the schema does not know what ${strange.name} is; teach it.`)
+  if (strange)
+    throw new Error(
+      `The schema dump does not support ${strange.name}. Extend scripts/generate/schema-dump.mjs.`,
+    )
   const functions = await ask(FUNCTIONS(namespace))
   const tables = await ask(TABLES(namespace))
   const inWords = ({ definition }) => `${definition.trim()};`
@@ -28,7 +30,7 @@ export async function dumpSchema(ask, schema) {
   }
   parts.push(...functions.filter(({ ofRows }) => ofRows).map(inWords))
   const [{ quoted }] = await ask(`select pg_catalog.quote_ident(${namespace}) as quoted`)
-  // In the search path of a function the name stands as a text.
+  // The search path of a function has the schema name as a string.
   const named = parts
     .join("\n\n")
     .replaceAll(`${quoted}.`, "carillon.")
@@ -68,14 +70,14 @@ const COLUMNS = (table) => `
   where a.attrelid = ${table} and a.attnum > 0 and not a.attisdropped
   order by a.attnum`
 
-/** Without those for NOT NULL, which only newer versions keep here; the columns tell them. */
+/** Leaves out NOT NULL constraints: only newer versions list them here, and the columns show them. */
 const CONSTRAINTS = (table) => `
   select 'CONSTRAINT ' || quote_ident(conname) || ' ' || pg_get_constraintdef(oid) as line
   from pg_constraint
   where conrelid = ${table} and contype <> 'n'
   order by contype = 'p' desc, conname`
 
-/** Without those that constraints bring along. */
+/** Leaves out the indexes of constraints. */
 const INDEXES = (table) => `
   select pg_get_indexdef(i.indexrelid) as definition
   from pg_index as i join pg_class as c on c.oid = i.indexrelid

@@ -1,4 +1,4 @@
-// Writes docs/reference/schema.sql: what all migrations together make, read back from a real server.
+// Writes docs/reference/schema.sql: the result of all migrations, dumped from a real server.
 import { execFileSync } from "node:child_process"
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -10,12 +10,12 @@ import { dumpSchema } from "./schema-dump.mjs"
 const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 const SCHEMA = "carillon"
 const HEADER = `-- Generated from the migrations by \`npm run generate\`. Do not edit.
--- The tables of history, \`attempts\`, also have a partition for each day, which Carillon makes by itself.
+-- Carillon also creates one partition per day for the history tables (\`attempts\`).
 
 `
 
 export async function generateSchema() {
-  // The migrations may just have been generated anew.
+  // The generated migrations may have changed.
   execFileSync(process.execPath, ["node_modules/typescript/bin/tsc", "-p", "tsconfig.build.json"], {
     cwd: ROOT,
   })
@@ -23,7 +23,7 @@ export async function generateSchema() {
   const { startEmbedded } = await import("../../dist/store/embedded/launch.js")
   const host = createSystemHost()
   const folder = await mkdtemp(join(tmpdir(), "carillon-schema-"))
-  // As root the server runs as an unprivileged user, who has to get here.
+  // Started by root, the server runs as an unprivileged user, which needs access to this folder.
   await chmod(folder, 0o755)
   try {
     const server = await startEmbedded(host, { dataDir: join(folder, "data") })
@@ -46,7 +46,7 @@ async function dumpMigrated(host, url) {
   await database.close()
   const client = new pg.Client({ connectionString: url })
   await client.connect()
-  // Nothing is left out of a name because somebody who is called like the schema asks.
+  // An empty search path makes PostgreSQL print qualified names.
   await client.query("set search_path to ''")
   try {
     return await dumpSchema(async (query) => (await client.query(query)).rows, SCHEMA)

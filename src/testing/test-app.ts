@@ -134,7 +134,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     await engine.mover.move()
     await engine.admissions.tick(signal)
     for (const poolLoop of engine.poolLoops) {
-      // Nobody has to be told of anything here: every tick looks at everything.
+      // A tick reads all lanes, so it needs no wake-ups.
       poolLoop.wake(undefined)
       await poolLoop.tick(signal)
       await poolLoop.swept()

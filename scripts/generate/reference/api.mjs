@@ -1,4 +1,4 @@
-// test/api.snapshot.md: the public names with their types, so that a change of them shows in a diff.
+// Writes test/api.snapshot.md: the public names with their types. A change of the API shows in its diff.
 import { posix } from "node:path"
 import { page } from "./markdown.mjs"
 import { parse } from "./syntax.mjs"
@@ -20,8 +20,8 @@ export async function renderApi({ readTypes }) {
   }
   return page(
     "# The public API",
-    "What users can import, and the types behind it. A change here is a change for them: it belongs in " +
-      "CHANGELOG.md, and in a major version if it takes something away. `npm run generate` writes this file anew.",
+    "The public names and their types. A change here affects users: describe it in CHANGELOG.md. A removal needs a " +
+      "major version. `npm run generate` writes this file.",
     sections.map(renderSection),
     renderSection({ title: "Behind these", declarations: await reachable(open, told) }),
   )
@@ -32,7 +32,7 @@ function renderSection({ title, declarations }) {
   return page(`## ${title}`, `\`\`\`ts\n${sorted.map(({ text }) => text).join("\n\n")}\n\`\`\``).trimEnd()
 }
 
-/** What the public declarations mention without being public themselves. */
+/** Declarations that public ones mention and that are not public themselves. */
 async function reachable(open, told) {
   const behind = []
   const pending = [...told.values()]
@@ -48,7 +48,7 @@ async function reachable(open, told) {
   return behind
 }
 
-/** The declaration of a name, which may be overloaded. */
+/** The declarations of a name: several if it is overloaded. */
 export async function find(open, { file, name }) {
   const { exported, declared, mentions, source } = await open(file)
   const passedOn = exported.get(name)
@@ -67,7 +67,7 @@ export async function find(open, { file, name }) {
   }
 }
 
-/** Reads a declaration file once: what it exports, what it declares, and where the names it uses come from. */
+/** Reads a declaration file once: its exports, its declarations and its imports. */
 export function createReader(readTypes, prepare = stripComments) {
   const files = new Map()
   return (file) => {
@@ -115,13 +115,13 @@ function readFile(file, text) {
   return { exported, declared, mentions, source: text }
 }
 
-/** The name that a reference to a type, a `typeof` or an `extends` speaks of. */
+/** The name in a type reference, a `typeof` or an `extends`. */
 function referredName({ typeName, exprName, superClass, type, expression }) {
   const heritage = type === "TSInterfaceHeritage" ? expression : undefined
   return (typeName ?? exprName ?? superClass ?? heritage)?.name
 }
 
-/** A table that types are derived from counts by its keys: rewording its texts changes nothing for users. */
+/** Shows only the keys of a table that types derive from: a new wording of its texts does not change the API. */
 function present(text, node) {
   const written = text.slice(node.start, node.end)
   const table = node.declarations?.[0].id.typeAnnotation?.typeAnnotation
@@ -140,7 +140,7 @@ function tidy(text) {
     .replace(/^"/gm, '  "')
 }
 
-/** Comments go, with the lines that held nothing else; a string that looks like one stays. */
+/** Removes comments and the lines that hold nothing else. Keeps strings that look like comments. */
 function stripComments(text) {
   return text
     .replace(/("(?:[^"\\\n]|\\.)*")|\/\*[\s\S]*?\*\/|\/\/.*/g, (_, string) => string ?? "")

@@ -1,4 +1,4 @@
-// Compiles src to a folder of its own: dist may be old, or in use.
+// Compiles src to a temporary folder, because dist may be old or in use.
 import { execFile } from "node:child_process"
 import { mkdir, mkdtemp, rm } from "node:fs/promises"
 import { fileURLToPath, pathToFileURL } from "node:url"

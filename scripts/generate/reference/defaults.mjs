@@ -1,11 +1,11 @@
-// docs/reference/defaults.md: every default with its value as people say it.
+// Writes docs/reference/defaults.md: every default with its value and meaning.
 import { anchor, code, page, table } from "./markdown.mjs"
 import { OPTIONS_PAGE, readOptions } from "./options.mjs"
 
-/** What the absence of a value means, which depends on what it would limit. */
+/** What null means, per default. */
 const NOTHING = { timeoutMs: "none", concurrency: "none", deadLettersMs: "kept" }
 
-/** Options that choose between defaults, or replace them by something else. */
+/** Options that select between defaults or replace them. */
 const CHOSEN_BY = {
   historyShortMs: "job.history",
   historyMs: "job.history",
@@ -42,14 +42,14 @@ export async function renderDefaults({ load, read }) {
   const isInUse = (name) => !RESERVED_DEFAULTS.includes(name)
   return page(
     "# Defaults",
-    "What Carillon does when it is not told otherwise.",
-    "## What options change",
-    "The option's own description says when to.",
+    "The value of every setting that you do not set.",
+    "## Set by options",
+    "The description of an option says when to change it.",
     tableOf((name) => isInUse(name) && setBy(name) !== ""),
-    "## What is fixed",
+    "## Fixed",
     tableOf((name) => isInUse(name) && setBy(name) === ""),
     "## Reserved",
-    "Decided, and without effect until the part of Carillon that they govern is there.",
+    "These have no effect yet: their feature does not exist.",
     tableOf((name) => RESERVED_DEFAULTS.includes(name)),
   )
 
@@ -66,7 +66,7 @@ export async function renderDefaults({ load, read }) {
 function readable(name, value) {
   if (value === null) {
     if (!NOTHING[name])
-      throw new Error(`say in scripts/generate/reference/defaults.mjs what no ${name} means`)
+      throw new Error(`Add the meaning of null for ${name} to scripts/generate/reference/defaults.mjs.`)
     return NOTHING[name]
   }
   if (typeof value === "string") return code(value)

@@ -1,4 +1,4 @@
-// docs/reference/errors.md: the table of codes, and the classes with their fields.
+// Writes docs/reference/errors.md: the table of codes, and the classes with their fields.
 import { code, fieldList, page, table } from "./markdown.mjs"
 import { declaration, docBefore, fields, parse } from "./syntax.mjs"
 
@@ -13,16 +13,15 @@ export async function renderErrors({ load, read }) {
   const classOf = (one) => classes.find((candidate) => candidate.codes.includes(one))?.name ?? BASE
   return page(
     "# Errors",
-    `Every error that Carillon throws on purpose is a ${code(BASE)}. Its ${code("code")} is stable and is what ` +
-      "programs compare; its message is for people and may change. An error that has another one behind it " +
-      `carries that as its ${code("cause")}.`,
+    `Every error that Carillon throws on purpose is a ${code(BASE)}. Compare its ${code("code")}, which is ` +
+      `stable. Its message may change. ${code("cause")} holds the underlying error, if there is one.`,
     "```ts\n" +
       'import { CarillonError } from "carillon"\n\n' +
       "try {\n  await carillon.enqueue(sendEmail, input)\n} catch (error) {\n" +
       '  if (error instanceof CarillonError && error.code === "DATABASE_UNAVAILABLE") return tryAgainLater()\n  throw error\n}\n```',
     "## Codes",
-    `**Retry** says whether the same call may succeed when it is made again: ${code("error.retryable")}. ` +
-      "Where the outcome is unknown, it may then have happened twice.",
+    `**Retry** (${code("error.retryable")}) says whether a repeat of the same call can succeed. ` +
+      "If the outcome of the first call is unknown, a repeat may take effect twice.",
     table(
       ["Code", "Meaning", "What to do", "Retry", "Class"],
       codes.map((one) => {
@@ -31,7 +30,7 @@ export async function renderErrors({ load, read }) {
       }),
     ),
     "## Classes",
-    "Every error has `code`, `message`, `cause` and `retryable`. Some say more:",
+    "Every error has `code`, `message`, `cause` and `retryable`. Some classes have more fields:",
     classes.map((one) =>
       renderClass(
         one,
@@ -74,7 +73,7 @@ function readClasses(text, codes) {
     }))
 }
 
-/** A class says its codes in the type of its parameter `code`, or hands its only one to `super`. */
+/** The codes of a class: the type of its parameter `code`, or the one code that it passes to `super`. */
 function codeNodes(node, within) {
   const maker = node.body.body.find(({ kind }) => kind === "constructor")
   const parameter = maker?.value.params.find(({ name }) => name === "code")
@@ -82,7 +81,7 @@ function codeNodes(node, within) {
   return parameter ? within(parameter) : within(superCall?.arguments[0])
 }
 
-/** Literals stand for themselves, a template like `DATABASE_${string}` for all that begin so. */
+/** A literal is one code. A template such as `DATABASE_${string}` stands for all codes with this prefix. */
 function matching(codes, nodes) {
   return codes.filter((one) =>
     nodes.some(({ type, value, quasis }) =>

@@ -1,4 +1,4 @@
-// docs/reference/events.md: every event with its fields.
+// Writes docs/reference/events.md: every event with its fields.
 import { anchor, code, fieldList, page, signature, table } from "./markdown.mjs"
 import { declaration, docBefore, fields, parse } from "./syntax.mjs"
 
@@ -9,9 +9,9 @@ export async function renderEvents({ read }) {
   const shared = [...new Set(events.flatMap((event) => event.shared))]
   return page(
     "# Events",
-    `What happens in a process is told to every listener that was given to ${code("carillon.subscribe(listener)")}, ` +
-      "as plain data. Listeners are called one after the other and at once: they should be quick. One that throws " +
-      "disturbs nobody else.",
+    `${code("carillon.subscribe(listener)")} delivers the events of this process as plain data. Carillon calls ` +
+      "listeners synchronously, one after the other, so they should be quick. An error in one listener does not " +
+      "affect the others.",
     "```ts\n" +
       "const unsubscribe = carillon.subscribe((event) => {\n" +
       '  if (event.type === "attempt.finished") durations.record(event.job, event.durationMs)\n})\n```',
@@ -38,7 +38,7 @@ function renderShared(text, node) {
   ).trimEnd()
 }
 
-/** An event is a literal, or a literal and the names of what it has in common with others. */
+/** An event is a type literal, or a type literal and the names of shared types. */
 function readEvent(text, node) {
   const parts = flatten(node)
   const own = parts.filter(({ type }) => type === "TSTypeLiteral").flatMap(({ members }) => members)

@@ -1,4 +1,4 @@
-// The few shapes of Markdown that the reference is made of.
+// Markdown helpers of the reference pages.
 
 export function table(headings, rows) {
   const line = (cells) => `| ${cells.join(" | ")} |`
@@ -10,7 +10,7 @@ export function code(text) {
   return `\`${text}\``
 }
 
-/** Parts with an empty line between them; parts that are empty themselves are left out. */
+/** Joins parts with an empty line between them. Leaves out empty parts. */
 export function page(...parts) {
   return `${parts.flat().filter(Boolean).join("\n\n")}\n`
 }
@@ -23,7 +23,7 @@ export function anchor(heading) {
     .replaceAll(" ", "-")
 }
 
-/** Fields as a list: `name?: type`, and what it means where that is said. */
+/** Fields as a list: `name?: type`, and their documentation. */
 export function fieldList(fields) {
   return fields
     .map((field) => `- ${code(signature(field))}${field.doc.text && `: ${field.doc.text}`}`)

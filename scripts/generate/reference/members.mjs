@@ -1,9 +1,9 @@
-// docs/reference/api.md: every public name with its members, each with the sentence that its source says about it.
+// Writes docs/reference/api.md: every public name with its members and their documentation.
 import { createReader, ENTRIES, find } from "./api.mjs"
 import { anchor, code, page } from "./markdown.mjs"
 import { docBefore, fields } from "./syntax.mjs"
 
-/** They have a page of their own. */
+/** Names with a page of their own. */
 const ELSEWHERE = [
   { page: "errors.md", is: ({ name, nodes }) => nodes[0].type === "ClassDeclaration" || name === "Fault" },
   { page: "events.md", is: ({ name }) => /^(CarillonEvent|AttemptFacts)$/.test(name) },
@@ -13,8 +13,8 @@ export async function renderMembers({ readTypes }) {
   const doors = await publicNames(readTypes)
   return page(
     "# The API",
-    "Everything that can be imported, with its members. What the options mean and what applies when they are left out is " +
-      `also told one by one in [Options](options.md), what is thrown in [Errors](errors.md).`,
+    "Every public name, with its members. [Options](options.md) describes each option with its default, and " +
+      "[Errors](errors.md) each error.",
     doors.flatMap(({ door, names }) => [
       `## ${code(door)}`,
       names.map(({ name }) => `[${code(name)}](#${anchor(name)})`).join(", "),
@@ -23,7 +23,7 @@ export async function renderMembers({ readTypes }) {
   )
 }
 
-/** Every public name and member that no sentence is said about. */
+/** Every public name and member without documentation. */
 export async function undocumentedMembers(readTypes) {
   const doors = await publicNames(readTypes)
   return doors.flatMap(({ names }) =>
@@ -61,12 +61,12 @@ function describe(found) {
   return { name, doc, elsewhere, isCall, members: membersOf(found, node), shape: shapeOf(source, node) }
 }
 
-/** Functions first: a page is read from what is called to what it takes. */
+/** Functions come first, then the types that they use. */
 function byKindAndName(a, b) {
   return Number(b.isCall) - Number(a.isCall) || (a.name < b.name ? -1 : 1)
 }
 
-/** Of an interface its own and those it takes from one that is not public; of a type the ones that it writes out. */
+/** The members of an interface, including those of a base that is not public, or of a type literal. */
 function membersOf(found, node) {
   const { source } = found
   if (node.type === "TSInterfaceDeclaration") {
@@ -88,14 +88,14 @@ function inherited(found, { expression, typeArguments }) {
 }
 
 function known(source, members) {
-  // Marks are keys that users do not write.
+  // Users do not write symbol keys.
   const named = members.filter((member) => !member.computed || member.key.type === "MemberExpression")
   return fields(source, named).map((field) =>
     field.name === "Symbol.asyncDispose" ? { ...field, name: "[Symbol.asyncDispose]", doc: DISPOSE } : field,
   )
 }
 
-const DISPOSE = { text: "For `await using`: ends it at the end of the block." }
+const DISPOSE = { text: "Supports `await using`: closes it at the end of the block." }
 
 function written(node) {
   if (node.type === "TSTypeLiteral") return [node]
@@ -103,7 +103,7 @@ function written(node) {
   return node.type === "TSIntersectionType" ? node.types.flatMap(written) : []
 }
 
-/** What the declaration says beside its members, without the types that only carry messages of the compiler. */
+/** The declaration without its members and without types that only carry compiler messages. */
 function shapeOf(source, node) {
   const between = (start, end) =>
     source
@@ -141,7 +141,7 @@ function renderName({ name, doc, elsewhere, members, shape }) {
   ].filter(Boolean)
 }
 
-/** A list inside a list is one line each. */
+/** Joins the items of a nested list to one line. */
 function inline({ text, default: fallback }) {
   const said = text.replace(/\n\n?- /g, "\n  - ").replace(/\n\n/g, " ")
   return fallback ? `${said} Default: ${fallback}.` : said

@@ -1,12 +1,12 @@
-// docs/reference/options.md: what users can set, told by the documentation beside each option.
+// Writes docs/reference/options.md from the documentation of each option.
 import { anchor, code, page } from "./markdown.mjs"
 import { declaration, docBefore, fields, parse } from "./syntax.mjs"
 
 export const OPTIONS_PAGE = "options.md"
 
 /**
- * The interfaces with options, in the order in which users meet them. `prefix` is how a path to one of its
- * options begins, `governs` says which default stands behind an option.
+ * The interfaces with options, in the order of the page. `prefix` begins the path of each option. `governs` maps
+ * options to defaults.
  */
 const GROUPS = [
   {
@@ -43,8 +43,8 @@ const GROUPS = [
     file: "src/job/options.ts",
     title: "defineJob(settings)",
     intro:
-      "Beside these, a job has `run`, its handler, and usually `input`, a [Standard Schema](https://standardschema.dev) " +
-      "that every input has to satisfy.",
+      "A job also has `run`, its handler, and usually `input`, a [Standard Schema](https://standardschema.dev) for " +
+      "its inputs.",
     prefix: "job.",
     governs: {
       pool: "pool",
@@ -61,7 +61,7 @@ const GROUPS = [
     name: "RetryOptions",
     file: "src/job/options.ts",
     title: "defineJob({ retry })",
-    intro: "Beside these, everything that a run can say about its own retries, below.",
+    intro: "A job also takes the retry options of a run, below.",
     prefix: "job.retry.",
     governs: {},
   },
@@ -82,8 +82,8 @@ const GROUPS = [
     file: "src/api/runs/enqueue-options.ts",
     title: "enqueue(job, input, options)",
     intro:
-      "Beside these, `tx`: a node-postgres client on which a transaction is open, or what `ctx.transaction` gives. " +
-      "The run then exists when, and only if, that transaction commits.",
+      "Also `tx`: a node-postgres client with an open transaction, or the `tx` of `ctx.transaction`. The run exists " +
+      "if and only if that transaction commits.",
     prefix: "enqueue.",
     governs: {},
   },
@@ -92,8 +92,8 @@ const GROUPS = [
     file: "src/api/schedules/options.ts",
     title: "defineSchedule(schedule), schedules.put(schedule)",
     intro:
-      "Beside these, a schedule has its `job`, the `input` of its runs where the job takes one, and one of the ways to say " +
-      "when, below.",
+      "A schedule also has its `job`, the `input` of its runs if the job takes one, and one kind of time: `cron`, " +
+      "`every`, `at` or `afterCompletion`, below.",
     prefix: "schedule.",
     governs: {
       misfire: "misfire",
@@ -105,22 +105,22 @@ const GROUPS = [
   {
     name: "MisfireLimits",
     file: "src/job/schedule-policy.ts",
-    title: "schedule.misfire with bounds",
+    title: "schedule.misfire with limits",
     prefix: "schedule.misfire.",
     governs: {},
   },
   {
     name: "Limits",
     file: "src/schedule/spec.ts",
-    title: "schedule: bounds and exceptions",
+    title: "schedule: limits, exclusions and delays",
     prefix: "schedule.",
     governs: {},
   },
   {
     name: "Zoned",
     file: "src/schedule/spec.ts",
-    title: "schedule: the clock on the wall",
-    intro: "For cron expressions, intervals of the calendar and wall times.",
+    title: "schedule: time zone",
+    intro: "For cron expressions, calendar intervals and local times.",
     prefix: "schedule.",
     governs: { timeZone: "timeZone" },
   },
@@ -194,9 +194,8 @@ export async function renderOptions({ read }) {
   const duration = docOf(await read("src/time/duration.ts"), "Duration")
   return page(
     "# Options",
-    "All options are checked when they are given, before anything else happens. Every fault is reported at once, " +
-      `with its path, as an [${code("OptionsError")}](errors.md#${anchor("OptionsError")}). What applies when an ` +
-      "option is left out is also listed in [Defaults](defaults.md).",
+    "Every call checks its options first and reports all faults at once, with their paths, as an " +
+      `[${code("OptionsError")}](errors.md#${anchor("OptionsError")}). [Defaults](defaults.md) lists all defaults.`,
     groups.map(({ title }) => `- [${code(title)}](#${anchor(title)})`).join("\n"),
     `**${code("Duration")}**: ${duration.text.charAt(0).toLowerCase()}${duration.text.slice(1)}`,
     groups.flatMap((group) =>
@@ -214,7 +213,7 @@ export async function renderOptions({ read }) {
   )
 }
 
-/** Every group with its options as the source tells them. */
+/** Every group with its options, read from the source. */
 export async function readOptions(read) {
   return Promise.all(
     GROUPS.map(async (group) => {

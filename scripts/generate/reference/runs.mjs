@@ -1,4 +1,4 @@
-// docs/reference/runs.md: the life of a run as a picture and as tables.
+// Writes docs/reference/runs.md: the state machine of a run as a diagram and as tables.
 import { code, page, table } from "./markdown.mjs"
 
 export async function renderRuns({ load, read }) {
@@ -9,8 +9,8 @@ export async function renderRuns({ load, read }) {
   const remarks = readRemarks(await read("src/queue/run-state.ts"))
   return page(
     "# The life of a run",
-    "A run is in one state at a time, and only the events below move it. Each move is one guarded statement: " +
-      "where a state does not know an event, nothing happens.",
+    "A run is in one state at a time. Only the events below change its state, each by one guarded statement. An " +
+      "event that a state does not list changes nothing.",
     `\`\`\`mermaid\n${renderDiagram(RUN_LIFE, steps)}\n\`\`\``,
     "## Events",
     table(
@@ -27,18 +27,18 @@ export async function renderRuns({ load, read }) {
     ),
     "## States",
     table(
-      ["State", "What can happen to it"],
+      ["State", "Events and next states"],
       Object.entries(RUN_LIFE).map(([state, next]) => [
         code(state),
         Object.entries(next)
           .map(([event, to]) => `${code(event)} → ${code(to)}`)
-          .join(", ") || "nothing more",
+          .join(", ") || "final",
       ]),
     ),
   )
 }
 
-/** A run begins as ready, or as waiting when its time has not come. Several events between two states share an arrow. */
+/** The diagram. A run starts as ready, or as waiting if it is not due. Events between two states share an arrow. */
 function renderDiagram(life, steps) {
   const arrows = new Map()
   for (const { from, event, to } of steps) {
@@ -55,7 +55,7 @@ function renderDiagram(life, steps) {
   ].join("\n")
 }
 
-/** The events in the order of the source, with what it remarks beside them: `| "due" // its time has come`. */
+/** The events in source order, with their comments: `| "due" // its time has come`. */
 function readRemarks(text) {
   const lines = text.matchAll(/^\s*\| "(\w+)"(?: \/\/ (.+))?$/gm)
   return new Map(Array.from(lines, ([, event, remark = ""]) => [event, remark && sentence(remark)]))

@@ -1,7 +1,7 @@
-// Reads TypeScript as a tree, and the documentation that stands before its parts.
+// Parses TypeScript and the documentation comments of its declarations.
 import { parseAst } from "vitest/node"
 
-/** Every node of a text, each before the nodes inside it. */
+/** Every node of a source text, parents first. */
 export function parse(text) {
   const nodes = []
   const collect = (value) => {
@@ -18,11 +18,11 @@ export function parse(text) {
 /** The declaration of a class, interface, type or constant by its name. */
 export function declaration(nodes, name) {
   const found = nodes.find(({ type, id }) => /Declaration$|Declarator$/.test(type) && id?.name === name)
-  if (!found) throw new Error(`no declaration of ${name}`)
+  if (!found) throw new Error(`The source does not declare ${name}.`)
   return found
 }
 
-/** The fields of an interface, a type literal or a class, with their types as they are written. */
+/** The fields of an interface, a type literal or a class, with their types as text. */
 export function fields(text, members) {
   return members
     .filter(({ type }) => /^(TSPropertySignature|PropertyDefinition)$/.test(type))
@@ -34,7 +34,7 @@ export function fields(text, members) {
     }))
 }
 
-/** On one line, without what only the compiler cares about. */
+/** A type on one line, without parts that matter to the compiler only. */
 export function typeText(text, node) {
   const written = node ? text.slice(node.start, node.end) : "unknown"
   return written
@@ -43,7 +43,7 @@ export function typeText(text, node) {
     .replace(/ \| undefined$/, "")
 }
 
-/** The documentation comment that ends right before `position`. */
+/** The documentation comment directly before `position`. */
 export function docBefore(text, position) {
   const before = text.slice(0, position).replace(/(\s|export|declare|[|(])*$/, "")
   if (!before.endsWith("*/")) return { text: "" }
@@ -66,7 +66,7 @@ function parseDoc(comment) {
   }
 }
 
-/** Lines that only continue a paragraph or a list item are joined to it. */
+/** Joins continuation lines to their paragraph or list item. */
 function unwrap(text) {
   return text.trim().replace(/([^\n])\n(?!\n|- )\s*/g, "$1 ")
 }
