@@ -23,7 +23,7 @@ describe("a look at a line", () => {
     expect(starts.look(["a"], 2).stretches).toEqual({ keys: ["a"], ...WHOLE })
   })
 
-  it("begins a moment before the first that was seen, when one from the start took long, and leaves out no priority", () => {
+  it("starts just before the first run found after a slow read from the front, in every priority", () => {
     const starts = createLineStarts()
     starts.look(["a", "b"], 0).saw("a", [place(8, 5), place(9, 5), place(4), place(3)], ALL)
     expect(starts.look(["a", "b"], 1).stretches).toEqual({

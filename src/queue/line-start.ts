@@ -29,13 +29,13 @@ export interface Stretches {
 }
 
 /** One read of some lines. */
-export interface LineLook {
+export interface LineRead {
   readonly stretches: Stretches
   /** Reports the runs found in one line. */
-  readonly saw: (key: string, places: readonly Place[], facts: LookFacts) => void
+  readonly saw: (key: string, places: readonly Place[], facts: ReadFacts) => void
 }
 
-export interface LookFacts {
+export interface ReadFacts {
   /** The duration of the read, beyond that of a read without dead entries. */
   readonly forMs: number
   readonly untilMs: number
@@ -44,7 +44,7 @@ export interface LookFacts {
 }
 
 export interface LineStarts {
-  readonly look: (keys: readonly string[], nowMs: number) => LineLook
+  readonly look: (keys: readonly string[], nowMs: number) => LineRead
   /** Reports the place of the first run in a line. */
   readonly begins: (key: string, first: Place) => void
 }

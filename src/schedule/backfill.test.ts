@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { createInterval } from "../time/interval.ts"
-import { chooseReruns, isLeftToBackfills, type LedgerRow, type Reprocess, sliceOf } from "./backfill.ts"
+import { chooseReruns, type LedgerRow, mayBackfill, type Reprocess, sliceOf } from "./backfill.ts"
 
 const row = (occurrence: number, generation: number, outcome: string, runState: string | null = null) =>
   ({ occurrence, generation, outcome, run_state: runState }) satisfies LedgerRow
@@ -74,7 +74,7 @@ describe("sliceOf", () => {
   })
 })
 
-describe("isLeftToBackfills", () => {
+describe("mayBackfill", () => {
   it.each([
     ["active", null, [true, false, false, false]],
     ["error", null, [true, false, false, false]],
@@ -83,6 +83,6 @@ describe("isLeftToBackfills", () => {
     ["retired", null, [true, true, true, true]],
   ])("leaves to a schedule that is %s what it will decide itself", (state, pausedAt, expected) => {
     const standing = { state, cursor: 10, pausedAt }
-    expect([10, 20, 30, 40].map((at) => isLeftToBackfills(standing, at))).toEqual(expected)
+    expect([10, 20, 30, 40].map((at) => mayBackfill(standing, at))).toEqual(expected)
   })
 })

@@ -87,7 +87,7 @@ export function sliceOf(
 }
 
 /** The facts that tell which occurrences a schedule will still decide by itself. */
-export interface Undecided {
+export interface DecisionState {
   readonly state: string
   readonly cursor: InstantMs
   readonly pausedAt: InstantMs | null
@@ -99,7 +99,7 @@ export interface Undecided {
  * A schedule skips the occurrences that fall into a pause. It still decides those from before the pause, and, while it
  * is active, those that it has not reached yet.
  */
-export function isLeftToBackfills({ state, cursor, pausedAt }: Undecided, at: InstantMs): boolean {
+export function mayBackfill({ state, cursor, pausedAt }: DecisionState, at: InstantMs): boolean {
   if (at <= cursor) return true
   if (state === "active" || state === "error") return false
   return pausedAt === null || at >= pausedAt

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { MINUTE_MS } from "../time/civil.ts"
-import { coming, type Present, type Wanted } from "./coming.ts"
+import { type ComingOptions, type CurrentSchedule, comingOccurrences } from "./coming.ts"
 import { dueAt } from "./decide.ts"
 import { readSchedule } from "./schedule.ts"
 import type { ScheduleSpec } from "./spec.ts"
@@ -8,10 +8,10 @@ import { readStored, type ScheduleSettings } from "./stored.ts"
 
 const at = (minutes: number) => minutes * MINUTE_MS
 
-describe("coming", () => {
+describe("comingOccurrences", () => {
   const everyTen = (more: object = {}, settings: ScheduleSettings = {}) =>
     readStored("an id", readSchedule({ every: "10m", ...more } as ScheduleSpec), settings)
-  const present = (more: Partial<Present> = {}): Present => ({
+  const present = (more: Partial<CurrentSchedule> = {}): CurrentSchedule => ({
     now: at(25),
     state: "active",
     cursor: at(20),
@@ -25,9 +25,12 @@ describe("coming", () => {
   })
   const minutes = (
     scheduled: ReturnType<typeof everyTen>,
-    more: Partial<Present> = {},
-    { limit = 3, after }: Partial<Wanted> = {},
-  ) => coming(scheduled, present(more), { limit, after }).map(({ occurrence }) => occurrence / MINUTE_MS)
+    more: Partial<CurrentSchedule> = {},
+    { limit = 3, after }: Partial<ComingOptions> = {},
+  ) =>
+    comingOccurrences(scheduled, present(more), { limit, after }).map(
+      ({ occurrence }) => occurrence / MINUTE_MS,
+    )
 
   it("begins after the last that is decided", () => {
     expect(minutes(everyTen())).toEqual([30, 40, 50])
@@ -51,7 +54,7 @@ describe("coming", () => {
 
   it("says when each is due, with its jitter", () => {
     const scheduled = everyTen({ jitter: "5m" })
-    const found = coming(scheduled, present(), { limit: 20, after: undefined })
+    const found = comingOccurrences(scheduled, present(), { limit: 20, after: undefined })
     expect(found).toHaveLength(20)
     for (const { occurrence, due } of found) expect(due).toBe(dueAt(scheduled, occurrence))
     expect(found.some(({ occurrence, due }) => due > occurrence)).toBe(true)

@@ -3,23 +3,27 @@
  * clock change cannot make them stale.
  */
 import type { InstantMs } from "../time/instant.ts"
-import { decide, dueAt, type Planned, type Scheduled, type Standing } from "./decide.ts"
+import { decide, dueAt, type Planned, type Scheduled, type ScheduleProgress } from "./decide.ts"
 
 /** The present state of a schedule. */
-export interface Present extends Standing {
+export interface CurrentSchedule extends ScheduleProgress {
   readonly state: string
   readonly pausedAt: InstantMs | null
   /** When its pause ends. Null if only a call ends it. */
   readonly resumeAt: InstantMs | null
 }
 
-export interface Wanted {
+export interface ComingOptions {
   readonly limit: number
   /** Return occurrences after this one. */
   readonly after: InstantMs | undefined
 }
 
-export function coming(scheduled: Scheduled, present: Present, { limit, after }: Wanted): Planned[] {
+export function comingOccurrences(
+  scheduled: Scheduled,
+  present: CurrentSchedule,
+  { limit, after }: ComingOptions,
+): Planned[] {
   const start = startOf(scheduled, present)
   if (!start) return []
   const { recurrence } = scheduled
@@ -45,7 +49,7 @@ interface Start {
 }
 
 /** The start of the future: after everything that a tick would decide now, or after the end of the pause. */
-function startOf(scheduled: Scheduled, present: Present): Start | undefined {
+function startOf(scheduled: Scheduled, present: CurrentSchedule): Start | undefined {
   const { now, state, pausedAt, resumeAt } = present
   if (state === "active") {
     const { cursor, fires, state: then } = decide(scheduled, present)
@@ -60,6 +64,6 @@ function startOf(scheduled: Scheduled, present: Present): Start | undefined {
   }
 }
 
-function leftOf({ maxRuns }: Scheduled, { fired }: Present, about: number): number {
+function leftOf({ maxRuns }: Scheduled, { fired }: CurrentSchedule, about: number): number {
   return maxRuns === null ? Number.POSITIVE_INFINITY : maxRuns - fired - about
 }

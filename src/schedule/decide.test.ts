@@ -3,7 +3,7 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { OverlapOption, Policy } from "../job/schedule-policy.ts"
 import type { Recurrence } from "../time/recurrence.ts"
-import { type Decision, decide, type Scheduled, type Standing } from "./decide.ts"
+import { type Decision, decide, type Scheduled, type ScheduleProgress } from "./decide.ts"
 import { dueOf } from "./jitter.ts"
 
 /** These instants and no others. */
@@ -34,7 +34,7 @@ const OVERLAPS = ["skip", "queue", "collapse", "replace", "allow"] as const
 interface World {
   readonly instants: readonly number[]
   readonly scheduled: Scheduled
-  readonly standing: Standing
+  readonly progress: ScheduleProgress
 }
 
 const worlds: fc.Arbitrary<World> = fc
@@ -85,7 +85,7 @@ const worlds: fc.Arbitrary<World> = fc
     return {
       instants,
       scheduled,
-      standing: {
+      progress: {
         now: given.nowS * 1_000,
         cursor: given.cursorS * 1_000,
         live,
@@ -97,9 +97,9 @@ const worlds: fc.Arbitrary<World> = fc
   })
 
 /** What each instant after the cursor becomes, one by one; those that are not named stay undecided. */
-function oracle({ instants, scheduled, standing }: World): Map<number, string> {
+function oracle({ instants, scheduled, progress }: World): Map<number, string> {
   const { policy, maxRuns, maxQueued, delays, id } = scheduled
-  const { now, cursor, live, retrying, fired } = standing
+  const { now, cursor, live, retrying, fired } = progress
   const inTheWay = scheduled.replacesRetry ? live - retrying : live
   const due = (at: number) =>
     dueOf({ scheduleId: id, at, next: instants.find((other) => other > at), delays })
@@ -145,7 +145,7 @@ describe("a decision", () => {
   it("is what the rules say of each occurrence", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        expect(sorted(outcomes(world, decide(world.scheduled, world.standing)))).toEqual(
+        expect(sorted(outcomes(world, decide(world.scheduled, world.progress)))).toEqual(
           sorted(oracle(world)),
         )
       }),
@@ -156,15 +156,15 @@ describe("a decision", () => {
   it("decides each occurrence once, moves the cursor over what it has decided, and never back", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        const { scheduled, standing, instants } = world
-        const decision = decide(scheduled, standing)
+        const { scheduled, progress, instants } = world
+        const decision = decide(scheduled, progress)
         const decided = [...outcomes(world, decision).keys()]
         const counted = decision.passed.reduce((sum, { count }) => sum + count, decision.fires.length)
         expect(counted).toBe(decided.length)
-        expect(decided.every((at) => at > standing.cursor && at <= decision.cursor)).toBe(true)
-        const passedOver = instants.filter((at) => at > standing.cursor && at <= decision.cursor)
+        expect(decided.every((at) => at > progress.cursor && at <= decision.cursor)).toBe(true)
+        const passedOver = instants.filter((at) => at > progress.cursor && at <= decision.cursor)
         expect(passedOver.sort()).toEqual(decided.sort())
-        expect(decision.cursor).toBeGreaterThanOrEqual(standing.cursor)
+        expect(decision.cursor).toBeGreaterThanOrEqual(progress.cursor)
       }),
       { numRuns: 5_000 },
     )
@@ -173,9 +173,9 @@ describe("a decision", () => {
   it("names the next occurrence and when it is due, or says how the schedule ended", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        const { scheduled, standing, instants } = world
-        const { next, state, cursor, fires } = decide(scheduled, standing)
-        const isSpent = scheduled.maxRuns !== null && standing.fired + fires.length >= scheduled.maxRuns
+        const { scheduled, progress, instants } = world
+        const { next, state, cursor, fires } = decide(scheduled, progress)
+        const isSpent = scheduled.maxRuns !== null && progress.fired + fires.length >= scheduled.maxRuns
         const following = isSpent ? undefined : instants.find((at) => at > cursor)
         expect(next?.occurrence).toBe(following)
         expect(state === "active").toBe(following !== undefined)
@@ -189,7 +189,7 @@ describe("a decision", () => {
   it("tells a run which occurrences it makes up for", () => {
     fc.assert(
       fc.property(worlds, (world) => {
-        const { fires, passed } = decide(world.scheduled, world.standing)
+        const { fires, passed } = decide(world.scheduled, world.progress)
         for (const { occurrence, missed } of fires) {
           const into = passed.find((stretch) => stretch.into === occurrence)
           expect(missed).toEqual(into && { count: into.count, first: into.first, last: into.last })
@@ -234,9 +234,9 @@ describe("a decision", () => {
     const world: World = {
       instants: [60_000, 120_000],
       scheduled: { id: "s", recurrence: listed([60_000, 120_000]), policy, ...PLAIN },
-      standing: { now: 60_000, cursor: 0, live, retrying: 0, fired: 0, endedAt: null },
+      progress: { now: 60_000, cursor: 0, live, retrying: 0, fired: 0, endedAt: null },
     }
-    const decision = decide(world.scheduled, world.standing)
+    const decision = decide(world.scheduled, world.progress)
     expect([...outcomes(world, decision)]).toEqual([[60_000, became]])
     expect(decision.next).toEqual({ occurrence: 120_000, due: 120_000 })
   })

@@ -38,7 +38,7 @@ export interface Scheduled {
   readonly civilOf: (at: InstantMs) => string | null
 }
 
-export interface Standing {
+export interface ScheduleProgress {
   readonly now: InstantMs
   /** Every occurrence up to and including this one is decided. */
   readonly cursor: InstantMs
@@ -102,30 +102,30 @@ const CHUNK = 500
 const SHORTEST_LOOK_MS = 500
 const LONGEST_LOOK_MS = 60_000
 
-export function decide(scheduled: Scheduled, standing: Standing): Decision {
+export function decide(scheduled: Scheduled, progress: ScheduleProgress): Decision {
   const { maxRuns } = scheduled
-  if (maxRuns !== null && standing.fired >= maxRuns) return ended(standing.cursor, "completed")
-  if (scheduled.afterMs !== null) return decideAfter(scheduled, standing, scheduled.afterMs)
-  const last = lastDue(scheduled, standing)
-  const first = scheduled.recurrence.next(standing.cursor)
-  if (first === undefined) return ended(standing.cursor, "completed")
-  if (last === undefined || last < first) return nothingDue(scheduled, standing.cursor, first)
+  if (maxRuns !== null && progress.fired >= maxRuns) return ended(progress.cursor, "completed")
+  if (scheduled.afterMs !== null) return decideAfter(scheduled, progress, scheduled.afterMs)
+  const last = lastDue(scheduled, progress)
+  const first = scheduled.recurrence.next(progress.cursor)
+  if (first === undefined) return ended(progress.cursor, "completed")
+  if (last === undefined || last < first) return nothingDue(scheduled, progress.cursor, first)
   const all = { first, last, count: scheduled.recurrence.count(first, last + 1) }
   return scheduled.policy.misfire.mode === "latest"
-    ? decideLatest(scheduled, standing, all)
-    : decideAll(scheduled, standing, all)
+    ? decideLatest(scheduled, progress, all)
+    : decideAll(scheduled, progress, all)
 }
 
 /** Decides an `afterCompletion` schedule: it has one run at a time, so nothing is missed and nothing overlaps. */
-function decideAfter(scheduled: Scheduled, standing: Standing, afterMs: number): Decision {
-  const { now, cursor, live, endedAt, until = Number.POSITIVE_INFINITY } = standing
+function decideAfter(scheduled: Scheduled, progress: ScheduleProgress, afterMs: number): Decision {
+  const { now, cursor, live, endedAt, until = Number.POSITIVE_INFINITY } = progress
   const lookAgain: Planned = { occurrence: now + afterMs, due: now + lookAfterMs(afterMs) }
   if (live > 0) return { ...nothingDue(scheduled, cursor, cursor), next: lookAgain }
   const next = scheduled.recurrence.next(Math.max(endedAt ?? cursor, cursor))
   if (next === undefined) return ended(cursor, "completed")
   if (next > now || next >= until) return nothingDue(scheduled, cursor, next)
   const fires = [{ occurrence: next, due: next, missed: undefined }]
-  const made = goOn(scheduled, standing, { fires, passed: [], cursor: next })
+  const made = goOn(scheduled, progress, { fires, passed: [], cursor: next })
   return made.state === "active" ? { ...made, next: lookAgain } : made
 }
 
@@ -137,22 +137,22 @@ function lookAfterMs(afterMs: number): number {
 /** The last due occurrence. Each is due before the next one is planned, so only the last planned one may not be due. */
 function lastDue(
   scheduled: Scheduled,
-  { now, until = Number.POSITIVE_INFINITY }: Standing,
+  { now, until = Number.POSITIVE_INFINITY }: ScheduleProgress,
 ): InstantMs | undefined {
   const planned = scheduled.recurrence.previous(Math.min(now + 1, until))
   if (planned === undefined || dueAt(scheduled, planned) <= now) return planned
   return scheduled.recurrence.previous(planned)
 }
 
-function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): Decision {
+function decideLatest(scheduled: Scheduled, progress: ScheduleProgress, all: Missed): Decision {
   const { policy, recurrence } = scheduled
   const due = dueAt(scheduled, all.last)
   const { withinMs } = policy.misfire
-  if (withinMs !== null && standing.now - due > withinMs) {
-    return missedAll(scheduled, standing, [{ ...skipped(all, "misfire"), bound: "within" }])
+  if (withinMs !== null && progress.now - due > withinMs) {
+    return missedAll(scheduled, progress, [{ ...skipped(all, "misfire"), bound: "within" }])
   }
-  if (policy.overlap === "queue" && standing.live >= scheduled.maxQueued)
-    return held(scheduled, standing, all.first)
+  if (policy.overlap === "queue" && progress.live >= scheduled.maxQueued)
+    return held(scheduled, progress, all.first)
   const before =
     all.count > 1
       ? { count: all.count - 1, first: all.first, last: recurrence.previous(all.last) ?? all.first }
@@ -160,12 +160,12 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
   const passed: Stretch[] = before
     ? [{ ...before, outcome: "coalesced", reason: "latest", into: all.last }]
     : []
-  const inTheWay = scheduled.replacesRetry ? standing.live - standing.retrying : standing.live
+  const inTheWay = scheduled.replacesRetry ? progress.live - progress.retrying : progress.live
   if (policy.overlap === "skip" && inTheWay > 0) {
     const last = { count: 1, first: all.last, last: all.last }
-    return goOn(scheduled, standing, { passed: [...passed, skipped(last, "overlap")], cursor: all.last })
+    return goOn(scheduled, progress, { passed: [...passed, skipped(last, "overlap")], cursor: all.last })
   }
-  return goOn(scheduled, standing, {
+  return goOn(scheduled, progress, {
     fires: [{ occurrence: all.last, due, missed: before }],
     passed,
     cursor: all.last,
@@ -173,31 +173,31 @@ function decideLatest(scheduled: Scheduled, standing: Standing, all: Missed): De
 }
 
 /** One run for each occurrence within the limits of the policy. Large backlogs take several decisions. */
-function decideAll(scheduled: Scheduled, standing: Standing, all: Missed): Decision {
+function decideAll(scheduled: Scheduled, progress: ScheduleProgress, all: Missed): Decision {
   const { recurrence } = scheduled
-  const { start, bound } = firstWanted(scheduled, standing, all)
+  const { start, bound } = firstWanted(scheduled, progress, all)
   const passed =
     start > all.first ? [{ ...skipped(stretchUpTo(recurrence, all.first, start), "limit"), bound }] : []
-  const decided = passed[0]?.last ?? standing.cursor
-  if (start > all.last) return missedAll(scheduled, standing, passed)
+  const decided = passed[0]?.last ?? progress.cursor
+  if (start > all.last) return missedAll(scheduled, progress, passed)
   const room = Math.min(
     CHUNK,
-    scheduled.maxQueued - standing.live,
-    scheduled.maxRuns === null ? CHUNK : scheduled.maxRuns - standing.fired,
+    scheduled.maxQueued - progress.live,
+    scheduled.maxRuns === null ? CHUNK : scheduled.maxRuns - progress.fired,
   )
-  if (room <= 0) return { ...held(scheduled, standing, start), passed, cursor: decided }
+  if (room <= 0) return { ...held(scheduled, progress, start), passed, cursor: decided }
   const fires: Fire[] = []
   for (let at: InstantMs | undefined = start; at !== undefined && at <= all.last && fires.length < room; ) {
     fires.push({ occurrence: at, due: dueAt(scheduled, at), missed: undefined })
     at = recurrence.next(at)
   }
-  return goOn(scheduled, standing, { fires, passed, cursor: fires.at(-1)?.occurrence ?? decided })
+  return goOn(scheduled, progress, { fires, passed, cursor: fires.at(-1)?.occurrence ?? decided })
 }
 
 /** The oldest due occurrence that `within` and `max` allow, and which of the two set that start. */
 function firstWanted(
   scheduled: Scheduled,
-  { now }: Standing,
+  { now }: ScheduleProgress,
   all: Missed,
 ): { readonly start: InstantMs; readonly bound: MisfireBound } {
   const { recurrence, policy } = scheduled
@@ -226,14 +226,14 @@ function skipped(stretch: Missed, reason: Stretch["reason"]): Stretch {
 }
 
 /** Every due occurrence was too late. A one-time schedule ends as `missed`, not as `completed`. */
-function missedAll(scheduled: Scheduled, standing: Standing, passed: readonly Stretch[]): Decision {
-  const missed = goOn(scheduled, standing, { passed, cursor: passed.at(-1)?.last ?? standing.cursor })
+function missedAll(scheduled: Scheduled, progress: ScheduleProgress, passed: readonly Stretch[]): Decision {
+  const missed = goOn(scheduled, progress, { passed, cursor: passed.at(-1)?.last ?? progress.cursor })
   return scheduled.isOnce ? { ...missed, state: "missed" } : missed
 }
 
 function goOn(
   scheduled: Scheduled,
-  { fired }: Standing,
+  { fired }: ScheduleProgress,
   made: { readonly fires?: readonly Fire[]; readonly passed: readonly Stretch[]; readonly cursor: InstantMs },
 ): Decision {
   const { fires = [], passed, cursor } = made
@@ -253,7 +253,7 @@ function nothingDue(scheduled: Scheduled, cursor: InstantMs, next: InstantMs): D
   return { fires: [], passed: [], cursor, next: planned(scheduled, next), state: "active", isHeld: false }
 }
 
-function held(scheduled: Scheduled, { cursor }: Standing, first: InstantMs): Decision {
+function held(scheduled: Scheduled, { cursor }: ScheduleProgress, first: InstantMs): Decision {
   return { ...nothingDue(scheduled, cursor, first), isHeld: true }
 }
 

@@ -13,7 +13,7 @@ import { LARGEST_SHIFT_MS } from "../time/zone.ts"
 import { type Decision, decide, type Missed, type Scheduled } from "./decide.ts"
 
 /** The plan by the old data. */
-export interface Before {
+export interface PreviousPlan {
   readonly cursor: InstantMs
   /** By the old data. */
   readonly nextOccurrence: InstantMs | null
@@ -22,7 +22,7 @@ export interface Before {
   readonly fired: number
 }
 
-export function replan(scheduled: Scheduled, before: Before): Decision {
+export function replan(scheduled: Scheduled, before: PreviousPlan): Decision {
   const { recurrence, isOnce } = scheduled
   const { fired } = before
   // A one-time schedule that has not fired must fire, even if the new data puts it before the schedule's creation.
@@ -39,7 +39,7 @@ export function replan(scheduled: Scheduled, before: Before): Decision {
 function repeatedFrom(
   { recurrence, civilOf }: Scheduled,
   next: InstantMs,
-  { nextOccurrence, lastCivil }: Before,
+  { nextOccurrence, lastCivil }: PreviousPlan,
 ): Missed | undefined {
   if (lastCivil === null || next === nextOccurrence) return undefined
   const hasHappened = (at: InstantMs) => (civilOf(at) ?? "~") <= lastCivil && at <= next + LARGEST_SHIFT_MS

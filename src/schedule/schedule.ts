@@ -95,7 +95,7 @@ function faultOf(path: string, read: () => void): Fault[] {
  * Whether new time zone data can change its times. Not in UTC, and not for intervals and instants without excluded
  * dates.
  */
-export function goesByZone({ spec, zone, wall }: Schedule): boolean {
+export function dependsOnZoneData({ spec, zone, wall }: Schedule): boolean {
   const looksAtDates = "exclude" in spec && (spec.exclude ?? []).length > 0
   return zone !== UTC && (wall !== undefined || looksAtDates)
 }

@@ -11,7 +11,7 @@ import {
 import { parseDuration } from "../time/duration.ts"
 import { formatCivil } from "./civil-text.ts"
 import type { Scheduled } from "./decide.ts"
-import { goesByZone, type Schedule } from "./schedule.ts"
+import { dependsOnZoneData, type Schedule } from "./schedule.ts"
 
 /** How a schedule makes its runs. The job and then the defaults fill in missing settings. */
 export interface ScheduleSettings extends PolicyOptions {
@@ -49,7 +49,7 @@ export function readStored(
   job: PolicyOptions = settings.job ?? {},
 ): Scheduled {
   const { spec, zone, wall } = recurrence
-  const isZoned = goesByZone(recurrence)
+  const isZoned = dependsOnZoneData(recurrence)
   const { jitter, spread, maxRuns } = spec as { jitter?: string; spread?: string; maxRuns?: number }
   return {
     id,

@@ -4,7 +4,7 @@ import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { undecidedOf } from "../../engine/schedules/decided.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
 import { date, integer, optional, satisfies } from "../../options/check.ts"
-import { coming } from "../../schedule/coming.ts"
+import { comingOccurrences } from "../../schedule/coming.ts"
 import { listFires } from "../../store/fires/list.ts"
 import { findSchedule } from "../../store/schedules/find.ts"
 import { type InstantMs, toDate } from "../../time/instant.ts"
@@ -72,7 +72,7 @@ export async function plannedFires(
     pausedAt: row.paused_at,
     resumeAt: row.resume_at,
   }
-  const planned = coming(undecidedOf(row), present, { limit, after: after?.getTime() })
+  const planned = comingOccurrences(undecidedOf(row), present, { limit, after: after?.getTime() })
   return planned.map(({ occurrence, due }) => ({ occurrence: toDate(occurrence), due: toDate(due) }))
 }
 

@@ -19,7 +19,7 @@ import { PRIORITY_RANGE } from "../../job/options.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import {
   chooseReruns,
-  isLeftToBackfills,
+  mayBackfill,
   type Reprocess,
   type Rerun,
   type Span,
@@ -146,7 +146,7 @@ async function readChunk(
   const standing = { state: row.state, cursor: row.cursor, pausedAt: row.paused_at }
   const leftOut = leftOutOf(row)
   // An occurrence that `skipNext` left out is decided, also ahead of the cursor.
-  const isOpen = (at: InstantMs) => isLeftToBackfills(standing, at) || leftOut.includes(at)
+  const isOpen = (at: InstantMs) => mayBackfill(standing, at) || leftOut.includes(at)
   // In the order of time, also for a backfill that begins with the newest.
   const open = occurrences.filter(isOpen).toSorted((a, b) => a - b)
   const [first, last] = [open[0], open.at(-1)]
