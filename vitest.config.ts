@@ -16,7 +16,7 @@ const withServers = (name: string, include: string[], engines: "all" | "newest" 
     // Some files have nothing for the oldest.
     passWithNoTests: engines === "oldest",
     globalSetup: "test/support/servers.ts",
-    setupFiles: "test/support/own-places.ts",
+    setupFiles: "test/support/database-per-file.ts",
     isolate: false,
     testTimeout: 30_000,
     hookTimeout: 60_000,

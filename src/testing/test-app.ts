@@ -20,9 +20,9 @@ import { reapRuns } from "../store/runs/reap.ts"
 import { expireLeases } from "../store/workers/expire.ts"
 import { markDeadWorkers } from "../store/workers/mark-dead.ts"
 import type { Duration } from "../time/duration.ts"
+import { createClockAdvance } from "./advance-clock.ts"
 import { readNow, type SettableClock } from "./clock.ts"
-import { noteMoves } from "./moves.ts"
-import { createPassing } from "./passing.ts"
+import { recordClockMoves } from "./clock-moves.ts"
 import { createTestHost, type TestHost } from "./test-host.ts"
 
 /** The options of `kit.app`. */
@@ -97,7 +97,7 @@ interface Life {
 
 export async function createTestApp({ options, dispose, ...parts }: TestAppParts): Promise<TestApp> {
   const { database } = parts
-  const { clock, agoMs } = noteMoves(parts.clock, createSystemHost().monotonicMs)
+  const { clock, agoMs } = recordClockMoves(parts.clock, createSystemHost().monotonicMs)
   const events: CarillonEvent[] = []
   const watchers = new Set<(event: CarillonEvent) => void>()
   let life = await begin()
@@ -184,7 +184,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
       await lookForGrowth()
     })
 
-  const passing = createPassing({
+  const clockAdvance = createClockAdvance({
     database,
     clock,
     isOver: () => life.host.isDead(),
@@ -199,7 +199,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
   })
 
   async function advance(duration: Duration): Promise<void> {
-    await passing.advance(duration)
+    await clockAdvance.advance(duration)
     await drain()
   }
 

@@ -11,9 +11,9 @@
  */
 import type { Examination } from "../support/history/check.ts"
 import type { Invariant } from "../support/history/violation.ts"
-import type { Chance } from "./chance.ts"
 import type { Verdict } from "./judge.ts"
 import type { Planned } from "./schedules.ts"
+import type { Chance } from "./seeded-random.ts"
 import type { ServerOptions } from "./server.ts"
 import type { MemberOptions, World } from "./world.ts"
 

@@ -2,7 +2,7 @@
  * Guards inside the database, for rows that move its clock: what they see is judged by the clock as it is at that very
  * moment, also where it is set back later and nobody could tell from what is written down.
  */
-import { breach } from "../support/history/breach.ts"
+import { violationText } from "../support/history/violation-text.ts"
 import type { World } from "./world.ts"
 
 export interface Guards {
@@ -63,9 +63,10 @@ export async function postGuards(world: World): Promise<Guards> {
       const isForgiven = (atMs: number) =>
         setBackTo.some((backMs) => atMs >= backMs && atMs < backMs + MOMENT_MS)
       const said = rows.flatMap(({ what, subject, due_at: due, at, at_ms: atMs }) => {
-        if (what === "went back") return [breach("I12", `schedule ${subject} went back from ${iso(due)}.`)]
+        if (what === "went back")
+          return [violationText("I12", `schedule ${subject} went back from ${iso(due)}.`)]
         if (isForgiven(Number(atMs))) return []
-        return [breach("I10", `${subject} was ${what}: at ${iso(at)}, due at ${iso(due)}.`)]
+        return [violationText("I10", `${subject} was ${what}: at ${iso(at)}, due at ${iso(due)}.`)]
       })
       return said.length > MOST ? [...said.slice(0, MOST), `... and ${said.length - MOST} more.`] : said
     },

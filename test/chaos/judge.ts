@@ -3,14 +3,14 @@ import { join } from "node:path"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { openServer } from "../../src/store/server/server.ts"
-import { breach } from "../support/history/breach.ts"
 import { type Examination, examine } from "../support/history/check.ts"
 import { readHistory } from "../support/history/read-history.ts"
 import type { Invariant } from "../support/history/violation.ts"
+import { violationText } from "../support/history/violation-text.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import type { ClockStep } from "./clock.ts"
+import { inTrueTime } from "./corrected-clock.ts"
 import type { Fault, Stage } from "./fault.ts"
-import { inTrueTime } from "./true-time.ts"
 import type { World } from "./world.ts"
 
 /** What nobody counted is not there: nothing that was not looked at is told as a zero. */
@@ -68,7 +68,7 @@ export async function examineFolder(
       judged: evidence.map(([invariant]) => invariant),
       evidence: Object.fromEntries(evidence),
       complaints: [
-        ...violations.slice(0, MOST).map(({ invariant, says }) => breach(invariant, says)),
+        ...violations.slice(0, MOST).map(({ invariant, says }) => violationText(invariant, says)),
         ...(violations.length > MOST ? [`... and ${violations.length - MOST} more.`] : []),
       ],
     }

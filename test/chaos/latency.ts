@@ -1,5 +1,5 @@
 /** How long new runs take from their enqueue to their result: whether a fault makes everything slower and slower. */
-import { breach } from "../support/history/breach.ts"
+import { violationText } from "../support/history/violation-text.ts"
 import type { World } from "./world.ts"
 
 const ROUNDS = 100
@@ -25,6 +25,6 @@ export function complainIfSlower(world: World, beforeMs: number, afterMs: number
   if (afterMs <= beforeMs * SLOWER + SPARE_MS) return
   const [before, after] = [beforeMs, afterMs].map((ms) => `${Math.round(ms)} ms`)
   world.complain(
-    breach("I11", `99 of 100 runs took up to ${before} before, and up to ${after} under the fault.`),
+    violationText("I11", `99 of 100 runs took up to ${before} before, and up to ${after} under the fault.`),
   )
 }

@@ -1,6 +1,6 @@
 /** The ledger of a schedule, held against a list of all its occurrences that was made without the product. */
 
-import { breach } from "../support/history/breach.ts"
+import { violationText } from "../support/history/violation-text.ts"
 import { occurrencesOf, type When } from "../support/oracle/occurrences.ts"
 import type { World } from "./world.ts"
 
@@ -52,7 +52,7 @@ export async function complaintsAboutLedger(world: World, name: string, when: Wh
   }
   if (at < wanted.length) said.push(`${name} has passed ${iso(wanted[at])} and says nothing of it.`)
   if (wanted.length === 0) said.push(`${name} had no occurrence at all.`)
-  return said.slice(0, MOST).map((each) => breach("I9", each))
+  return said.slice(0, MOST).map((each) => violationText("I9", each))
 }
 
 function iso(ms: number | undefined): string {

@@ -1,7 +1,7 @@
 // The standard load of one producer: so many runs a second, of every kind, some of them cancelled again.
 import pg from "pg"
-import { codeOf } from "./asking.mjs"
 import { factsOf } from "./jobs.mjs"
+import { codeOf } from "./recorded-enqueue.mjs"
 
 /** More than this waits for nothing good: the database is away. */
 const MOST_AT_ONCE = 60

@@ -24,7 +24,7 @@ const { createCarillonOn } = await import("../../dist/api/carillon.js")
 const { createSystemHost } = await import("../../dist/runtime/system.js")
 const { createJobs, factsOf } = await import("./jobs.mjs")
 const { createLoad } = await import("./load.mjs")
-const { createAsking } = await import("./asking.mjs")
+const { createAsking } = await import("./recorded-enqueue.mjs")
 const { createReader } = await import("./reader.mjs")
 const { createSteering } = await import("./steering.mjs")
 

@@ -6,8 +6,8 @@
 import { once } from "node:events"
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net"
 import { setTimeout as moment } from "node:timers/promises"
-import { type Direction, socketOf, through } from "../support/proxy.ts"
-import { createMessageReader, type Message, textOf } from "../support/wire.ts"
+import { type Direction, socketOf, through } from "../support/faulty-network.ts"
+import { createMessageReader, type Message, textOf } from "../support/wire-messages.ts"
 
 /** What becomes of a message: a number is a delay in milliseconds. */
 export type Fate = "pass" | "drop" | "cut" | number

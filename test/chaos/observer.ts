@@ -1,7 +1,7 @@
 /** Looks at the database all the while, as a monitor would, and writes down what it sees. */
 import { join } from "node:path"
 import { DEFAULTS } from "../../src/defaults.ts"
-import { countRuns, countsOf, standingOf, standingRuns } from "../support/history/observed.ts"
+import { countRuns, countsOf, standingOf, standingRuns } from "../support/history/observer-snapshot.ts"
 import { openRecorder, type Recorder } from "../support/history/record.mjs"
 import type { World } from "./world.ts"
 

@@ -1,6 +1,6 @@
 /** After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must go. */
 import { DEFAULTS } from "../../src/defaults.ts"
-import { breach } from "../support/history/breach.ts"
+import { violationText } from "../support/history/violation-text.ts"
 import type { Member, World } from "./world.ts"
 
 const LEASE_MS = 2_000
@@ -31,7 +31,7 @@ export async function recover(world: World, withinMs: number): Promise<number> {
       const isBack = await world.until(() => isRound(producer, left()), withinMs)
       if (!isBack)
         world.complain(
-          breach(
+          violationText(
             "I24",
             `${producer.name} could not have a run executed within ${withinMs} ms after the fault.`,
           ),
@@ -65,7 +65,10 @@ async function requireWork(world: World, worker: Member, withinMs: number): Prom
   const isBack = await world.until(async () => (await finished()) > before, withinMs)
   if (!isBack && worker.isUp()) {
     world.complain(
-      breach("I24", `${worker.name} lives and has finished nothing within ${withinMs} ms after the fault.`),
+      violationText(
+        "I24",
+        `${worker.name} lives and has finished nothing within ${withinMs} ms after the fault.`,
+      ),
     )
   }
 }
@@ -94,7 +97,9 @@ async function requireSchedules(world: World, withinMs: number): Promise<void> {
     return still.length === 0
   }, withinMs)
   if (!isFine)
-    world.complain(breach("I24", `${still.join(", ")} stood still for ${withinMs} ms after the fault.`))
+    world.complain(
+      violationText("I24", `${still.join(", ")} stood still for ${withinMs} ms after the fault.`),
+    )
 }
 
 function servesDefault({ options }: Member): boolean {
@@ -127,7 +132,8 @@ export async function cancelAtWork(world: World, withinMs: number): Promise<void
     // Its worker may have lost it before anybody could cancel it, when a clock was set just now.
     return isIn("attempts", "run = $1 and run_state = 'cancelled' and started_at is not null", run)
   }, withinMs)
-  if (!isDone) world.complain(breach("I23", "no run could be cancelled while somebody was at work on it."))
+  if (!isDone)
+    world.complain(violationText("I23", "no run could be cancelled while somebody was at work on it."))
 }
 
 /** The load ends, schedules rest, and all that there is comes to its end. */
@@ -136,7 +142,7 @@ export async function drain(world: World, withinMs: number): Promise<void> {
     world.producers().map(async (producer) => {
       await producer
         .call("quiet", {}, withinMs)
-        .catch((error) => world.complain(breach("I24", `${String(error)}`)))
+        .catch((error) => world.complain(violationText("I24", `${String(error)}`)))
     }),
   )
   const [producer] = world.producers()
@@ -147,7 +153,7 @@ export async function drain(world: World, withinMs: number): Promise<void> {
   const isEmpty = await world.until(async () => (await leftOver(world)) === "", withinMs)
   if (!isEmpty)
     world.complain(
-      breach(
+      violationText(
         "I24",
         `${withinMs} ms after the end of the load there are still runs: ${await leftOver(world)}.`,
       ),
@@ -176,11 +182,13 @@ async function stopOne(world: World, member: Member): Promise<void> {
   try {
     await member.call("stop", {}, STOP_MS)
   } catch (error) {
-    world.complain(breach("I31", `${member.name} could not be stopped: ${String(error)}.`))
+    world.complain(violationText("I31", `${member.name} could not be stopped: ${String(error)}.`))
   }
   world.release(member)
   member.hangUp()
   const hasEnded = await Promise.race([member.ended, world.rest(STOP_MS).then(() => "never")])
   if (hasEnded !== 0)
-    world.complain(breach("I31", `${member.name}, stopped and with nothing left to do, ended: ${hasEnded}.`))
+    world.complain(
+      violationText("I31", `${member.name}, stopped and with nothing left to do, ended: ${hasEnded}.`),
+    )
 }

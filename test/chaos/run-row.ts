@@ -2,12 +2,12 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { createChance } from "./chance.ts"
 import { type Fault, isStory, type Story } from "./fault.ts"
 import { judge, type Verdict } from "./judge.ts"
 import { createObserver } from "./observer.ts"
 import { cancelAtWork, drain, RECOVER_MS, recover, stopAll } from "./recovery.ts"
 import { SCHEDULES } from "./schedules.ts"
+import { createChance } from "./seeded-random.ts"
 import { openWorld, type World } from "./world.ts"
 
 export interface RowResult extends Verdict {

@@ -12,8 +12,8 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import { locateBinaries, prepareBinaries } from "../../src/store/embedded/binaries.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
 import { DATABASE, SOCKET_PORT, serverArguments, USER } from "../../src/store/embedded/settings.ts"
+import { createTalk } from "./operator-session.ts"
 import { moveAddress, openStandby } from "./standby.ts"
-import { createTalk } from "./talk.ts"
 
 export interface ServerOptions {
   readonly settings?: Readonly<Record<string, string>>

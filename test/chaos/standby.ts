@@ -16,7 +16,7 @@ import {
 import { join } from "node:path"
 import { setTimeout as moment } from "node:timers/promises"
 import { SOCKET_PORT, serverArguments, USER } from "../../src/store/embedded/settings.ts"
-import { createTalk } from "./talk.ts"
+import { createTalk } from "./operator-session.ts"
 
 export interface Primary {
   readonly url: string

@@ -1,10 +1,10 @@
 /** A story on a stage of its own: without the standard load, judged by what it says itself and by its history. */
 import type { Invariant } from "../support/history/violation.ts"
-import type { Chance } from "./chance.ts"
 import type { Stage, Told } from "./fault.ts"
 import { examineWorld } from "./judge.ts"
 import { createObserver } from "./observer.ts"
 import { drain, stopAll } from "./recovery.ts"
+import type { Chance } from "./seeded-random.ts"
 import { openWorld, type World } from "./world.ts"
 
 export interface Plot {

@@ -2,13 +2,13 @@
 import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as moment } from "node:timers/promises"
-import type { Chance } from "./chance.ts"
 import { type Clock, createClock } from "./clock.ts"
 import type { Stage } from "./fault.ts"
 import { type Member, type MemberOptions, type Role, startMember } from "./member.ts"
 import { type Network, openNetwork } from "./network.ts"
+import { createTalk, type Talk } from "./operator-session.ts"
+import type { Chance } from "./seeded-random.ts"
 import { openServer, type Server } from "./server.ts"
-import { createTalk, type Talk } from "./talk.ts"
 
 export type { Member, MemberOptions } from "./member.ts"
 

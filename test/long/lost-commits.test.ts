@@ -2,7 +2,7 @@
 import { afterAll, afterEach, expect, it, vi } from "vitest"
 import { createCarillon, defineJob } from "../../src/index.ts"
 import * as given from "../support/embedded/fixture.ts"
-import { createGate } from "../support/gate.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
 
 afterEach(given.cleanUp)
 afterAll(given.removePrepared)

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from "vitest"
 import { RUN_LIFE } from "../../src/queue/run-state.ts"
 import { describeEngines, SERVERS } from "../support/engines.ts"
-import { enqueueAlone, expectSound, type Life, look, phaseOf, withFence } from "../support/life-stage.ts"
 import { ACTS, type Act, KINDS, type Kind, PHASES, type Phase, phaseAfter } from "../support/run-life.ts"
+import { enqueueAlone, expectSound, type Life, look, phaseOf, withFence } from "../support/run-life-stage.ts"
 import { type Stopped, withStoppedClock } from "../support/runs.ts"
 import { hold, untilBlocked } from "../support/sql.ts"
 

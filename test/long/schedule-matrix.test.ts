@@ -3,10 +3,10 @@
  * and everything that can happen to a schedule. What is expected is written down in test/support/matrix.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { CELLS, expectedOf } from "../support/matrix/cells.ts"
-import { play, refuse } from "../support/matrix/stage.ts"
-import { type Cell, nameOf, OPERATIONS, type Operation } from "../support/matrix/words.ts"
-import { PLACES } from "../support/places.ts"
+import { type Cell, nameOf, OPERATIONS, type Operation } from "../support/schedule-matrix/axes.ts"
+import { CELLS, expectedOf } from "../support/schedule-matrix/cells.ts"
+import { play, refuse } from "../support/schedule-matrix/stage.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 console.log(`${CELLS.length} cells`)
@@ -28,7 +28,7 @@ describe.each([
 ] as const)("the matrix of schedules, on %s", (where, operations) => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? "memory" : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? "memory" : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 

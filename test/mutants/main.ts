@@ -15,7 +15,7 @@ import { availableParallelism } from "node:os"
 import { parseArgs } from "node:util"
 import { MUTANTS } from "./list.ts"
 import { mistakeOf, type Result, soonest } from "./mutant.ts"
-import { type Controls, tryMutant, type Verdict } from "./try.ts"
+import { type Controls, tryMutant, type Verdict } from "./try-mutant.ts"
 import { createWorkspace } from "./workspace.ts"
 
 const { values, positionals: words } = parseArgs({

@@ -1,12 +1,13 @@
 /** Says what is wrong with what happened, by the judge of all histories. */
-import { breach } from "../support/history/breach.ts"
+
 import { describeExamination, type Examination, examine } from "../support/history/check.ts"
 import type { FinalRead } from "../support/history/final-read.ts"
 import type { History } from "../support/history/operations.ts"
 import type { Invariant } from "../support/history/violation.ts"
+import { violationText } from "../support/history/violation-text.ts"
 import { readFinal } from "../support/process/final-read.ts"
-import type { Ground } from "./database/ground.ts"
 import type { ClockSet } from "./database/server.ts"
+import type { Ground } from "./database/shared-database.ts"
 
 export interface Verdict {
   readonly examination: Examination
@@ -49,7 +50,7 @@ export async function judge(ground: Ground, seen: Seen): Promise<Verdict> {
     isGreen: violations.length + troubles.length + overdue.length === 0,
     says: [
       ...troubles.map((trouble) => `TROUBLE: ${trouble}`),
-      ...overdue.map((says) => breach("I24", says)),
+      ...overdue.map((says) => violationText("I24", says)),
       ...describeExamination(examination)
         .split("\n")
         .slice(-violations.length || Number.POSITIVE_INFINITY),

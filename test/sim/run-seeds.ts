@@ -1,5 +1,5 @@
 /** Runs seeds one after the other in this process, on one database that is made anew from time to time. */
-import { layGround } from "./database/ground.ts"
+import { layGround } from "./database/shared-database.ts"
 import { simulate } from "./simulate.ts"
 import { type Result, resultOf } from "./statistics.ts"
 

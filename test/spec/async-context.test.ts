@@ -3,8 +3,8 @@ import { AsyncLocalStorage } from "node:async_hooks"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { z } from "zod"
 import { type CarillonOptions, defineJob, type JobContext } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { carillonOn, createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "a test", reason: "to see" }
@@ -15,7 +15,7 @@ const seen = () => requests.getStore()
 
 /** A process as in production: what is enqueued may be started by the call itself. */
 async function started(options: CarillonOptions) {
-  const { carillon } = carillonOn(PLACES.postgres18, options)
+  const { carillon } = carillonOn(SERVER_URLS.postgres18, options)
   onTestFinished(() => carillon.stop({ grace: 0 }))
   await carillon.start()
   return carillon
@@ -117,7 +117,7 @@ async function ending(_: undefined, { signal }: JobContext): Promise<void> {
 describe("the context of a handler", () => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(PLACES.postgres18)
+    kit = await createWatchedKit(SERVER_URLS.postgres18)
   })
   afterAll(() => kit.close())
 
@@ -158,7 +158,7 @@ describe("the context of a handler", () => {
 
   it("has what was there when Carillon was created, and nothing of who starts it", async () => {
     const job = defineJob({ name: "job", run: async () => seen() })
-    const { carillon } = requests.run("creator", () => carillonOn(PLACES.postgres18, { jobs: [job] }))
+    const { carillon } = requests.run("creator", () => carillonOn(SERVER_URLS.postgres18, { jobs: [job] }))
     onTestFinished(() => carillon.stop({ grace: 0 }))
     await requests.run("starter", () => carillon.start())
     const run = await requests.run("request", () => carillon.enqueue(job))

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type BackfillOptions, defineJob, type ScheduleOptions } from "../../src/index.ts"
 import type { TestApp } from "../../src/testing/index.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
@@ -11,7 +11,7 @@ const at = (time: string) => new Date(`2026-03-02T${time}Z`)
 describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? where : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 

@@ -2,7 +2,7 @@
 import pg from "pg"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type CarillonOptions, defineJob, type EnqueueOptions } from "../../src/index.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf, untilBlocked } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
 
@@ -10,7 +10,7 @@ const job = defineJob({ name: "booked", run: async (input: number) => input })
 
 /** A Carillon, and a connection of the user's own to the same database. */
 async function given(options: CarillonOptions = {}) {
-  const { carillon, database } = carillonOn(PLACES.postgres18, options)
+  const { carillon, database } = carillonOn(SERVER_URLS.postgres18, options)
   onTestFinished(() => carillon.stop())
   await carillon.migrate()
   const client = await connected()
@@ -19,7 +19,7 @@ async function given(options: CarillonOptions = {}) {
 }
 
 async function connected(): Promise<pg.Client> {
-  const client = new pg.Client(PLACES.postgres18)
+  const client = new pg.Client(SERVER_URLS.postgres18)
   await client.connect()
   onTestFinished(() => client.end())
   return client
@@ -46,7 +46,7 @@ describe("a run in the caller's transaction", () => {
 
   it("wakes workers of other processes when it commits", async () => {
     const { carillon, database, client } = await given()
-    const { carillon: worker } = carillonOn(PLACES.postgres18, { schema: database.schema, jobs: [job] })
+    const { carillon: worker } = carillonOn(SERVER_URLS.postgres18, { schema: database.schema, jobs: [job] })
     onTestFinished(() => worker.stop())
     await client.query("begin")
     const run = await carillon.enqueue(job, 7, { tx: client })
@@ -132,7 +132,7 @@ describe("a run in the caller's transaction", () => {
 
   it("works on a client that a pool has lent", async () => {
     const { carillon } = await given()
-    const pool = new pg.Pool({ connectionString: PLACES.postgres18, max: 1 })
+    const pool = new pg.Pool({ connectionString: SERVER_URLS.postgres18, max: 1 })
     onTestFinished(() => pool.end())
     const client = await pool.connect()
     await client.query("begin")
@@ -199,7 +199,7 @@ describe("a wrong transaction", () => {
 
   it("such as a whole pool is refused: each of its queries may go to another session", async () => {
     const { carillon, rows } = await given()
-    const pool = new pg.Pool({ connectionString: PLACES.postgres18, max: 2 })
+    const pool = new pg.Pool({ connectionString: SERVER_URLS.postgres18, max: 2 })
     onTestFinished(() => pool.end())
     await expect(carillon.enqueue(job, 7, { tx: pool })).rejects.toMatchObject({
       code: "OPTIONS_INVALID",
@@ -264,7 +264,7 @@ describe("a wrong transaction", () => {
   it("on another database is told which that is", async () => {
     const { carillon, client } = await given()
     await client.query("create database elsewhere_for_tests").catch(() => {})
-    const url = new URL(PLACES.postgres18)
+    const url = new URL(SERVER_URLS.postgres18)
     url.pathname = "/elsewhere_for_tests"
     const elsewhere = new pg.Client(url.href)
     await elsewhere.connect()
@@ -278,7 +278,7 @@ describe("a wrong transaction", () => {
 
   it("whose connection has ended is said to be so, and that nothing was written", async () => {
     const { carillon, rows } = await given()
-    const gone = new pg.Client(PLACES.postgres18)
+    const gone = new pg.Client(SERVER_URLS.postgres18)
     await gone.connect()
     await gone.end()
     await expect(carillon.enqueue(job, 7, { tx: gone })).rejects.toMatchObject({

@@ -1,8 +1,8 @@
 /** Cancelling a run, in whatever state it is. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { type AttemptAborted, Bury, type CarillonOptions, defineJob } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn, createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
@@ -169,7 +169,7 @@ describe("a run that is running", () => {
     "ends as cancelled although its process was not told, and its handler %s",
     async (how) => {
       const { job, end } = patient(() => (how === "fails" ? Promise.reject(new Error("no")) : "done"))
-      const server = await createWatchedKit(PLACES.postgres18)
+      const server = await createWatchedKit(SERVER_URLS.postgres18)
       await using alone = await server.app({ jobs: [job] })
       await using other = await server.beside(alone)
       const run = await alone.enqueue(job)
@@ -185,8 +185,8 @@ describe("a run that is running", () => {
 
   async function processes(options: CarillonOptions) {
     const { job, started, told, end } = patient()
-    const worker = carillonOn(PLACES.postgres18, { ...options, jobs: [job] })
-    const other = carillonOn(PLACES.postgres18, { ...options, schema: worker.database.schema })
+    const worker = carillonOn(SERVER_URLS.postgres18, { ...options, jobs: [job] })
+    const other = carillonOn(SERVER_URLS.postgres18, { ...options, schema: worker.database.schema })
     onTestFinished(async () => {
       end.open()
       await worker.carillon.stop({ grace: 0 })

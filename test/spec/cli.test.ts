@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
-import { PLACES } from "../support/places.ts"
 import { runCommand } from "../support/run-command.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 
 const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
 const carillon = (...args: string[]) => runCommand(process.execPath, [CLI, ...args])
@@ -39,7 +39,7 @@ describe("carillon demo", () => {
 
 describe("carillon db", () => {
   it("prints the SQL that is missing, applies it, and then has nothing to do", async () => {
-    const where = ["--database", PLACES.postgres18, "--schema", newSchema(createSystemHost())]
+    const where = ["--database", SERVER_URLS.postgres18, "--schema", newSchema(createSystemHost())]
     const plan = await carillon("db", "plan", ...where).ended
     expect(plan.output).toContain("create table")
     const applied = await carillon("db", "migrate", ...where).ended
@@ -49,7 +49,7 @@ describe("carillon db", () => {
   })
 
   it("says what is wrong when the server cannot be used, and ends with 1", async () => {
-    const url = new URL(PLACES.postgres18)
+    const url = new URL(SERVER_URLS.postgres18)
     url.pathname = "/no_such_database"
     const { code, output } = await carillon("db", "plan", "--database", url.href).ended
     expect(code).toBe(1)

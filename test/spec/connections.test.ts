@@ -7,8 +7,8 @@ import { type Carillon, type CarillonEvent, createCarillon, defineJob } from "..
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { type EmbeddedServer, startEmbedded } from "../../src/store/embedded/launch.ts"
 import { newSchema } from "../support/engines.ts"
-import { PLACES } from "../support/places.ts"
 import { createRoles, type Roles } from "../support/roles.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { SILENT } from "../support/watched-app.ts"
 
 const host = createSystemHost()
@@ -16,7 +16,7 @@ const host = createSystemHost()
 describe("a process with few connections", () => {
   let roles: Roles
   beforeAll(() => {
-    roles = createRoles(PLACES.postgres18)
+    roles = createRoles(SERVER_URLS.postgres18)
   })
   afterAll(() => roles.drop())
 
@@ -24,7 +24,7 @@ describe("a process with few connections", () => {
     // The server counts them as well: one more would be refused.
     const role = await roles.make(`few${max}`, `connection limit ${max}`)
     await roles.ask(
-      `grant create on database ${new URL(PLACES.postgres18).pathname.slice(1)} to ${role.name}`,
+      `grant create on database ${new URL(SERVER_URLS.postgres18).pathname.slice(1)} to ${role.name}`,
     )
     const events: CarillonEvent[] = []
     const inside = defineJob({

@@ -7,9 +7,9 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import * as given from "../support/embedded/fixture.ts"
 import { newSchema } from "../support/engines.ts"
 import { startDiskWorker } from "../support/pglite/fixture.ts"
-import { PLACES } from "../support/places.ts"
 import { startProcess } from "../support/process/worker-process.ts"
 import { runCommand } from "../support/run-command.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 
 vi.setConfig({ testTimeout: 60_000 })
 afterEach(given.cleanUp)
@@ -84,7 +84,7 @@ describe("the status of a data folder of PGlite", () => {
 
 describe("the status of a server by its URL", () => {
   it("says how large the schema is and which processes work on it", async () => {
-    const database = PLACES.postgres18
+    const database = SERVER_URLS.postgres18
     const schema = newSchema(createSystemHost())
     const worker = startProcess({ database, schema, lease: "30s" }, "worker.mjs")
     await worker.call("start")

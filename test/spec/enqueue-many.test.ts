@@ -7,7 +7,7 @@ import { z } from "zod"
 import { DatabaseError, defineJob, type EnqueueItem } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
@@ -21,7 +21,7 @@ const items = (count: number): { input: number }[] =>
 
 let kit: WatchedKit
 beforeAll(async () => {
-  kit = await createWatchedKit(PLACES.postgres18)
+  kit = await createWatchedKit(SERVER_URLS.postgres18)
 })
 afterAll(() => kit.close())
 
@@ -97,7 +97,7 @@ describe("50,000 runs in one call", () => {
 
   it("take little memory", async () => {
     const script = fileURLToPath(new URL("../support/process/enqueue-many.mjs", import.meta.url))
-    const options = { database: PLACES.postgres18, schema: newSchema(createSystemHost()), count: MANY }
+    const options = { database: SERVER_URLS.postgres18, schema: newSchema(createSystemHost()), count: MANY }
     const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify(options)])
     const { answers, after } = JSON.parse(stdout) as { answers: number; after: number }
     expect(answers).toBe(MANY)

@@ -1,9 +1,9 @@
 /** Enqueues that come at the same time share statements; each is answered for itself. */
 import { describe, expect, it, onTestFinished } from "vitest"
 import { DatabaseError, defineJob } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
-import { createHurriedHost } from "../support/hurried-host.ts"
-import { PLACES } from "../support/places.ts"
+import { createFastForwardHost } from "../support/fast-forward-host.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
 import { answerLost, requestLost, type WatchedDatabase } from "../support/watched-database.ts"
@@ -19,7 +19,7 @@ const limited = defineJob({ name: "limited", concurrency: 1, run: async (input: 
 
 /** One who enqueues and has done so before, in a process where waiting takes no time. */
 async function client() {
-  const { carillon, database } = carillonOn(PLACES.postgres18, {}, createHurriedHost())
+  const { carillon, database } = carillonOn(SERVER_URLS.postgres18, {}, createFastForwardHost())
   onTestFinished(() => carillon.stop())
   const warm = await carillon.enqueue(numbered, -1)
   await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })

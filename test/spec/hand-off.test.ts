@@ -4,7 +4,7 @@ import { DEFAULTS } from "../../src/defaults.ts"
 import { DatabaseError, defineJob, type JobSettings } from "../../src/index.ts"
 import { type EngineStage, openEngineStage, type StageOptions } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
-import { createGate } from "../support/gate.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { sessionEnded } from "../support/watched-database.ts"
 

@@ -1,7 +1,7 @@
 /** What a handler is told about its attempt, and what it can leave behind. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { defineJob, type JobContext } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "a test", reason: "to see" }

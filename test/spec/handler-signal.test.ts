@@ -1,8 +1,8 @@
 /** The signal of a handler: why it aborts, and what becomes of a handler that does not listen. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { AttemptAborted, defineJob, type JobContext } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "a test", reason: "to see" }
@@ -85,7 +85,7 @@ describe("the signal of a handler", () => {
     "that is ignored after the run was %s is reported, and the late result changes nothing",
     async (because, end) => {
       const { gate, job } = listener({ obeys: false })
-      const server = await createWatchedKit(PLACES.postgres18)
+      const server = await createWatchedKit(SERVER_URLS.postgres18)
       onTestFinished(() => server.close())
       await using app = await server.app({ jobs: [job] })
       const run = await app.enqueue(job)

@@ -1,9 +1,9 @@
 /** How a transaction of a handler may end: by a verdict, forgotten, too late, or on a day that has no partition yet. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { Bury, Cancel, type HandlerTransaction, type JobContext, Retry, Snooze } from "../../src/index.ts"
-import { openBooking } from "../support/booking.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { openBooking } from "../support/booking-job.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const places = (["memory", "postgres18"] as const).map((where) => [where] as const)
@@ -32,7 +32,7 @@ const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 describe.each(places)("a transaction of a handler, on %s", (where) => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? where : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 

@@ -3,11 +3,11 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "v
 import { createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { openServer } from "../../src/store/server/server.ts"
-import { openBooking } from "../support/booking.ts"
+import { openBooking } from "../support/booking-job.ts"
 import { newSchema } from "../support/engines.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
-import { openProxy } from "../support/proxy.ts"
+import { openFaultyNetwork } from "../support/faulty-network.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 import { createWatchedKit, SILENT, type WatchedKit } from "../support/watched-app.ts"
 
@@ -16,7 +16,7 @@ const by = { actor: "a test", reason: "to see" }
 describe("a transaction of a handler, beside others", () => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(PLACES.postgres18)
+    kit = await createWatchedKit(SERVER_URLS.postgres18)
   })
   afterAll(() => kit.close())
 
@@ -148,7 +148,7 @@ describe("a transaction of a handler, beside others", () => {
   })
 
   it("survives a network that loses the answer to its commit: one success, one effect", async () => {
-    const proxy = await openProxy(PLACES.postgres18)
+    const proxy = await openFaultyNetwork(SERVER_URLS.postgres18)
     const schema = newSchema(createSystemHost())
     const job = defineJob({
       name: "booking",
@@ -180,7 +180,7 @@ describe("a transaction of a handler, beside others", () => {
 })
 
 function openDirect(schema: string) {
-  const database = openServer(createSystemHost(), { url: PLACES.postgres18, schema })
+  const database = openServer(createSystemHost(), { url: SERVER_URLS.postgres18, schema })
   return { ...database, [Symbol.asyncDispose]: () => database.close() }
 }
 

@@ -1,8 +1,8 @@
 /** `ctx.transaction`: what a handler writes and the end of its run are committed together, or not at all. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type HandlerTransaction } from "../../src/index.ts"
-import { openBooking } from "../support/booking.ts"
-import { PLACES } from "../support/places.ts"
+import { openBooking } from "../support/booking-job.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 import { answerLost, requestLost } from "../support/watched-database.ts"
@@ -12,7 +12,7 @@ const places = (["memory", "postgres18"] as const).map((where) => [where] as con
 describe.each(places)("a transaction of a handler, on %s", (where) => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? where : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 

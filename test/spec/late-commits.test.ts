@@ -4,7 +4,7 @@ import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
 
@@ -21,9 +21,9 @@ async function busyPool(wakeups: boolean) {
       await new Promise((resolve) => setImmediate(resolve))
     },
   })
-  const worker = carillonOn(PLACES.postgres18, { jobs: [job], wakeups })
-  const client = carillonOn(PLACES.postgres18, { schema: worker.database.schema, wakeups })
-  const user = new pg.Client(PLACES.postgres18)
+  const worker = carillonOn(SERVER_URLS.postgres18, { jobs: [job], wakeups })
+  const client = carillonOn(SERVER_URLS.postgres18, { schema: worker.database.schema, wakeups })
+  const user = new pg.Client(SERVER_URLS.postgres18)
   await user.connect()
   onTestFinished(async () => {
     isOver = true

@@ -3,7 +3,8 @@ import { expect, it, onTestFinished } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { describeEngines, newSchema } from "../support/engines.ts"
-import { createGate } from "../support/gate.ts"
+import { openFaultyNetwork } from "../support/faulty-network.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
 import {
   LEASE_MS,
   leaseOn,
@@ -13,8 +14,7 @@ import {
   unreachable,
   virtualTime,
 } from "../support/lease.ts"
-import { PLACES } from "../support/places.ts"
-import { openProxy } from "../support/proxy.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 
 const { signal } = new AbortController()
@@ -136,7 +136,7 @@ describeEngines("a lease", (engine) => {
 })
 
 it("a handler is told when the lease has run out, although the database is away", async () => {
-  const proxy = await openProxy(PLACES.postgres18)
+  const proxy = await openFaultyNetwork(SERVER_URLS.postgres18)
   const aborted = createGate()
   const lost: CarillonEvent[] = []
   let starts = 0

@@ -1,9 +1,9 @@
 /** Limits: at most so many runs of a job, or of a key, at once; the others are parked in line, and never forgotten. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
-import { breathe, counting, named, numbers } from "../support/counting.ts"
-import { createGate, type Gate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { breathe, counting, named, numbers } from "../support/counting-job.ts"
+import { createGate, type Gate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "a test", reason: "to see" }
@@ -140,7 +140,7 @@ describe("a job with a limit", () => {
 
 describe("a limit over several processes", () => {
   it("holds for all of them together, and nothing is stuck", async () => {
-    const server = await createWatchedKit(PLACES.postgres18)
+    const server = await createWatchedKit(SERVER_URLS.postgres18)
     const { job, order, most } = counting({ concurrency: 2 }, breathe)
     await using app = await server.app({ jobs: [job], pools: { default: 5 } })
     await using second = await server.beside(app, { jobs: [job], pools: { default: 5 } })

@@ -5,9 +5,9 @@ import { type Carillon, type CarillonOptions, createCarillon, defineJob } from "
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import { newSchema } from "../support/engines.ts"
-import { createHurriedHost } from "../support/hurried-host.ts"
-import { PLACES } from "../support/places.ts"
-import { openProxy } from "../support/proxy.ts"
+import { createFastForwardHost } from "../support/fast-forward-host.ts"
+import { openFaultyNetwork } from "../support/faulty-network.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf, untilRows } from "../support/sql.ts"
 import { carillonOn, SILENT } from "../support/watched-app.ts"
 import {
@@ -24,8 +24,8 @@ const items = (count: number) => Array.from({ length: count }, (_, index) => ({ 
 
 /** One who enqueues and has done so before, in a process where waiting takes no time. */
 async function client(options: CarillonOptions = {}) {
-  const host = createHurriedHost()
-  const { carillon, database } = carillonOn(PLACES.postgres18, options, host)
+  const host = createFastForwardHost()
+  const { carillon, database } = carillonOn(SERVER_URLS.postgres18, options, host)
   onTestFinished(() => carillon.stop())
   const warm = await carillon.enqueue(job, -1)
   await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
@@ -37,7 +37,7 @@ async function client(options: CarillonOptions = {}) {
 
 /** One who executes what others enqueue. */
 async function worker(schema: string): Promise<Carillon> {
-  const carillon = createCarillon({ database: PLACES.postgres18, schema, jobs: [job], logger: SILENT })
+  const carillon = createCarillon({ database: SERVER_URLS.postgres18, schema, jobs: [job], logger: SILENT })
   onTestFinished(() => carillon.stop())
   await carillon.start()
   return carillon
@@ -132,7 +132,7 @@ describe("an enqueue whose answer was lost", () => {
 
 describe("an enqueue that comes to nothing", () => {
   it("because its question for the time went unanswered asks again", async () => {
-    const { carillon, database } = carillonOn(PLACES.postgres18, {}, createHurriedHost())
+    const { carillon, database } = carillonOn(SERVER_URLS.postgres18, {}, createFastForwardHost())
     onTestFinished(() => carillon.stop())
     for (const meddling of [answerLost, requestLost, sessionEnded]) database.meddle("clock/read", meddling)
     const run = await carillon.enqueue(job, 1)
@@ -264,7 +264,7 @@ describe("an enqueue with a key whose answer was lost", () => {
 
 describe("on a network that loses answers", () => {
   async function behindProxy() {
-    const proxy = await openProxy(PLACES.postgres18)
+    const proxy = await openFaultyNetwork(SERVER_URLS.postgres18)
     const carillon = createCarillon({
       database: proxy.url,
       schema: newSchema(createSystemHost()),
@@ -294,11 +294,11 @@ describe("on a network that loses answers", () => {
   })
 
   it("an enqueue whose session an operator ends is repeated at once", async () => {
-    const host = createHurriedHost()
-    const { carillon, database } = carillonOn(PLACES.postgres18, {}, host)
+    const host = createFastForwardHost()
+    const { carillon, database } = carillonOn(SERVER_URLS.postgres18, {}, host)
     onTestFinished(() => carillon.stop())
     await carillon.enqueue(job, 0)
-    const operator = new pg.Client(PLACES.postgres18)
+    const operator = new pg.Client(SERVER_URLS.postgres18)
     await operator.connect()
     onTestFinished(() => operator.end())
     await operator.query(`begin; lock table "${database.schema}".runs in exclusive mode`)

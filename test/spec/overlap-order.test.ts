@@ -2,7 +2,7 @@
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Duration, defineJob } from "../../src/index.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
@@ -11,7 +11,7 @@ const POOL = { pool: "narrow" }
 
 let kit: WatchedKit
 beforeAll(async () => {
-  kit = await createWatchedKit(PLACES.postgres18)
+  kit = await createWatchedKit(SERVER_URLS.postgres18)
 })
 afterAll(() => kit.close())
 

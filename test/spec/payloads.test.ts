@@ -1,7 +1,7 @@
 /** Inputs and results that are hostile: kept exactly, or refused with the place where it stands. Never a stuck run. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type PayloadError } from "../../src/index.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
@@ -76,7 +76,7 @@ describe.each(["memory", "postgres18"] as const)("on %s", (where) => {
   let kit: WatchedKit
   let app: WatchedApp
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? where : SERVER_URLS[where])
     app = await kit.app({ jobs: [echo, makes], pools: { default: 100 } })
   })
   afterAll(async () => {

@@ -6,7 +6,7 @@ import { cancel } from "../../src/operations/runs/cancel.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
-import { createGate } from "../support/gate.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 
 const by = { actor: "a test", reason: "to see" }

@@ -9,9 +9,9 @@ import { grantTo } from "../../src/store/roles/grant.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import { newSchema } from "../support/engines.ts"
-import { PLACES } from "../support/places.ts"
 import { createRoles, type Role, type Roles } from "../support/roles.ts"
 import { runCommand } from "../support/run-command.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 import { SILENT } from "../support/watched-app.ts"
 
@@ -19,16 +19,18 @@ const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
 const host = createSystemHost()
 
 describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, on %s", (version) => {
-  const isThere = PLACES[version] !== ""
+  const isThere = SERVER_URLS[version] !== ""
   let roles: Roles
   let owner: Role
   let app: Role
   beforeAll(async () => {
     if (!isThere) return
-    roles = createRoles(PLACES[version])
+    roles = createRoles(SERVER_URLS[version])
     owner = await roles.make("owner")
     app = await roles.make("app")
-    await roles.ask(`grant create on database ${new URL(PLACES[version]).pathname.slice(1)} to ${owner.name}`)
+    await roles.ask(
+      `grant create on database ${new URL(SERVER_URLS[version]).pathname.slice(1)} to ${owner.name}`,
+    )
   })
   afterAll(() => roles?.drop())
 

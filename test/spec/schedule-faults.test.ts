@@ -1,8 +1,8 @@
 /** Schedules in trouble, and beside others in trouble: whatever is wrong with one, the others go on. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
@@ -13,7 +13,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
   const itWithConnections = it.skipIf(where === "memory")
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? "memory" : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? "memory" : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type FireRecord, type ScheduleOptions } from "../../src/index.ts"
 import type { TestApp } from "../../src/testing/index.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
@@ -10,7 +10,7 @@ const by = { actor: "ada", reason: "a test" }
 describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule, on %s", (where) => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? where : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 

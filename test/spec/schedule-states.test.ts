@@ -2,7 +2,7 @@
 import { describe, expect, it, onTestFinished } from "vitest"
 import { defineJob, type ScheduleState } from "../../src/index.ts"
 import { canSchedule, SCHEDULE_LIFE, type ScheduleEvent } from "../../src/schedule/schedule-state.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute } from "../support/sql.ts"
 import { createWatchedKit } from "../support/watched-app.ts"
 
@@ -11,7 +11,7 @@ const STATES = Object.keys(SCHEDULE_LIFE) as ScheduleState[]
 
 describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) => {
   it("has done with it in each state what its life has there, and nothing else", async () => {
-    const kit = await createWatchedKit(where === "memory" ? "memory" : PLACES[where])
+    const kit = await createWatchedKit(where === "memory" ? "memory" : SERVER_URLS[where])
     onTestFinished(() => kit.close())
     const app = await kit.app({ at: "2026-03-02T09:00Z" })
     const job = defineJob({ name: "work", run: async () => {} })

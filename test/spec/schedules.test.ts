@@ -1,7 +1,7 @@
 /** Schedules as their users know them: made, changed, paused, run by hand, skipped, ended, and what became of them. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
-import { PLACES } from "../support/places.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
@@ -9,7 +9,7 @@ const by = { actor: "ada", reason: "a test" }
 describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => {
   let kit: WatchedKit
   beforeAll(async () => {
-    kit = await createWatchedKit(where === "memory" ? where : PLACES[where])
+    kit = await createWatchedKit(where === "memory" ? where : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 

@@ -3,10 +3,10 @@ import pg from "pg"
 import { beforeAll, expect, it, onTestFinished } from "vitest"
 import { Cancel, type CarillonOptions, defineJob, Retry, Snooze } from "../../src/index.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
-import { host } from "../support/faulty.ts"
-import { createGate } from "../support/gate.ts"
-import { makeHostile } from "../support/hostile.ts"
-import { openProxy } from "../support/proxy.ts"
+import { host } from "../support/faulty-database.ts"
+import { openFaultyNetwork } from "../support/faulty-network.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { makeHostile } from "../support/hostile-role.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
 
@@ -38,7 +38,7 @@ describeEngines(
 
     /** Straight to the server, or behind a pooler, where a session is nobody's own. */
     async function given(way: "directly" | "behind a pooler", options: CarillonOptions = {}, as = url) {
-      const proxy = await openProxy(as)
+      const proxy = await openFaultyNetwork(as)
       if (way === "behind a pooler") proxy.disguiseServer()
       const own = carillonOn(proxy.url, { schema: newSchema(host), ...options })
       onTestFinished(async () => {

@@ -4,7 +4,7 @@ import { DEFAULTS } from "../../src/defaults.ts"
 import { defineJob } from "../../src/index.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
-import { createGate, type Gate } from "../support/gate.ts"
+import { createGate, type Gate } from "../support/gate-opened-by-test.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { answerLost, outOfReach, requestLost } from "../support/watched-database.ts"
 

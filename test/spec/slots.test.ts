@@ -4,8 +4,8 @@ import { Bury, defineJob } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
 import { describeEngines } from "../support/engines.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute, untilRows } from "../support/sql.ts"
 import { createWatchedKit } from "../support/watched-app.ts"
 import { busy } from "../support/watched-database.ts"
@@ -26,7 +26,7 @@ describe("a slot", () => {
       },
     })
     const good = defineJob({ name: "good", run: async () => "done" })
-    const kit = await createWatchedKit(PLACES.postgres18)
+    const kit = await createWatchedKit(SERVER_URLS.postgres18)
     await using app = await kit.app({ jobs: [hasty, good], pools: { default: 2 } })
     await app.enqueueMany(hasty, [{}, {}, {}])
     await app.drain()
@@ -37,7 +37,7 @@ describe("a slot", () => {
 
   it("is found for runs of more priorities than anyone remembers", async () => {
     const job = defineJob({ name: "ranked", run: async (n: number) => n })
-    const kit = await createWatchedKit(PLACES.postgres18)
+    const kit = await createWatchedKit(SERVER_URLS.postgres18)
     await using app = await kit.app({ jobs: [job], pools: { default: 40 } })
     const runs = await app.enqueueMany(
       job,

@@ -1,15 +1,15 @@
 /** Stopping: nothing new is claimed, what runs may finish for a while, the rest goes back and starts elsewhere. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { type AttemptAborted, defineJob } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn, createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 import { answerLost } from "../support/watched-database.ts"
 
 let kit: WatchedKit
 beforeAll(async () => {
-  kit = await createWatchedKit(PLACES.postgres18)
+  kit = await createWatchedKit(SERVER_URLS.postgres18)
 })
 afterAll(() => kit.close())
 
@@ -56,8 +56,8 @@ describe("a stop", () => {
   it("claims nothing more either while calls of its own are still being answered", async () => {
     const seen: string[] = []
     const jobOf = (who: string) => defineJob({ name: "shared", run: async () => void seen.push(who) })
-    const one = carillonOn(PLACES.postgres18, { jobs: [jobOf("one")] })
-    const other = carillonOn(PLACES.postgres18, { schema: one.database.schema, jobs: [jobOf("other")] })
+    const one = carillonOn(SERVER_URLS.postgres18, { jobs: [jobOf("one")] })
+    const other = carillonOn(SERVER_URLS.postgres18, { schema: one.database.schema, jobs: [jobOf("other")] })
     onTestFinished(() => other.carillon.stop())
     await other.carillon.start()
     await one.carillon.start()
@@ -188,7 +188,7 @@ describe("a stop", () => {
 
   it("keeps the lease for as long as handlers run: nobody takes their runs away", async () => {
     const { job, gate, started } = patient()
-    const { carillon, database } = carillonOn(PLACES.postgres18, { jobs: [job], lease: "1s" })
+    const { carillon, database } = carillonOn(SERVER_URLS.postgres18, { jobs: [job], lease: "1s" })
     onTestFinished(() => carillon.stop({ grace: 0 }))
     await carillon.start()
     await carillon.enqueue(job)
@@ -206,9 +206,9 @@ describe("a stop", () => {
 describe("what a stop gives back", () => {
   it("starts in another process, woken for it", async () => {
     const first = patient()
-    const one = carillonOn(PLACES.postgres18, { jobs: [first.job] })
+    const one = carillonOn(SERVER_URLS.postgres18, { jobs: [first.job] })
     const second = patient()
-    const two = carillonOn(PLACES.postgres18, { schema: one.database.schema, jobs: [second.job] })
+    const two = carillonOn(SERVER_URLS.postgres18, { schema: one.database.schema, jobs: [second.job] })
     onTestFinished(() => two.carillon.stop({ grace: 0 }))
     await one.carillon.start()
     const runs = await one.carillon.enqueueMany(first.job, [{}, {}, {}])

@@ -12,9 +12,9 @@ import { registerWorker } from "../../src/store/workers/register.ts"
 import { describeEngines, newSchema } from "../support/engines.ts"
 import { LEASE_MS, leaseOn } from "../support/lease.ts"
 import { linesOf } from "../support/log-lines.ts"
-import { PLACES } from "../support/places.ts"
 import { startWorkerProcess } from "../support/process/worker-process.ts"
 import { claim, insert } from "../support/runs.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()
@@ -26,7 +26,11 @@ it.skipIf(process.platform !== "linux")(
   async () => {
     const folder = await mkdtemp(join(tmpdir(), "carillon-takeover-"))
     onTestFinished(() => rm(folder, { recursive: true }))
-    const place = { database: PLACES.postgres18, schema: newSchema(host), effects: join(folder, "effects") }
+    const place = {
+      database: SERVER_URLS.postgres18,
+      schema: newSchema(host),
+      effects: join(folder, "effects"),
+    }
     // Whoever waited for this lease would not see the end of the test.
     const first = startWorkerProcess({ ...place, lease: "24h", slowMs: HOUR_MS })
     await first.call("start")

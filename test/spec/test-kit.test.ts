@@ -2,8 +2,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { createTestKit, type TestKit } from "../../src/testing/index.ts"
-import { createGate } from "../support/gate.ts"
-import { PLACES } from "../support/places.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 
 const noop = defineJob({ name: "noop", run: async () => {} })
 const kept = defineJob({ name: "kept", history: "long", run: async () => {} })
@@ -22,7 +22,7 @@ const slow = defineJob({
 describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) => {
   let kit: TestKit
   beforeAll(async () => {
-    kit = await createTestKit({ database: where === "memory" ? "memory" : PLACES[where] })
+    kit = await createTestKit({ database: where === "memory" ? "memory" : SERVER_URLS[where] })
   })
   afterAll(() => kit.close())
 

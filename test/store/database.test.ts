@@ -5,7 +5,7 @@ import type { Database } from "../../src/store/database.ts"
 import { statement } from "../../src/store/statement.ts"
 import { notify } from "../../src/store/wakeups/notify.ts"
 import { describeEngines } from "../support/engines.ts"
-import { createGate } from "../support/gate.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()

@@ -4,7 +4,7 @@ import { expect, it, onTestFinished } from "vitest"
 import { CarillonError } from "../../src/errors.ts"
 import { inCopyTransaction } from "../../src/store/server/copy-connection.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
-import { host } from "../support/faulty.ts"
+import { host } from "../support/faulty-database.ts"
 import { carillonOn } from "../support/watched-app.ts"
 
 describeEngines(

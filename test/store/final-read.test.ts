@@ -1,9 +1,9 @@
 /** What the judge of histories is told about a schema is what the schema holds. */
 import { expect, it } from "vitest"
 import { describeEngines } from "../support/engines.ts"
-import { idOf, record, withHistory } from "../support/past.ts"
 import { readFinal } from "../support/process/final-read.ts"
 import { execute } from "../support/sql.ts"
+import { idOf, record, withHistory } from "../support/written-history.ts"
 
 const NOON = "2026-03-02T12:00Z"
 const NOON_US = Date.parse(NOON) * 1_000

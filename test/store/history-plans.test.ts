@@ -12,9 +12,9 @@ import { migrate } from "../../src/store/migrate.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
-import { idOf, record } from "../support/past.ts"
-import { executedPlan } from "../support/plan.ts"
+import { executedPlan } from "../support/executed-plan.ts"
 import { execute, rowsOf } from "../support/sql.ts"
+import { idOf, record } from "../support/written-history.ts"
 
 const host = createSystemHost()
 

@@ -3,8 +3,8 @@ import { findEnds, findSettledRuns, listAttempts } from "../../src/store/attempt
 import { earliestEnd } from "../../src/store/attempts/earliest-end.ts"
 import type { Database } from "../../src/store/database.ts"
 import { describeEngines } from "../support/engines.ts"
-import { idOf, record, withHistory } from "../support/past.ts"
 import { execute } from "../support/sql.ts"
+import { idOf, record, withHistory } from "../support/written-history.ts"
 
 async function makeLive(database: Database, id: string, generation: number): Promise<void> {
   await execute(

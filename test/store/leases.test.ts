@@ -10,7 +10,7 @@ import { markMissingWorkers } from "../../src/store/workers/mark-missing.ts"
 import { renewLease } from "../../src/store/workers/renew.ts"
 import { retireWorker } from "../../src/store/workers/retire.ts"
 import { describeEngines, newSchema } from "../support/engines.ts"
-import { executedPlan } from "../support/plan.ts"
+import { executedPlan } from "../support/executed-plan.ts"
 import {
   claim,
   claimNewRun,

@@ -11,8 +11,8 @@ import { unparkResumed } from "../../src/store/runs/unpark-resumed.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
+import { executedPlan, type PlanNode } from "../support/executed-plan.ts"
 import { addRuns, addWorker, pauseBy } from "../support/parking.ts"
-import { executedPlan, type PlanNode } from "../support/plan.ts"
 import { execute } from "../support/sql.ts"
 
 const host = createSystemHost()

@@ -13,7 +13,7 @@ import {
   pid,
   sleep,
   totals,
-} from "../support/faulty.ts"
+} from "../support/faulty-database.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 
 describeEngines(

@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import { findEnd } from "../../src/store/attempts/find-end.ts"
 import { discardRun } from "../../src/store/runs/discard.ts"
 import { replayRun } from "../../src/store/runs/replay.ts"
-import { ENDS } from "../support/ends.ts"
+import { ENDS } from "../support/attempt-ends.ts"
 import { describeEngines } from "../support/engines.ts"
 import {
   claim,

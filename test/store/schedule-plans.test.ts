@@ -13,7 +13,7 @@ import { takeSchedules } from "../../src/store/schedules/take.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
-import { executedPlan } from "../support/plan.ts"
+import { executedPlan } from "../support/executed-plan.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
-import { ENDS, ways } from "../support/ends.ts"
+import { ENDS, ways } from "../support/attempt-ends.ts"
 import { describeEngines } from "../support/engines.ts"
 import {
   claim,

@@ -5,8 +5,8 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"
 import { describeEngines } from "../support/engines.ts"
-import { withHistory } from "../support/past.ts"
 import { execute, rowsOf } from "../support/sql.ts"
+import { withHistory } from "../support/written-history.ts"
 
 const host = createSystemHost()
 

@@ -10,9 +10,9 @@ import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { openPglite } from "../../src/store/pglite.ts"
 import { openServer } from "../../src/store/server/server.ts"
-import { openMemory } from "./memory.ts"
-import { PLACES } from "./places.ts"
-import { takeReady } from "./ready.ts"
+import { openMemory } from "./memory-database.ts"
+import { takeReadySchema } from "./ready-schemas.ts"
+import { SERVER_URLS } from "./server-urls.ts"
 
 export const SERVERS = ["PostgreSQL 14", "PostgreSQL 18"] as const
 export const ENGINES = [...SERVERS, "PGlite"] as const
@@ -62,7 +62,7 @@ export function describeEngines(
       return database
     }
     const fresh = async () => {
-      const database = await open(takeReady(pglite ?? urlOf(name)))
+      const database = await open(takeReadySchema(pglite ?? urlOf(name)))
       await migrate({ ...host, database })
       return database
     }
@@ -89,5 +89,5 @@ export function newSchema(host: Host): string {
 
 function urlOf(name: EngineName): string {
   if (name === "PGlite") throw new Error("PGlite has one connection, and this suite holds it.")
-  return PLACES[name === "PostgreSQL 14" ? "postgres14" : "postgres18"]
+  return SERVER_URLS[name === "PostgreSQL 14" ? "postgres14" : "postgres18"]
 }

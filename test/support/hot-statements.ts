@@ -27,9 +27,9 @@ import { recordStart } from "../../src/store/runs/record-start.ts"
 import { replayRun } from "../../src/store/runs/replay.ts"
 import { settleRuns } from "../../src/store/runs/settle.ts"
 import type { Statement } from "../../src/store/statement.ts"
-import { ways } from "./ends.ts"
+import { ways } from "./attempt-ends.ts"
+import { executedPlan, type PlanNode } from "./executed-plan.ts"
 import { wholeLines } from "./limits.ts"
-import { executedPlan, type PlanNode } from "./plan.ts"
 import {
   type Claimed,
   completeParams,

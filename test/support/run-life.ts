@@ -19,8 +19,8 @@ import { recordStart } from "../../src/store/runs/record-start.ts"
 import { replayRun } from "../../src/store/runs/replay.ts"
 import { unparkHandled } from "../../src/store/runs/unpark-handled.ts"
 import { unparkResumed } from "../../src/store/runs/unpark-resumed.ts"
-import { ENDS } from "./ends.ts"
-import { addPause, LIMIT_KEYS, type Life, openIdleLease, removePauses } from "./life-stage.ts"
+import { ENDS } from "./attempt-ends.ts"
+import { addPause, LIMIT_KEYS, type Life, openIdleLease, removePauses } from "./run-life-stage.ts"
 import { type End, EVER, host, killLease, lanesOf, type Runner, settle } from "./runs.ts"
 
 /** Under limits, never to run again after a loss, or neither. */

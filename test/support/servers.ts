@@ -7,8 +7,8 @@ import type { TestProject } from "vitest/node"
 import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
-import { prepareMemory } from "./memory.ts"
-import { makeTemplate } from "./template.ts"
+import { prepareMemory } from "./memory-database.ts"
+import { makeTemplate } from "./template-database.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -16,7 +16,7 @@ declare module "vitest" {
     readonly postgres18: string
     /** PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it, or it is not wanted. */
     readonly postgres14: string
-    /** The file that a PGlite in memory begins with: see memory.ts. */
+    /** The file that a PGlite in memory begins with: see memory-database.ts. */
     readonly memoryData: string
   }
 }

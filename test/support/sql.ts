@@ -4,7 +4,7 @@ import { vi } from "vitest"
 import { text } from "../../src/store/codec.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
 import { type Statement, statement } from "../../src/store/statement.ts"
-import { createGate } from "./gate.ts"
+import { createGate } from "./gate-opened-by-test.ts"
 
 export type Row = Readonly<Record<string, unknown>>
 

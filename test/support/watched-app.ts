@@ -13,8 +13,8 @@ import { openServer } from "../../src/store/server/server.ts"
 import { readNow, type SettableClock, takeClock } from "../../src/testing/clock.ts"
 import { createTestApp, type TestApp, type TestAppOptions } from "../../src/testing/test-app.ts"
 import { newSchema } from "./engines.ts"
-import { openMemory } from "./memory.ts"
-import { takeReady } from "./ready.ts"
+import { openMemory } from "./memory-database.ts"
+import { takeReadySchema } from "./ready-schemas.ts"
 import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
 
 export interface WatchedApp extends TestApp {
@@ -54,7 +54,7 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
 
   return {
     app: async ({ at = "2026-03-01T09:00Z", ...options } = {}) => {
-      const database = await open(takeReady(instance ?? address) ?? newSchema(host))
+      const database = await open(takeReadySchema(instance ?? address) ?? newSchema(host))
       await migrate({ ...host, database })
       // Its schema is left behind: the database that it is in goes with the file.
       return appOn(database, options, () => database.close(), at)
@@ -86,7 +86,7 @@ export function carillonOn(
   options: CarillonOptions,
   host: Host = createSystemHost(),
 ): OwnCarillon {
-  const schema = options.schema ?? takeReady(address) ?? newSchema(host)
+  const schema = options.schema ?? takeReadySchema(address) ?? newSchema(host)
   const resolved = resolveOptions({ logger: SILENT, ...options, schema })
   const database = watchDatabase(openServer(host, { url: address, schema: resolved.schema }))
   const application = createApplication(host, resolved, async () => ({ database, url: undefined }))

@@ -2,9 +2,9 @@ import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { readSchedule, type Schedule } from "../../src/schedule/schedule.ts"
 import { anyCron, frequentCron, type GeneratedCron } from "./expressions.ts"
-import { holds } from "./holds.ts"
-import { ALL_ZONES, anyDst, anyPlace, momentIn, NASTY_PLACES, near, type Place } from "./moments.ts"
 import { cronOracle } from "./oracle.ts"
+import { holds } from "./property.ts"
+import { ALL_ZONES, anyDst, anyPlace, momentIn, NASTY_PLACES, near, type Place } from "./zones-and-moments.ts"
 
 const DAY = 86_400_000
 /** How far the oracle looks before the two have to agree that nothing comes. */

@@ -1,6 +1,6 @@
 /** docs/reference/cron-differences.md, written from what was found. */
 import { COMPARED, type Difference, KINDS, type Kind, SYNTAX, type SyntaxRow } from "./differences.ts"
-import type { Peer } from "./peers.ts"
+import type { Peer } from "./other-libraries.ts"
 
 export interface Versions extends Readonly<Record<Peer, string>> {}
 

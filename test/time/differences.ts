@@ -1,5 +1,5 @@
 /** Where other libraries read cron differently, found on a fixed grid and told by kind. */
-import { carillon, PEERS, type Peer, type Reading } from "./peers.ts"
+import { carillon, PEERS, type Peer, type Reading } from "./other-libraries.ts"
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR

@@ -9,10 +9,10 @@ import { everyDays } from "../../src/time/civil-interval.ts"
 import { createInterval } from "../../src/time/interval.ts"
 import { UTC } from "../../src/time/zone.ts"
 import { frequentCron, type GeneratedCron } from "./expressions.ts"
-import { holds } from "./holds.ts"
-import { anyPlace, NASTY_PLACES, near, type Place } from "./moments.ts"
 import { createOracle, oracleZone } from "./oracle.ts"
 import { expandFields } from "./oracle-fields.ts"
+import { holds } from "./property.ts"
+import { anyPlace, NASTY_PLACES, near, type Place } from "./zones-and-moments.ts"
 
 const DAY = 86_400_000
 const DST = { gap: "shift", fold: "auto" } as const

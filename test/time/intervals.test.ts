@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest"
 import { readSchedule, type Schedule } from "../../src/schedule/schedule.ts"
 import type { CivilInterval } from "../../src/schedule/spec.ts"
 import { between } from "../../src/time/recurrence.ts"
-import { holds } from "./holds.ts"
-import { anyDst, anyPlace, NASTY_PLACES, near, type Place } from "./moments.ts"
 import { createOracle, type Oracle, oracleZone } from "./oracle.ts"
+import { holds } from "./property.ts"
+import { anyDst, anyPlace, NASTY_PLACES, near, type Place } from "./zones-and-moments.ts"
 
 const SECOND = 1_000
 const DAY = 86_400 * SECOND

@@ -1,7 +1,7 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { type Delays, dueOf } from "../../src/schedule/jitter.ts"
-import { holds } from "./holds.ts"
+import { holds } from "./property.ts"
 
 const anyDelays = fc.record({
   jitterMs: fc.integer({ min: 0, max: 1e8 }),

@@ -8,7 +8,7 @@ import {
   type ScheduleSpec,
   type WarningCode,
 } from "../../src/index.ts"
-import { faultOf } from "./take.ts"
+import { faultOf } from "./occurrence-texts.ts"
 
 const oslo = { timeZone: "Europe/Oslo", from: "2026-03-01T00:00Z" } as const
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import type { Dialect } from "../../src/time/cron-expression.ts"
 import { parseCron } from "../../src/time/cron-parse.ts"
-import { faultOf, take, takeDates } from "./take.ts"
+import { faultOf, take, takeDates } from "./occurrence-texts.ts"
 
 const accepts = (dialect: Dialect, text: string) =>
   faultOf(() => parseCron(text, dialect))?.code ?? "accepted"

@@ -1,8 +1,8 @@
 import { afterEach, describe, expect, it } from "vitest"
 import { openZone, type Zone } from "../../src/time/zone.ts"
-import { holds, SEED } from "./holds.ts"
-import { ALL_ZONES, anyPlace, changesOfYear, NASTY_PLACES, type Place } from "./moments.ts"
 import { oracleZone } from "./oracle.ts"
+import { holds, SEED } from "./property.ts"
+import { ALL_ZONES, anyPlace, changesOfYear, NASTY_PLACES, type Place } from "./zones-and-moments.ts"
 
 const DAY = 86_400_000
 

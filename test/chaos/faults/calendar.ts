@@ -1,14 +1,14 @@
 /** Time that passes: clock changes, hours without a scheduler, and times that are far away. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
-import { breach } from "../../support/history/breach.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import type { When } from "../../support/oracle/occurrences.ts"
-import type { Chance } from "../chance.ts"
 import { lacksFaketime } from "../clock.ts"
 import type { Story } from "../fault.ts"
 import { postGuards } from "../guards.ts"
 import { complaintsAboutLedger, readLedger } from "../ledger.ts"
 import type { Planned } from "../schedules.ts"
+import type { Chance } from "../seeded-random.ts"
 import { tellOnStage } from "../story.ts"
 import type { World } from "../world.ts"
 
@@ -106,7 +106,8 @@ async function requireCaughtUp(world: World, decidedToMs = 0): Promise<void> {
     const row = await behind()
     return row?.["schedules"] === 0 && row["runs"] === 0
   }, PATIENCE_MS)
-  if (!isDone) world.complain(breach("I24", `what is due stays undone: ${JSON.stringify(await behind())}.`))
+  if (!isDone)
+    world.complain(violationText("I24", `what is due stays undone: ${JSON.stringify(await behind())}.`))
 }
 
 const AWAY_MS = HOUR_MS
@@ -172,7 +173,7 @@ async function passAnHour(world: World, chance: Chance): Promise<void> {
   watching.abort()
   await watched
   if (most.live > MOST_QUEUED + CHUNK)
-    world.complain(breach("I25", `one schedule had ${most.live} unfinished runs at once.`))
+    world.complain(violationText("I25", `one schedule had ${most.live} unfinished runs at once.`))
   for (const { name, cursor } of cursors) await judgeHour(world, String(name), Number(cursor), backMs)
   for (const says of await guards.complaints()) world.complain(says)
 }
@@ -198,7 +199,7 @@ async function judgeHour(world: World, name: string, cursorMs: number, backMs: n
     const made = after.filter(({ outcome, first }) => outcome === "fired" && first <= backMs).length
     const missed = Math.floor(backMs / 1_000) - Math.floor(cursorMs / 1_000)
     if (made !== missed)
-      world.complain(breach("I9", `${name} has made ${made} runs of ${missed} missed seconds.`))
+      world.complain(violationText("I9", `${name} has made ${made} runs of ${missed} missed seconds.`))
     return
   }
   const [stretch, ...rest] = after
@@ -211,7 +212,7 @@ async function judgeHour(world: World, name: string, cursorMs: number, backMs: n
     rest.slice(0, wanted).filter(({ outcome }) => outcome === "fired").length === wanted
   if (!isFine)
     world.complain(
-      breach(
+      violationText(
         "I9",
         `${name} was to make ${wanted} runs of what was missed, and begins with ${JSON.stringify(stretch)}.`,
       ),
@@ -253,7 +254,9 @@ async function waitLong(world: World, chance: Chance): Promise<void> {
   const after = await messagesIn(world, 2_500)
   // Both are what idle processes say; a timer that ends at once would say thousands of things.
   if (after > before * 2 + 200)
-    world.complain(breach("I25", `with far timers there were ${after} messages, and ${before} without any.`))
+    world.complain(
+      violationText("I25", `with far timers there were ${after} messages, and ${before} without any.`),
+    )
   // Just short of the longest, then over it.
   const steps = [24, 26, 61 + chance.between(0, 20), DELAYED_DAYS - 1, DELAYED_DAYS + 1]
   for (const days of [...steps, Math.max(DELAYED_DAYS + 2, daysToLeapDay() + 1)]) {
@@ -268,7 +271,7 @@ async function waitLong(world: World, chance: Chance): Promise<void> {
       world.complain(says)
   }
   if ((await readLedger(world, "leap-day")).length === 0)
-    world.complain(breach("I9", "the leap day has come and gone, and nobody has decided about it."))
+    world.complain(violationText("I9", "the leap day has come and gone, and nobody has decided about it."))
   for (const says of await guards.complaints()) world.complain(says)
   complainAboutTimers(world)
 }
@@ -291,7 +294,7 @@ async function requireStarted(world: World, delayed: readonly string[], days: nu
     const expected = days > wanted ? 1 : 0
     if (Number(row?.["many"]) !== expected)
       world.complain(
-        breach(
+        violationText(
           "I10",
           `after ${days} days a run with a delay of ${wanted} days has run ${row?.["many"]} times.`,
         ),
@@ -310,7 +313,9 @@ function daysToLeapDay(): number {
 function complainAboutTimers(world: World): void {
   for (const file of readdirSync(world.folder).filter((name) => name.endsWith(".err"))) {
     if (/Timeout(Overflow|Negative|NaN)Warning/.test(readFileSync(join(world.folder, file), "utf8")))
-      world.complain(breach("I25", `a process waited for a time that cannot be waited for; see ${file}.`))
+      world.complain(
+        violationText("I25", `a process waited for a time that cannot be waited for; see ${file}.`),
+      )
   }
 }
 

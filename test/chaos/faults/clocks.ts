@@ -2,14 +2,14 @@
 import { renameSync, symlinkSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { breach } from "../../support/history/breach.ts"
-import type { Chance } from "../chance.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import { type Clock, createClock, lacksFaketime } from "../clock.ts"
 import type { Fault } from "../fault.ts"
 import { type Guards, postGuards } from "../guards.ts"
-import { complaintsAboutExpiry } from "../leases.ts"
 import type { Planned } from "../schedules.ts"
+import type { Chance } from "../seeded-random.ts"
 import type { Member, World } from "../world.ts"
+import { complaintsAboutExpiry } from "../wrong-expiry.ts"
 
 const SECOND_MS = 1_000
 const HOUR_MS = 3_600 * SECOND_MS
@@ -245,7 +245,10 @@ async function complaintsAboutDays(world: World): Promise<string[]> {
       const [least = 0, most = 0] = RUNS_OF_A_DAY[String(name)] ?? []
       if (Number(made) < least || Number(made) > most)
         said.push(
-          breach("I9", `${name} has made ${made} runs of a day that nobody saw, not ${least} to ${most}.`),
+          violationText(
+            "I9",
+            `${name} has made ${made} runs of a day that nobody saw, not ${least} to ${most}.`,
+          ),
         )
     }
   }

@@ -1,8 +1,8 @@
 /** Handlers that nobody should write: they block, eat, poison, exit, and hold on to what others need. */
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { breach } from "../../support/history/breach.ts"
 import { readHistory } from "../../support/history/read-history.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import { type Cgroup, lacksCgroup, makeCgroup } from "../cgroup.ts"
 import type { Fault } from "../fault.ts"
 import { RECOVER_MS } from "../recovery.ts"
@@ -72,7 +72,7 @@ async function complaintsAboutBlocked(world: World): Promise<string[]> {
       : [`The long block was told as: ${storyOf(ofLong)}.`]),
     ...(isRefused
       ? []
-      : [breach("I5", "who was blocked for long had something to say, and was not refused.")]),
+      : [violationText("I5", "who was blocked for long had something to say, and was not refused.")]),
   ]
 }
 

@@ -1,9 +1,9 @@
 /** History that leaves, a hundred times as often as it would, while it is read, written and called back. */
 import { fileURLToPath } from "node:url"
-import { breach } from "../../support/history/breach.ts"
-import type { Chance } from "../chance.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import { lacksFaketime } from "../clock.ts"
 import type { Story } from "../fault.ts"
+import type { Chance } from "../seeded-random.ts"
 import { tellOnStage } from "../story.ts"
 import type { Member, World } from "../world.ts"
 
@@ -83,7 +83,7 @@ async function requireDone(world: World, later: number): Promise<void> {
     return Number(row?.["many"])
   }
   const isDone = await world.until(async () => (await live()) === later, 20_000)
-  if (!isDone) world.complain(breach("I24", `there are ${await live()} live runs, not ${later}.`))
+  if (!isDone) world.complain(violationText("I24", `there are ${await live()} live runs, not ${later}.`))
 }
 
 /** Whoever reads all pages is told everything once that was there before and is not too old afterwards. */
@@ -100,14 +100,14 @@ async function readOn(world: World, reader: Member, signal: AbortSignal): Promis
     )
     const told = new Set(seen.map(shortened))
     if (told.size !== seen.length)
-      world.complain(breach("I33", `${seen.length - told.size} attempts were told twice.`))
+      world.complain(violationText("I33", `${seen.length - told.size} attempts were told twice.`))
     const missed = before.filter(({ id, job, finishedMs }) => {
       const keptMs = (KEPT_DAYS[job as keyof typeof KEPT_DAYS] ?? 7) * DAY_MS
       return Number(finishedMs) > Number(row?.["now"]) - keptMs && !told.has(String(id))
     })
     if (missed.length > 0)
       world.complain(
-        breach(
+        violationText(
           "I33",
           `a reader of all pages was not told of ${missed.length} attempts, as ${missed[0]?.["id"]}.`,
         ),
@@ -125,7 +125,8 @@ function shortened(id: string): string {
 async function replayAll(world: World, member: Member, runs: readonly string[]): Promise<void> {
   const refused = await member.call<string[]>("replayAll", { runs })
   world.struck("dead letters replayed", runs.length - refused.length)
-  for (const says of refused) world.complain(breach("I1", `a dead letter could not be replayed: ${says}`))
+  for (const says of refused)
+    world.complain(violationText("I1", `a dead letter could not be replayed: ${says}`))
   const succeeded = async () => {
     const [row] = await world.talk.ask(
       `select count(*)::int as many from "${world.schema}".attempts
@@ -135,7 +136,8 @@ async function replayAll(world: World, member: Member, runs: readonly string[]):
     return Number(row?.["many"])
   }
   const isDone = await world.until(async () => (await succeeded()) === runs.length, 15_000)
-  if (!isDone) world.complain(breach("I1", `${await succeeded()} of ${runs.length} replayed runs succeeded.`))
+  if (!isDone)
+    world.complain(violationText("I1", `${await succeeded()} of ${runs.length} replayed runs succeeded.`))
 }
 
 async function stopPruning(world: World, members: Member[], pruners: Promise<Pruned>[]): Promise<void> {
@@ -143,7 +145,7 @@ async function stopPruning(world: World, members: Member[], pruners: Promise<Pru
   for (const member of members) await member.call("stopPruning")
   for (const { days, most, limit } of await Promise.all(pruners)) {
     world.struck("days of history dropped", days.length)
-    if (most > limit) world.complain(breach("I25", `${most} rows were deleted at once, not ${limit}.`))
+    if (most > limit) world.complain(violationText("I25", `${most} rows were deleted at once, not ${limit}.`))
   }
 }
 
@@ -158,11 +160,11 @@ async function judgeWhatIsLeft(world: World, later: readonly string[]): Promise<
   const kept = new Map(rows.map(({ job, age, many }) => [`${job} ${age}`, Number(many)]))
   for (const [job, days] of Object.entries(KEPT_DAYS)) {
     const [old] = rows.filter((row) => row["job"] === job && Number(row["age"]) > days + 1)
-    if (old) world.complain(breach("I25", `history still has ${job} that is ${old["age"]} days old.`))
+    if (old) world.complain(violationText("I25", `history still has ${job} that is ${old["age"]} days old.`))
     const least = job === "mourned" ? 2 : A_DAY
     for (const age of DAYS.map((day) => LAST_DAY - day).filter((each) => each < days)) {
       const many = kept.get(`${job} ${age}`) ?? 0
-      if (many < least) world.complain(breach("I1", `of ${job} ${age} days ago history has ${many}.`))
+      if (many < least) world.complain(violationText("I1", `of ${job} ${age} days ago history has ${many}.`))
     }
   }
   const [live] = await world.talk.ask(
@@ -170,13 +172,14 @@ async function judgeWhatIsLeft(world: World, later: readonly string[]): Promise<
     [later],
   )
   if (live?.["many"] !== later.length)
-    world.complain(breach("I1", `${live?.["many"]} of ${later.length} runs for later are left.`))
+    world.complain(violationText("I1", `${live?.["many"]} of ${later.length} runs for later are left.`))
 }
 
 /** Its run has left history long ago; the key is held all the same. */
 async function judgeKey(world: World, member: Member, held: string): Promise<void> {
   const again = await member.call<string>("enqueue", { job: "usual", settings: HELD_KEY })
-  if (again !== held) world.complain(breach("I18", `a key that is held was given to ${again} as well.`))
+  if (again !== held)
+    world.complain(violationText("I18", `a key that is held was given to ${again} as well.`))
 }
 
 export const history: readonly Story[] = [pruning]

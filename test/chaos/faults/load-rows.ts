@@ -2,10 +2,10 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { breach } from "../../support/history/breach.ts"
 import { openRecorder } from "../../support/history/record.mjs"
-import type { Chance } from "../chance.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import type { Fault, Story } from "../fault.ts"
+import type { Chance } from "../seeded-random.ts"
 import { tellOnStage } from "../story.ts"
 import type { World } from "../world.ts"
 
@@ -55,7 +55,9 @@ async function workOff(world: World, chance: Chance): Promise<void> {
     }
     if (isOver) break
     if (urgents > PATIENCE_MS / 500) {
-      world.complain(breach("I24", `after ${PATIENCE_MS} ms only ${await done()} of ${DUE} had ended.`))
+      world.complain(
+        violationText("I24", `after ${PATIENCE_MS} ms only ${await done()} of ${DUE} had ended.`),
+      )
       break
     }
     await requireUrgent(world)
@@ -64,7 +66,9 @@ async function workOff(world: World, chance: Chance): Promise<void> {
   await watched
   world.struck("MB at the most", Math.round(most.mb))
   if (most.mb > MOST_MEMORY_MB)
-    world.complain(breach("I25", `a worker held ${Math.round(most.mb)} MB, more than ${MOST_MEMORY_MB}.`))
+    world.complain(
+      violationText("I25", `a worker held ${Math.round(most.mb)} MB, more than ${MOST_MEMORY_MB}.`),
+    )
   await judgeBacklog(world)
   // They are counted. Whoever reads everything in the end would read little else.
   await world.talk.ask(`delete from "${world.schema}".runs where id::text like '1%'`)
@@ -108,7 +112,8 @@ async function requireUrgent(world: World): Promise<void> {
     async () => (await count(world, "attempts", `run = '${run}' and run_state = 'succeeded'`)) === 1,
     URGENT_WITHIN_MS,
   )
-  if (!isDone) world.complain(breach("I11", `an urgent run waited for more than ${URGENT_WITHIN_MS} ms.`))
+  if (!isDone)
+    world.complain(violationText("I11", `an urgent run waited for more than ${URGENT_WITHIN_MS} ms.`))
 }
 
 async function watchMemory(world: World, most: { mb: number }, signal: AbortSignal): Promise<void> {
@@ -139,18 +144,18 @@ async function judgeBacklog(world: World): Promise<void> {
      limit 5`,
   )
   for (const row of ends)
-    world.complain(breach("I8", `a run of the backlog went wrong: ${JSON.stringify(row)}.`))
+    world.complain(violationText("I8", `a run of the backlog went wrong: ${JSON.stringify(row)}.`))
   const ended = await count(world, "attempts", "run_state is not null and run::text like '2%'")
-  if (ended !== DUE) world.complain(breach("I1", `${ended} of ${DUE} runs that were due have ended.`))
+  if (ended !== DUE) world.complain(violationText("I1", `${ended} of ${DUE} runs that were due have ended.`))
   // Whoever claims more than it can start in time has to give it back, again and again.
   const returned = await count(world, "attempts", "outcome = 'released' and run::text like '2%'")
   if (returned > DUE * MOST_RETURNED)
-    world.complain(breach("I25", `${returned} of ${DUE} runs were claimed too early, and given back.`))
+    world.complain(violationText("I25", `${returned} of ${DUE} runs were claimed too early, and given back.`))
   const early = await count(world, "attempts", "run::text like '1%'")
   const waiting = await count(world, "runs", "stage = 'waiting' and id::text like '1%'")
   if (early > 0 || waiting !== FUTURE)
     world.complain(
-      breach("I10", `${waiting} of ${FUTURE} runs for later wait; ${early} attempts were early.`),
+      violationText("I10", `${waiting} of ${FUTURE} runs for later wait; ${early} attempts were early.`),
     )
 }
 

@@ -1,11 +1,11 @@
 /** The network between processes and server: slow, silent, one-way, cut. */
 
-import { breach } from "../../support/history/breach.ts"
-import { textOf } from "../../support/wire.ts"
-import type { Chance } from "../chance.ts"
+import { violationText } from "../../support/history/violation-text.ts"
+import { textOf } from "../../support/wire-messages.ts"
+import { complaintsAboutHeld, type Held, takeHold } from "../cut-off-runs.ts"
 import type { Fault } from "../fault.ts"
-import { complaintsAboutHeld, type Held, takeHold } from "../held.ts"
 import type { Rule } from "../network.ts"
+import type { Chance } from "../seeded-random.ts"
 import type { Member, World } from "../world.ts"
 
 const LEASE_MS = 2_000
@@ -74,7 +74,9 @@ async function partition(world: World, member: Member, chance: Chance, ms: numbe
   // By its own clock: nobody can tell it.
   const isNoticed = await world.until(() => member.heard("lease.lost") > before, NOTICE_MS)
   if (!isNoticed)
-    world.complain(breach("I4", `${member.name} was cut off past its lease, and went on with its runs.`))
+    world.complain(
+      violationText("I4", `${member.name} was cut off past its lease, and went on with its runs.`),
+    )
   // After a while TCP has given up, or it has not.
   if (way === "held back" && chance.whether(0.5)) network.reset()
   network.pass()

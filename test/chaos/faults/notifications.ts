@@ -1,8 +1,8 @@
 /** Notifications: lost, switched off, far too many, and none possible at all. */
 import { createHash } from "node:crypto"
-import { breach } from "../../support/history/breach.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import type { Fault } from "../fault.ts"
-import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
+import { enqueueNowAndThen, SPARSE } from "../sparse-load.ts"
 import type { World } from "../world.ts"
 
 /** The channel that processes wake each other up by. */
@@ -146,7 +146,7 @@ function failures(world: World, type: string, what: string): string[] {
   const kinds = [...new Set(codes)].join(", ")
   return codes.length === 0
     ? []
-    : [breach("I19", `${codes.length} ${what} failed under a full queue: ${kinds}.`)]
+    : [violationText("I19", `${codes.length} ${what} failed under a full queue: ${kinds}.`)]
 }
 
 export const notifications: readonly Fault[] = [lostOrMany, fullQueue]

@@ -1,8 +1,8 @@
 /** Processes that are killed or put to sleep. */
 import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points.ts"
-import type { Chance } from "../chance.ts"
+import { complaintsAboutHeld, type Held, takeHold } from "../cut-off-runs.ts"
 import type { Fault } from "../fault.ts"
-import { complaintsAboutHeld, type Held, takeHold } from "../held.ts"
+import type { Chance } from "../seeded-random.ts"
 import type { Member, World } from "../world.ts"
 
 const LEASE_MS = 2_000

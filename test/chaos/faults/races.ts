@@ -1,9 +1,9 @@
 /** Calls that meet each other and the work: every pair of them, by two processes at once, while workers die. */
 import { fileURLToPath } from "node:url"
-import { breach } from "../../support/history/breach.ts"
-import type { Chance } from "../chance.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import type { Fault } from "../fault.ts"
 import { SCHEDULES } from "../schedules.ts"
+import type { Chance } from "../seeded-random.ts"
 import type { Member, World } from "../world.ts"
 
 const EXTRA = { extra: fileURLToPath(new URL("races.mjs", import.meta.url)) }
@@ -211,7 +211,7 @@ async function complaintsAboutCancelled({ talk, schema }: World): Promise<string
   )
   if (rows.length === 0) return ["Nothing was cancelled."]
   return rows.flatMap(({ run, ended }) =>
-    ended === "cancelled" ? [] : [breach("I23", `run ${run} was cancelled, and ended as ${ended}.`)],
+    ended === "cancelled" ? [] : [violationText("I23", `run ${run} was cancelled, and ended as ${ended}.`)],
   )
 }
 
@@ -226,7 +226,9 @@ async function complaintsAboutPauses(world: World): Promise<string[]> {
       [name, fromMs, toMs],
     )
     for (const { occurrence } of rows)
-      said.push(breach("I13", `${name} was paused, and ${(occurrence as Date).toISOString()} has fired.`))
+      said.push(
+        violationText("I13", `${name} was paused, and ${(occurrence as Date).toISOString()} has fired.`),
+      )
   }
   return said
 }
@@ -313,7 +315,7 @@ async function complaintsAboutReplays(world: World): Promise<string[]> {
     return isFine && isEnded
       ? []
       : [
-          breach(
+          violationText(
             "I6",
             `run ${run} was replayed ${wanted - 1} times; it has ${generations} generations, ${kept} of them in history, ${ends} ends, the last ${ended}.`,
           ),
@@ -331,7 +333,7 @@ async function complaintsAboutEdits(world: World): Promise<string[]> {
   return Number(row?.["n"]) === edits && Number(row?.["version"]) === edits + 1
     ? []
     : [
-        breach(
+        violationText(
           "I13",
           `${edits} edits were granted; the schedule counts ${row?.["n"]}, at version ${row?.["version"]}.`,
         ),

@@ -1,10 +1,10 @@
 /** Those who hold old snapshots, read everything, or make the planner think differently. */
 import { join } from "node:path"
-import { breach } from "../../support/history/breach.ts"
 import { readHistory } from "../../support/history/read-history.ts"
-import type { Chance } from "../chance.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import type { Fault } from "../fault.ts"
 import { complainIfSlower, slowRoundMs } from "../latency.ts"
+import type { Chance } from "../seeded-random.ts"
 import type { World } from "../world.ts"
 
 /** As many as bring other queues to their knees. */
@@ -150,7 +150,7 @@ async function watchLimited(
       `select count(*)::int as many from "${schema}".runs where job = 'single' and lease is not null`,
     )
     const many = Number(row?.["many"])
-    if (many > CAP) complain(breach("I14", `${many} runs were claimed where ${CAP} may be.`))
+    if (many > CAP) complain(violationText("I14", `${many} runs were claimed where ${CAP} may be.`))
     if (many > 0) struck("looks at runs under a limit")
     await rest(30, signal)
   }

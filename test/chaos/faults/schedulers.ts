@@ -1,8 +1,8 @@
 /** Schedulers: two, then ten of them, killed anywhere in a tick. */
 import { CRASH_POINTS } from "../../../src/runtime/crash-points.ts"
-import type { Chance } from "../chance.ts"
 import type { Fault } from "../fault.ts"
 import { SCHEDULES } from "../schedules.ts"
+import type { Chance } from "../seeded-random.ts"
 import type { Member, World } from "../world.ts"
 
 const POINTS: readonly string[] = CRASH_POINTS.filter((point) => point.startsWith("schedule."))

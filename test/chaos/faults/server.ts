@@ -1,10 +1,10 @@
 /** The server goes away and comes back. */
-import { breach } from "../../support/history/breach.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import type { Fault } from "../fault.ts"
-import { complaintsAboutExpiry } from "../leases.ts"
 import { SESSIONS } from "../observer.ts"
 import type { StopMode } from "../server.ts"
 import type { World } from "../world.ts"
+import { complaintsAboutExpiry } from "../wrong-expiry.ts"
 
 /** Longer and longer waits between two tries: so often does anybody try for one connection in the longest outage. */
 const TRIES = 5
@@ -55,7 +55,9 @@ function complainOfStorms(
     const more = dials - (before.get(name) ?? 0)
     world.struck("connections tried", more)
     if (more > SESSIONS * TRIES + OF_THE_LOAD)
-      world.complain(breach("I25", `${name} tried to connect ${more} times while the server was away.`))
+      world.complain(
+        violationText("I25", `${name} tried to connect ${more} times while the server was away.`),
+      )
   }
 }
 

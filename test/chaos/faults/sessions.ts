@@ -1,13 +1,13 @@
 /** Sessions of the database that are ended, slots that are taken, and locks that are held. */
 import { readFileSync } from "node:fs"
 import pg from "pg"
-import { breach } from "../../support/history/breach.ts"
-import type { Chance } from "../chance.ts"
+import { violationText } from "../../support/history/violation-text.ts"
 import type { Fault } from "../fault.ts"
-import { complaintsAboutExpiry } from "../leases.ts"
-import { enqueueNowAndThen, SPARSE } from "../sparse.ts"
-import type { Talk } from "../talk.ts"
+import type { Talk } from "../operator-session.ts"
+import type { Chance } from "../seeded-random.ts"
+import { enqueueNowAndThen, SPARSE } from "../sparse-load.ts"
 import type { World } from "../world.ts"
+import { complaintsAboutExpiry } from "../wrong-expiry.ts"
 
 const OURS = "application_name = 'carillon' and backend_type = 'client backend'"
 
@@ -58,7 +58,8 @@ const deaf: Fault = {
     const count = async () =>
       (await world.talk.ask(`select 1 from pg_stat_activity where ${LISTENING}`)).length
     const isBack = await world.until(async () => (await count()) >= wanted, 15_000)
-    if (!isBack) world.complain(breach("I24", `of ${wanted} workers only ${await count()} listen again.`))
+    if (!isBack)
+      world.complain(violationText("I24", `of ${wanted} workers only ${await count()} listen again.`))
   },
 }
 
@@ -117,7 +118,10 @@ const noSlots: Fault = {
         world.struck("schedules that went on", before.size - stuck.length)
         if (stuck.length > 0)
           world.complain(
-            breach("I24", `while no connection was to be had, these did not go on: ${stuck.join(", ")}.`),
+            violationText(
+              "I24",
+              `while no connection was to be had, these did not go on: ${stuck.join(", ")}.`,
+            ),
           )
       })
       const ended = await endSessions(world, `${OURS} and random() < 0.4`)
@@ -176,7 +180,9 @@ const heldKeys: Fault = {
       const after = await cursors(world, world.talk.ask)
       const stuck = stuckSince(before, after).filter((name) => name !== "all-1s")
       if (stuck.length > 0)
-        world.complain(breach("I24", `while another was held, these did not go on: ${stuck.join(", ")}.`))
+        world.complain(
+          violationText("I24", `while another was held, these did not go on: ${stuck.join(", ")}.`),
+        )
       await world.rest(500, signal)
     } while (!signal.aborted)
   },

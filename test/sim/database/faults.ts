@@ -1,5 +1,5 @@
 /** What can become of one thing that a process sends to the database, and how often. */
-import type { Chance } from "../kernel/chance.ts"
+import type { Chance } from "../kernel/seeded-random.ts"
 
 /**
  * - `slow`: it is answered, late.

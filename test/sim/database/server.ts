@@ -5,7 +5,7 @@
  * what they need. A session that holds the others up for too long is ended, as an idle one is by PostgreSQL's timeout.
  */
 import type { Kernel } from "../kernel/kernel.ts"
-import type { Command, Reply, ServerError, Wire } from "./wire.ts"
+import type { Command, Reply, ServerError, Wire } from "./pglite-protocol.ts"
 
 export interface Server {
   /** Microseconds since 1970, by the database's clock. */

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest"
-import { createChance } from "./chance.ts"
 import { createKernel, type Kernel, type Owner } from "./kernel.ts"
+import { createChance } from "./seeded-random.ts"
 import { createTrace, type Trace } from "./trace.ts"
 
 function open(seed = "a seed"): { kernel: Kernel; trace: Trace } {

@@ -5,7 +5,7 @@
  * Between two of them everything that follows from the first is let happen: one turn of the event loop, in which nothing
  * real is waited for. A process that is paused has its things put off; those of a dead one never happen.
  */
-import type { Chance } from "./chance.ts"
+import type { Chance } from "./seeded-random.ts"
 import type { Trace } from "./trace.ts"
 
 /** Whose things happen: a simulated process, in one of its lives. */

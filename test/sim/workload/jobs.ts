@@ -5,7 +5,7 @@ import { type AnyJob, defineJob } from "../../../src/job/define.ts"
 import type { JobSettings, RetryOptions } from "../../../src/job/options.ts"
 import { Bury, Cancel, Snooze } from "../../../src/job/verdict.ts"
 import { claimOf, recordHandler } from "../../support/history/record-events.mjs"
-import type { Chance } from "../kernel/chance.ts"
+import type { Chance } from "../kernel/seeded-random.ts"
 import type { Life } from "../world/process.ts"
 import type { Plan } from "./plan.ts"
 

@@ -1,8 +1,8 @@
 /** What befalls processes and the database as such, at moments that chance decides. */
 import type { CrashPoint } from "../../../src/runtime/crash-points.ts"
 import type { Server } from "../database/server.ts"
-import type { Chance } from "../kernel/chance.ts"
 import type { Kernel } from "../kernel/kernel.ts"
+import type { Chance } from "../kernel/seeded-random.ts"
 import type { SimProcess } from "../world/process.ts"
 import type { Pen } from "../world/recorder.ts"
 import type { Plan } from "./plan.ts"

@@ -7,7 +7,7 @@
 
 import type { RetryAsked } from "../../support/history/operations.ts"
 import { FATES, type Fate, type Network, PERFECT } from "../database/faults.ts"
-import type { Chance } from "../kernel/chance.ts"
+import type { Chance } from "../kernel/seeded-random.ts"
 
 /** What clients can ask for. */
 export const REQUESTS = [

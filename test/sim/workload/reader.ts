@@ -4,7 +4,7 @@ import { CarillonError, DatabaseError } from "../../../src/errors.ts"
 import { seenOf } from "../../support/history/record-events.mjs"
 import type { Life } from "../world/process.ts"
 import type { Pen } from "../world/recorder.ts"
-import { describe, isUnexpected } from "../world/trouble.ts"
+import { describe, isUnexpected } from "../world/unexpected-errors.ts"
 
 export interface Following {
   /** Nothing ends any more that would be worth following. */

@@ -4,7 +4,7 @@ import { CarillonError, DatabaseError, OptionsError } from "../../../src/errors.
 import type { Job } from "../../../src/job/define.ts"
 import type { MisfireOption } from "../../../src/job/schedule-policy.ts"
 import type { ScheduleSpec } from "../../../src/schedule/spec.ts"
-import type { Chance } from "../kernel/chance.ts"
+import type { Chance } from "../kernel/seeded-random.ts"
 import type { Life } from "../world/process.ts"
 import { drawTask, type Task } from "./jobs.ts"
 import type { Plan } from "./plan.ts"

@@ -2,8 +2,8 @@
 import type { CrashPoint } from "../../../src/runtime/crash-points.ts"
 import type { Host, Timer } from "../../../src/runtime/host.ts"
 import { createIdSource } from "../../../src/runtime/id-source.ts"
-import type { Chance } from "../kernel/chance.ts"
 import type { Kernel, Owner } from "../kernel/kernel.ts"
+import type { Chance } from "../kernel/seeded-random.ts"
 
 /** How the clocks of a process are wrong. */
 export interface Skew {

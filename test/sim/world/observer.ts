@@ -1,5 +1,5 @@
 /** Looks on from outside, beside every fault: counts runs, follows those that were tried before, and schedules. */
-import { countRuns, countsOf, standingOf, standingRuns } from "../../support/history/observed.ts"
+import { countRuns, countsOf, standingOf, standingRuns } from "../../support/history/observer-snapshot.ts"
 import type { Server } from "../database/server.ts"
 import type { Kernel } from "../kernel/kernel.ts"
 import type { Pen } from "./recorder.ts"

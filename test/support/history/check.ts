@@ -4,7 +4,7 @@
  * Each invariant is a file of its own that takes the facts and returns what is wrong with them, in sentences, and how much
  * it looked at: what nothing in a history speaks of was not judged, which is not the same as kept.
  */
-import { breach } from "./breach.ts"
+
 import { collectFacts, type Facts } from "./facts.ts"
 import type { FinalRead } from "./final-read.ts"
 import { noLoss } from "./i1-no-loss.ts"
@@ -38,6 +38,7 @@ import type { Judgement } from "./judgement.ts"
 import type { History } from "./operations.ts"
 import { countFacts, type Statistics } from "./statistics.ts"
 import type { Invariant, Violation } from "./violation.ts"
+import { violationText } from "./violation-text.ts"
 
 const CHECKERS = {
   I1: noLoss,
@@ -102,7 +103,7 @@ export function examine(history: History, finalRead: FinalRead): Examination {
 export function describeExamination({ violations, statistics, judged, notJudged }: Examination): string {
   const counted = Object.entries(statistics).map(([name, count]) => `${name} ${count}`)
   const held = Object.entries(judged).filter(([, count]) => count > 0)
-  const broken = violations.map(({ invariant, says }) => breach(invariant, says))
+  const broken = violations.map(({ invariant, says }) => violationText(invariant, says))
   return [
     counted.join(", "),
     `judged: ${held.map(([invariant, count]) => `${invariant} ${count}`).join(", ") || "nothing"}`,

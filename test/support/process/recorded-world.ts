@@ -10,7 +10,7 @@ import { newSchema } from "../engines.ts"
 import { describeExamination, type Examination, examine } from "../history/check.ts"
 import type { History } from "../history/operations.ts"
 import { readHistory } from "../history/read-history.ts"
-import { PLACES } from "../places.ts"
+import { SERVER_URLS } from "../server-urls.ts"
 import { readFinal } from "./final-read.ts"
 import { startProcess, type WorkerProcess } from "./worker-process.ts"
 
@@ -40,7 +40,7 @@ export interface RecordedWorld {
 
 const host = createSystemHost()
 
-export async function recordedWorld(url: string = PLACES.postgres18): Promise<RecordedWorld> {
+export async function recordedWorld(url: string = SERVER_URLS.postgres18): Promise<RecordedWorld> {
   const folder = await mkdtemp(join(tmpdir(), "carillon-recorded-"))
   await chmod(folder, 0o755)
   const schema = newSchema(host)

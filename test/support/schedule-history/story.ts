@@ -4,7 +4,7 @@
  */
 import type { Told } from "../oracle/account.ts"
 import { occurrencesOf, type When } from "../oracle/occurrences.ts"
-import { type Chance, chanceOf } from "./chance.ts"
+import { type Chance, chanceOf } from "./seeded-random.ts"
 
 export interface Place {
   readonly timeZone: string

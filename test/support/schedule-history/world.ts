@@ -8,12 +8,12 @@ import { openServer } from "../../../src/store/server/server.ts"
 import { takeClock } from "../../../src/testing/clock.ts"
 import { newSchema } from "../engines.ts"
 import type { Happening } from "../oracle/account.ts"
-import { PLACES } from "../places.ts"
 import { DEADLY_POINTS, type DeadlyPoint, gatherCrowd } from "../process/scheduler-crowd.ts"
-import { takeReady } from "../ready.ts"
+import { takeReadySchema } from "../ready-schemas.ts"
+import { SERVER_URLS } from "../server-urls.ts"
 import { execute, rowsOf } from "../sql.ts"
-import { type Chance, chanceOf } from "./chance.ts"
 import { type Facts, readFacts } from "./facts.ts"
+import { type Chance, chanceOf } from "./seeded-random.ts"
 import type { Act, Step, Story, StorySchedule } from "./story.ts"
 
 export interface World {
@@ -44,9 +44,9 @@ export interface Announced {
 
 const BY = { actor: "test", reason: "the story says so" }
 
-export async function openWorld(url: string = PLACES.postgres18): Promise<World> {
+export async function openWorld(url: string = SERVER_URLS.postgres18): Promise<World> {
   const host = createSystemHost()
-  const schema = takeReady(url) ?? newSchema(host)
+  const schema = takeReadySchema(url) ?? newSchema(host)
   const database = openServer(host, { url, schema })
   const runtime = { ...host, database }
   await migrate(runtime)

@@ -1,0 +1,80 @@
+/** Runs that a certain worker was at work on when it was cut off or put to sleep, and what became of them. */
+import { join } from "node:path"
+import { readHistory } from "../support/history/read-history.ts"
+import { violationText } from "../support/history/violation-text.ts"
+import type { Member, World } from "./world.ts"
+
+export interface Held {
+  readonly by: Member
+  readonly run: string
+  readonly claim: string
+  /** When nobody could reach him any more, and how long after that he may have taken to tell his handler. */
+  readonly cut?: { readonly atNs: bigint; readonly withinMs: number }
+}
+
+const PATIENCE_MS = 20_000
+/** So urgent that it starts at once, and so long that nobody has finished it when he hears that it is not his any more. */
+const LONG = { job: "stubborn", input: { ms: 7_000 }, settings: { priority: 10 } }
+/** From the claim to the first word of the handler, on a busy machine. */
+const BEGIN_MS = 300
+
+/** Gives long runs away until one of them is in the hands of somebody whom the row is after. */
+export async function takeHold(world: World, victims: readonly Member[]): Promise<Held> {
+  const [producer] = world.producers()
+  const s = `"${world.schema}"`
+  let held: Held | undefined
+  await world.until(async () => {
+    const run = await producer?.call<string | undefined>("enqueue", LONG)
+    await world.until(async () => {
+      const [row] = await world.talk.ask(
+        `select pid, claim::text as claim from ${s}.runs join ${s}.workers using (lease)
+         where id = $1`,
+        [run],
+      )
+      const by = victims.find(({ pid }) => pid === Number(row?.["pid"]))
+      if (run !== undefined && by) held = { by, run, claim: String(row?.["claim"]) }
+      return row !== undefined
+    }, PATIENCE_MS)
+    return held !== undefined
+  }, PATIENCE_MS)
+  if (!held) throw new Error("nobody whom the row is after has taken a run")
+  await world.rest(BEGIN_MS)
+  return held
+}
+
+/** Whoever lost a run in the middle of it was told so, and what he had to say in the end was refused. I5. */
+export async function complaintsAboutHeld(world: World, all: readonly Held[]): Promise<string[]> {
+  const rows = await world.talk.ask(
+    `select claim::text as claim from "${world.schema}".attempts where outcome = 'lost' and claim is not null`,
+  )
+  const taken = new Set(rows.map(({ claim }) => String(claim)))
+  const lost = all.filter(({ claim }) => taken.has(claim))
+  const history = readHistory(join(world.folder, "history"))
+  const isSaid = (op: "abort" | "fenced", { run, claim }: Held) =>
+    history.some((entry) => entry.op === op && entry.run === run && entry.claim === claim)
+  const complaintsAboutTime = ({ by, run, claim, cut }: Held): string[] => {
+    if (!cut) return []
+    const told = history.find((entry) => entry.op === "abort" && entry.run === run && entry.claim === claim)
+    const ms = told && Number((told.ns - cut.atNs) / 1_000_000n)
+    return ms === undefined || ms <= cut.withinMs
+      ? []
+      : [
+          violationText(
+            "I5",
+            `${by.name} was cut off, and told the handler of run ${run} only after ${ms} ms.`,
+          ),
+        ]
+  }
+  return [
+    ...(lost.length > 0 ? [] : ["Nobody lost the run that he was at work on."]),
+    ...lost.flatMap((held) => [
+      ...(isSaid("abort", held)
+        ? []
+        : [violationText("I5", `${held.by.name} lost run ${held.run}, and never told its handler.`)]),
+      ...complaintsAboutTime(held),
+      ...(isSaid("fenced", held)
+        ? []
+        : [violationText("I5", `${held.by.name} lost run ${held.run}, and was never refused.`)]),
+    ]),
+  ]
+}

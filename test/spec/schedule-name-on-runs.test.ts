@@ -1,0 +1,73 @@
+/** A run of a schedule knows its name, where every call takes one, and its id. */
+import { afterAll, beforeAll, expect, it } from "vitest"
+import { defineJob, type ScheduleRef } from "../../src/index.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
+import { execute } from "../support/sql.ts"
+import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
+
+const by = { actor: "ada", reason: "a test" }
+
+let kit: WatchedKit
+beforeAll(async () => {
+  kit = await createWatchedKit(SERVER_URLS.postgres18)
+})
+afterAll(() => kit.close())
+
+async function stage() {
+  const heard: (ScheduleRef | undefined)[] = []
+  const job = defineJob({ name: "work", run: async (_: undefined, ctx) => void heard.push(ctx.schedule) })
+  const app = await kit.app({ jobs: [job], at: "2026-03-02T09:00Z", lease: "1d" })
+  const { id } = await app.schedules.create({ name: "nightly", job, every: "10m", overlap: "allow" })
+  return { app, job, heard, id }
+}
+
+it("in its handler, in its attempts and in history", async () => {
+  const { app, job, heard, id } = await stage()
+  await app.enqueue(job)
+  await app.clock.advance("10m")
+  expect(heard).toEqual([undefined, { id, name: "nightly" }])
+  const { attempts } = await app.history()
+  expect(attempts.map(({ schedule }) => schedule)).toEqual([{ id, name: "nightly" }, undefined])
+  expect(await app.attempts(attempts[0]?.runId ?? "")).toMatchObject([{ schedule: { id, name: "nightly" } }])
+  await app.close()
+})
+
+it("also when the schedule was deleted before it started, and when another one has the name", async () => {
+  const { app, job, heard, id } = await stage()
+  await app.pause({ job: "work" }, by)
+  await app.clock.set("2026-03-02T09:10Z")
+  await app.tick()
+  await app.schedules.delete("nightly", by)
+  await app.schedules.create({ name: "nightly", job, every: "1h" })
+  await app.resume({ job: "work" }, by)
+  await app.drain()
+  expect(heard).toEqual([{ id, name: "nightly" }])
+  expect((await app.history()).attempts).toMatchObject([{ schedule: { id, name: "nightly" } }])
+  await app.close()
+})
+
+it("and its id stands for the name where the audit record has forgotten it, or where it is no id of ours", async () => {
+  const { app, heard, id } = await stage()
+  await app.clock.set("2026-03-02T09:10Z")
+  await app.pause({ job: "work" }, by)
+  await app.tick()
+  await app.schedules.delete("nightly", by)
+  await execute(
+    app.database,
+    "delete from {audit}; update {runs} set schedule = 'odd' where schedule is not null",
+  )
+  await app.resume({ job: "work" }, by)
+  await app.drain()
+  expect(heard).toEqual([{ id: "odd", name: "odd" }])
+  expect(id).not.toBe("odd")
+  await app.close()
+})
+
+it("is not asked for where no run comes from a schedule", async () => {
+  const { app, job } = await stage()
+  await app.enqueue(job)
+  await app.drain()
+  await app.history()
+  expect(app.database.count("schedules/called")).toBe(0)
+  await app.close()
+})

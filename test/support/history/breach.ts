@@ -1,6 +1,0 @@
-/** A complaint about an invariant, in the words of the judge. */
-import { INVARIANTS, type Invariant } from "./violation.ts"
-
-export function breach(invariant: Invariant, says: string): string {
-  return `${invariant} (${INVARIANTS[invariant]}): ${says}`
-}
