@@ -13,7 +13,10 @@ export interface Held {
 }
 
 const PATIENCE_MS = 20_000
-/** So urgent that it starts at once, and so long that nobody has finished it when he hears that it is not his any more. */
+/**
+ * So urgent that it starts at once, and so long that nobody has finished it when he hears that it is not his any
+ * more.
+ */
 const LONG = { job: "stubborn", input: { ms: 7_000 }, settings: { priority: 10 } }
 /** From the claim to the first word of the handler, on a busy machine. */
 const BEGIN_MS = 300

@@ -1,4 +1,5 @@
-// The handlers of the standard load: quick, slow, deaf, failing, hanging, limited, and those that finish in a transaction.
+// The handlers of the standard load: quick, slow, deaf, failing, hanging, limited, and those that finish in a
+// transaction.
 import { recordHandler } from "../support/history/record-events.mjs"
 
 const { Bury, defineJob } = await import("../../dist/index.js")

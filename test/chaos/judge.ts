@@ -35,7 +35,9 @@ export interface Examined extends Required<Omit<Verdict, "recoveredMs">> {
 
 /** Of a thousand complaints the first few say what is wrong. */
 const MOST = 12
-/** What the standard load gives no evidence of: lost answers, long quiet, one worker alone, and clocks that are wrong. */
+/**
+ * What the standard load gives no evidence of: lost answers, long quiet, one worker alone, and clocks that are wrong.
+ */
 const BY_SOME_ROWS_ONLY: readonly Invariant[] = ["I3", "I11", "I16", "I28"]
 
 /** What is in the folder of a world, held against its database. */

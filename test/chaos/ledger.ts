@@ -30,7 +30,8 @@ export async function readLedger({ talk, schema }: World, name: string): Promise
 /** Every occurrence up to where the schedule has come is in the ledger once, and nothing else is. I9. */
 export async function complaintsAboutLedger(world: World, name: string, when: When): Promise<string[]> {
   const [row] = await world.talk.ask(
-    `select (extract(epoch from created_at) * 1000)::float8 as made, (extract(epoch from cursor) * 1000)::float8 as cursor
+    `select (extract(epoch from created_at) * 1000)::float8 as made,
+       (extract(epoch from cursor) * 1000)::float8 as cursor
      from "${world.schema}".schedules where name = $1`,
     [name],
   )
@@ -45,7 +46,8 @@ export async function complaintsAboutLedger(world: World, name: string, when: Wh
     const mine = covered < 0 ? wanted.slice(at) : wanted.slice(at, at + covered)
     if (mine[0] !== first || mine.at(-1) !== last || mine.length !== count) {
       said.push(
-        `${name} has ${outcome} ${count} from ${iso(first)} to ${iso(last)}; there are ${mine.length}, from ${iso(mine[0])} to ${iso(mine.at(-1))}.`,
+        `${name} has ${outcome} ${count} from ${iso(first)} to ${iso(last)}; there are ` +
+          `${mine.length}, from ${iso(mine[0])} to ${iso(mine.at(-1))}.`,
       )
     }
     at += mine.length

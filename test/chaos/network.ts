@@ -1,5 +1,6 @@
 /**
- * The network between one process and the server: it delays, holds back, drops, cuts and turns away, message by message.
+ * The network between one process and the server: it delays, holds back, drops, cuts and turns away, message by
+ * message.
  *
  * What is held back comes through later, as after a partition that TCP outlives; what is dropped never does.
  */

@@ -41,7 +41,8 @@ export function createObserver(world: World): Observer {
 
   async function lookAtSchedules(): Promise<void> {
     const cursors = await world.talk.ask(
-      `select id as schedule, version, (extract(epoch from cursor) * 1000000)::bigint as "cursorUs" from ${s}.schedules`,
+      `select id as schedule, version, (extract(epoch from cursor) * 1000000)::bigint as "cursorUs" ` +
+        `from ${s}.schedules`,
     )
     for (const { schedule, version, cursorUs } of cursors) {
       record("cursor", { schedule: String(schedule), version: Number(version), cursorUs: Number(cursorUs) })

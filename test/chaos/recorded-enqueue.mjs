@@ -5,7 +5,10 @@ const UNKNOWN = new Set(["OUTCOME_UNKNOWN", "DATABASE_DEADLINE"])
 /** The ways in which an enqueue may fail while something is broken, nothing being changed by it. */
 const EXPECTED = new Set(["DATABASE_UNAVAILABLE", "DATABASE_BUSY", "DATABASE_FULL", "CLOSED"])
 
-/** What a server or a driver says to somebody else's statement when it is stopped, cut off, full, or in the way of others. */
+/**
+ * What a server or a driver says to somebody else's statement when it is stopped, cut off, full, or in the way of
+ * others.
+ */
 const OF_THE_SERVER = /^(08|40|53|57|58)|^(25P02|25P03|55P03)$/
 const OF_THE_LINE = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ENOENT", "ETIMEDOUT"])
 const OF_THE_DRIVER = /^(connection terminated|query read timeout|timeout exceeded|client has encountered)/i

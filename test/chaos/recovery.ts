@@ -1,4 +1,7 @@
-/** After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must go. */
+/**
+ * After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must
+ * go.
+ */
 import { DEFAULTS } from "../../src/defaults.ts"
 import { violationText } from "../support/history/violation-text.ts"
 import type { Member, World } from "./world.ts"

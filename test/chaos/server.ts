@@ -45,8 +45,8 @@ export interface Server {
   /** As `pg_ctl stop -m` does. */
   readonly stop: (mode: StopMode) => Promise<void>
   /**
-   * Makes a standby with this environment, stops the server in an instant once the standby has everything, and lets it take
-   * over under the same address. `onDead` is called in between.
+   * Makes a standby with this environment, stops the server in an instant once the standby has everything, and lets
+   * it take over under the same address. `onDead` is called in between.
    */
   readonly failOver: (env: Readonly<Record<string, string>>, onDead: () => void) => Promise<void>
   /** Ends the postmaster alone, without a word to its children. */

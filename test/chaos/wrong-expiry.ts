@@ -3,9 +3,9 @@ import { violationText } from "../support/history/violation-text.ts"
 import type { World } from "./world.ts"
 
 /**
- * After a fault in which no process was killed or paused. Whoever cannot renew its lease for as long as that lasts gives
- * it up, and rightly. But that others take it for dead may happen to one on a busy machine; when it happens to most of
- * them, somebody has reaped without having been in touch himself.
+ * After a fault in which no process was killed or paused. Whoever cannot renew its lease for as long as that lasts
+ * gives it up, and rightly. But that others take it for dead may happen to one on a busy machine; when it happens to
+ * most of them, somebody has reaped without having been in touch himself.
  */
 export function complaintsAboutExpiry(world: World, blows: number): string[] {
   const workers = world.everybody().filter(({ role }) => role === "worker")

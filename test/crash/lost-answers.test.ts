@@ -1,4 +1,7 @@
-/** A whole Carillon behind a network that loses answers: nothing is lost, nothing is told that is not so, nothing hangs. */
+/**
+ * A whole Carillon behind a network that loses answers: nothing is lost, nothing is told that is not so, nothing
+ * hangs.
+ */
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"

@@ -83,7 +83,8 @@ describe("of policies it says", () => {
     expect(sentences({ ...told, ledger })).toEqual([])
     const inTheWay = [...ledger.slice(0, 3), passed(5, 5, { reason: "overlap" })]
     expect(sentences({ ...told, ledger: inTheWay })).toEqual([
-      "Schedule often lets its runs wait for each other, and has made none of 1970-01-01T01:05:00.000Z because of another.",
+      "Schedule often lets its runs wait for each other, and has made none of " +
+        "1970-01-01T01:05:00.000Z because of another.",
     ])
   })
 })

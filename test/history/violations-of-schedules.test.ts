@@ -192,7 +192,8 @@ describe("of occurrences it says", () => {
     ])
     const stranger = { ...last, run: "stranger", claim: "x", occurrenceUs: HOUR_US }
     expect(sentences({ read: { attempts: [...attempts, last, stranger] } })).toEqual([
-      `Run stranger stands for 1970-01-01T01:00:00.000Z of schedule ${ID}, and the ledger does not know that occurrence.`,
+      `Run stranger stands for 1970-01-01T01:00:00.000Z of schedule ${ID}, and the ledger does not ` +
+        "know that occurrence.",
     ])
   })
 
@@ -213,7 +214,8 @@ describe("of times it says", () => {
   it("that an occurrence was decided before it was due", () => {
     const ledger = [...LEDGER.slice(0, 3), fire(5, { decidedAtUs: HOUR_US })]
     expect(sentences({ ledger })).toEqual([
-      `Run ${fire(5).run} of schedule ${ID} was made 300000000 µs before its occurrence was due, by the database's clock.`,
+      `Run ${fire(5).run} of schedule ${ID} was made 300000000 µs before its occurrence was due, by ` +
+        "the database's clock.",
     ])
   })
 
@@ -233,7 +235,8 @@ describe("of times it says", () => {
     const read = { audit: [audit("schedule.pause", 2.5), audit("schedule.resume", 4.5)] }
     const said = [3, 4].map(
       (minute) =>
-        `Schedule often has made a run of 1970-01-01T01:0${minute}:00.000Z, when it was paused since 1970-01-01T01:02:30.000Z.`,
+        `Schedule often has made a run of 1970-01-01T01:0${minute}:00.000Z, when it was paused since ` +
+        "1970-01-01T01:02:30.000Z.",
     )
     expect(sentences({ read })).toEqual(said)
     const [paused, resumed] = read.audit as [AuditRow, AuditRow]
@@ -248,7 +251,8 @@ describe("of times it says", () => {
     const before = { spec: SCHEDULE.spec, version: 1, state: "active", job: "before" }
     const read = { audit: [audit("schedule.put", 3.5, before)] }
     expect(sentences({ read, schedule: { version: 2 } })).toEqual([
-      `Run ${fire(3).run} was made before its schedule was edited, and was changed by that: its job was before and is work.`,
+      `Run ${fire(3).run} was made before its schedule was edited, and was changed by that: its job ` +
+        "was before and is work.",
     ])
   })
 

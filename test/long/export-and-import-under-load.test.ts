@@ -108,7 +108,8 @@ async function furnish(place: Place) {
   // As if many had been claimed.
   await execute(
     database,
-    "insert into {low_water} values ('default', 1, array['none'], array[false], array[0], array[1], array[2], 3, now())",
+    "insert into {low_water} values ('default', 1, array['none'], array[false], array[0], array[1], " +
+      "array[2], 3, now())",
   )
   return { app, ids, database }
 }

@@ -33,10 +33,12 @@ describeEngines("a schema that is moved", (engine) => {
       database,
       `${DAYS.map((day) => partition("attempts_long", `attempts_long_${day.replaceAll("-", "")}`, day)).join("\n")}
          insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, tags)
-           select gen_random_uuid(), 'greet', 'default', 0, n, 'queued', now(), now(), to_json(n), array['a', null, '{"}']
+           select gen_random_uuid(), 'greet', 'default', 0, n, 'queued', now(), now(), to_json(n),
+             array['a', null, '{"}']
            from generate_series(1, ${runs}) as n;
          insert into {attempts} (run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, history, logs)
-           select gen_random_uuid(), 1, 'greet', 'default', day, day, day + interval '1.234567 s', 'succeeded', 'long', '[]'
+           select gen_random_uuid(), 1, 'greet', 'default', day, day, day + interval '1.234567 s', 'succeeded',
+             'long', '[]'
            from unnest('{${DAYS.join()}}'::timestamptz[]) as day;
          insert into {audit} (at, actor, action, subject, reason)
            values (now(), 'ada', 'pause', 'job greet', ${literal(ODD)});`,
@@ -316,7 +318,8 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'some', null, 0, 1)",
   limit_waves: "insert into {limit_waves} values ('key', array[1], now())",
   low_water:
-    "insert into {low_water} values ('default', 1, array['greet'], array[false], array[0], array[1], array[]::bigint[], 1, now())",
+    "insert into {low_water} values ('default', 1, array['greet'], array[false], array[0], array[1], " +
+    "array[]::bigint[], 1, now())",
   claims: "insert into {claims} values (gen_random_uuid(), 1, array[gen_random_uuid()])",
   keys: "insert into {keys} values ('', 'greet', 'key', gen_random_uuid(), null)",
   dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)

@@ -1,4 +1,7 @@
-/** A worker keeps nothing of the runs that it has executed: its heap is as large after a hundred thousand as after ten. */
+/**
+ * A worker keeps nothing of the runs that it has executed: its heap is as large after a hundred thousand as after
+ * ten.
+ */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"

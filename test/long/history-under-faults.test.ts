@@ -167,7 +167,9 @@ describe("a limit of one under eight processes", () => {
   })
 })
 
-/** How many handlers were under way at once at the most; one that was killed ended with the last word of its process. */
+/**
+ * How many handlers were under way at once at the most; one that was killed ended with the last word of its process.
+ */
 function mostAtOnce(history: History): number {
   const last = new Map(history.map(({ pid, ns }) => [pid, ns]))
   const changes = history.flatMap((entry) => {

@@ -1,4 +1,7 @@
-/** A server whose commits are not waited for, and that crashes: what was settled is running again, and must not stay so. */
+/**
+ * A server whose commits are not waited for, and that crashes: what was settled is running again, and must not stay
+ * so.
+ */
 import { afterAll, afterEach, expect, it, vi } from "vitest"
 import { createCarillon, defineJob } from "../../src/index.ts"
 import * as given from "../support/embedded/fixture.ts"

@@ -1,6 +1,6 @@
 /**
- * What becomes of a schedule and its runs: for every misfire, every overlap, every state that the previous run can be in
- * and everything that can happen to a schedule. What is expected is written down in test/support/matrix.
+ * What becomes of a schedule and its runs: for every misfire, every overlap, every state that the previous run can be
+ * in and everything that can happen to a schedule. What is expected is written down in test/support/matrix.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Cell, nameOf, OPERATIONS, type Operation } from "../support/schedule-matrix/axes.ts"

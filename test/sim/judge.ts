@@ -29,8 +29,8 @@ export interface Seen {
 }
 
 /**
- * What cannot be judged where the database's clock was set: rows say what it said, and that is compared with what it said
- * at another time, or with the clock that all processes share.
+ * What cannot be judged where the database's clock was set: rows say what it said, and that is compared with what it
+ * said at another time, or with the clock that all processes share.
  */
 const UNJUDGED: Readonly<Record<ClockSet, ReadonlySet<Invariant>>> = {
   never: new Set(),

@@ -41,7 +41,10 @@ const LOOK_EVERY_US = 500_000
 const RECOVER_US = 150 * SECOND_US
 /** After that, nobody waits any more for the answer to a call that will have none. */
 const SILENCE_US = 35 * SECOND_US
-/** Whoever was cut off when the server ended its session hears nothing until it asks: every 30 s, and then it dials anew. */
+/**
+ * Whoever was cut off when the server ended its session hears nothing until it asks: every 30 s, and then it dials
+ * anew.
+ */
 const DEAFNESS_US = 45 * SECOND_US
 /** Everybody else listens again by then: it is tried more and more rarely, but every ten seconds. */
 const REDIAL_US = 12 * SECOND_US

@@ -94,7 +94,8 @@ it("is logged as a warning that names the backfill", () => {
   ])
   expect(lines[0]).toBe(
     "warn: schedule nightly made no runs for 4 missed occurrences from 2026-03-02T09:10:00.000Z to " +
-      "2026-03-02T09:40:00.000Z, because they were more than `max` of its misfire policy; `schedules.backfill` makes them",
+      "2026-03-02T09:40:00.000Z, because they were more than `max` of its misfire policy; " +
+      "`schedules.backfill` makes them",
   )
   expect(lines[1]).toMatch(/^info: /)
 })

@@ -1,4 +1,6 @@
-/** Idempotency keys that are held while their run lives, or for a time: the second enqueue is answered with the first. */
+/**
+ * Idempotency keys that are held while their run lives, or for a time: the second enqueue is answered with the first.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, createCarillon, defineJob, Snooze } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"

@@ -1,4 +1,6 @@
-/** Runs of schedules that wait for each other start in the order of their occurrences, whatever parked them meanwhile. */
+/**
+ * Runs of schedules that wait for each other start in the order of their occurrences, whatever parked them meanwhile.
+ */
 import fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Duration, defineJob } from "../../src/index.ts"

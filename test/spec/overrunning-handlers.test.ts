@@ -1,4 +1,7 @@
-/** Handlers that go on after their attempts have ended: places under limits stand for handlers, and slots are not lost in silence. */
+/**
+ * Handlers that go on after their attempts have ended: places under limits stand for handlers, and slots are not lost
+ * in silence.
+ */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { defineJob, type JobSettings } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"

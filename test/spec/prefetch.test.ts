@@ -1,4 +1,6 @@
-/** Claiming ahead of free slots: only what a pool is fast enough for, only for a second, and never what must not wait. */
+/**
+ * Claiming ahead of free slots: only what a pool is fast enough for, only for a second, and never what must not wait.
+ */
 import { expect, it, vi } from "vitest"
 import { defineJob, type JobSettings } from "../../src/index.ts"
 import { perform } from "../../src/operations/perform.ts"

@@ -1,4 +1,6 @@
-/** Processes at work on a server, with nothing broken: the judge of histories finds every promise kept, and spoken of. */
+/**
+ * Processes at work on a server, with nothing broken: the judge of histories finds every promise kept, and spoken of.
+ */
 import pg from "pg"
 import { expect, it, onTestFinished } from "vitest"
 import { createCarillonOn } from "../../src/api/carillon.ts"
@@ -109,7 +111,10 @@ function observerOf({ database, recorder }: Stage) {
         database,
         `with ends as (select run_state as state, run as id from {attempts} where run_state is not null),
           all_runs as (select {schema}.state(runs), id from {runs} union all select state, id from ends)
-        select (select json_object_agg(state, n) from (select state, count(*) as n from all_runs group by state) as s) as states,
+        select (
+            select json_object_agg(state, n)
+            from (select state, count(*) as n from all_runs group by state) as s
+          ) as states,
           (select count(distinct id) from all_runs) as enqueued`,
       )
       const states = (count?.["states"] ?? {}) as Record<string, number>

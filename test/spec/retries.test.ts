@@ -18,6 +18,9 @@ const fails = async (): Promise<never> => {
 }
 
 /** Functions of a job that do not keep to their types. */
+const breaks = () => {
+  throw new Error("broken")
+}
 const brokenAfter = (after: () => unknown) => ({ after: after as () => null })
 const brokenFinal = (final: () => unknown) => ({ final: final as () => boolean })
 
@@ -95,7 +98,7 @@ describe("a retry policy", () => {
   })
 
   it.each([
-    ["after", "throws", brokenAfter(() => { throw new Error("broken") }), "`retry.after` threw (broken)"], // biome-ignore format: one line each
+    ["after", "throws", brokenAfter(breaks), "`retry.after` threw (broken)"],
     [
       "after",
       "returns no duration",
@@ -108,7 +111,7 @@ describe("a retry policy", () => {
       brokenAfter(() => Promise.reject(new Error("x"))),
       "`retry.after` returned a promise",
     ],
-    ["final", "throws", brokenFinal(() => { throw new Error("broken") }), "`retry.final` threw (broken)"], // biome-ignore format: one line each
+    ["final", "throws", brokenFinal(breaks), "`retry.final` threw (broken)"],
     [
       "final",
       "rejects",

@@ -19,7 +19,8 @@ describeEngines("a schedule", (engine) => {
     await createSchedule(runtime, { definition, by })
     const [row] = await rowsOf(
       runtime.database,
-      "select cursor = created_at as counts, next_occurrence > created_at as comes, changed_at = created_at as new from {schedules}",
+      "select cursor = created_at as counts, next_occurrence > created_at as comes, changed_at = " +
+        "created_at as new from {schedules}",
     )
     expect(row).toEqual({ counts: true, comes: true, new: true })
   })

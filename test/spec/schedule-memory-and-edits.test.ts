@@ -1,4 +1,7 @@
-/** What schedules remember of their runs, and what that makes them do; and how they are changed without losing a change. */
+/**
+ * What schedules remember of their runs, and what that makes them do; and how they are changed without losing a
+ * change.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { classic, defineJob, type ScheduleOptions } from "../../src/index.ts"
 import type { TestApp } from "../../src/testing/index.ts"

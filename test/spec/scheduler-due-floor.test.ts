@@ -1,4 +1,7 @@
-/** A look at everything that is due may take long. Then the scheduler looks from where it has come to, and misses nothing. */
+/**
+ * A look at everything that is due may take long. Then the scheduler looks from where it has come to, and misses
+ * nothing.
+ */
 import { expect, it } from "vitest"
 import type { Duration } from "../../src/time/duration.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -11,7 +14,10 @@ describeEngines("a scheduler whose look at everything took long", (engine) => {
   async function stageOfFirst() {
     const staged = await openSchedulerStage(engine)
     const { runtime, database, time } = staged
-    /** The next look takes 10 ms: if it is one at everything, those of the half second after it begin where it has come to. */
+    /**
+     * The next look takes 10 ms: if it is one at everything, those of the half second after it begin where it has
+     * come to.
+     */
     const slow = () =>
       database.meddle("schedules/next-due", async (run) => {
         time.ms += 10

@@ -40,7 +40,8 @@ describeEngines("the scheduler", (engine) => {
     const other = await add({ spec: every("10m"), overlap: "allow" })
     await execute(
       runtime.database,
-      `update {schedules} set spec = '{"every":"now and then"}', settings = '{"pauseAfterFailures":1}' where id = '${odd}'`,
+      `update {schedules} set spec = '{"every":"now and then"}', settings = ` +
+        `'{"pauseAfterFailures":1}' where id = '${odd}'`,
     )
     scheduler.died(odd)
     await at("09:10")

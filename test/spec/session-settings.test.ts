@@ -1,4 +1,7 @@
-/** Sessions that begin with odd settings, by a role, a database or a URL: nothing that Carillon says or does depends on them. */
+/**
+ * Sessions that begin with odd settings, by a role, a database or a URL: nothing that Carillon says or does depends
+ * on them.
+ */
 import pg from "pg"
 import { beforeAll, expect, it, onTestFinished } from "vitest"
 import { Cancel, type CarillonOptions, defineJob, Retry, Snooze } from "../../src/index.ts"

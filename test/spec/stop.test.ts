@@ -196,7 +196,9 @@ describe("a stop", () => {
     const stopping = carillon.stop({ grace: "1h" })
     // Two leases later, by the database's own clock.
     const [before] = await rowsOf(database, "select clock_timestamp() as at")
-    const past = `select from {workers} where not dead and expires_at > '${before?.["at"]}'::timestamptz + interval '2 s'`
+    const past =
+      `select from {workers} where not dead and expires_at > '${before?.["at"]}'::timestamptz + ` +
+      "interval '2 s'"
     await vi.waitUntil(async () => (await rowsOf(database, past)).length === 1, { timeout: 20_000 })
     gate.open()
     await stopping

@@ -1,4 +1,7 @@
-/** A worker that was killed is not waited for where it is certain that it is dead; in all other cases its lease decides. */
+/**
+ * A worker that was killed is not waited for where it is certain that it is dead; in all other cases its lease
+ * decides.
+ */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

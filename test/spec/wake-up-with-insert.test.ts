@@ -1,4 +1,7 @@
-/** Other processes hear of a run with its insert: what wakes them is sent right behind it, and not when it is answered. */
+/**
+ * Other processes hear of a run with its insert: what wakes them is sent right behind it, and not when it is
+ * answered.
+ */
 import { expect, it } from "vitest"
 import { DatabaseError, defineJob } from "../../src/index.ts"
 import type { Database } from "../../src/store/database.ts"

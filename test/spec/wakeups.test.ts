@@ -1,4 +1,7 @@
-/** Whoever could go on is woken, and does not have to look by itself. The bells are rested on for an hour: unrung, they hang. */
+/**
+ * Whoever could go on is woken, and does not have to look by itself. The bells are rested on for an hour: unrung,
+ * they hang.
+ */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine } from "../../src/engine/engine.ts"

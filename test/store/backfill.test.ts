@@ -100,7 +100,8 @@ describeEngines("backfills", (engine) => {
     const { runtime, clock, id, fill } = await stage({ spec: { every: "1m" } })
     await execute(
       runtime.database,
-      `update {schedules} set state = 'paused', paused_at = '2026-03-02T09:00:30Z', next_at = null, next_occurrence = null`,
+      "update {schedules} set state = 'paused', paused_at = '2026-03-02T09:00:30Z', next_at = null, " +
+        "next_occurrence = null",
     )
     await clock.set("2026-03-02T09:10Z")
     const other = await hold(runtime.database, async (tx) => {

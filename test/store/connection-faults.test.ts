@@ -70,7 +70,8 @@ describeEngines(
         await makeCounters(database)
         const holder = await hold(observer, "lock table {counters}")
         const abandoned = `select pid from pg_stat_activity
-          where datname = current_database() and wait_event_type = 'Lock' and position('${database.schema}' in query) > 0`
+          where datname = current_database() and wait_event_type = 'Lock'
+            and position('${database.schema}' in query) > 0`
         const attempt = database.run(count, { name: "a" }, { deadlineMs: 100 })
         await expect(attempt).rejects.toMatchObject({ code: "DATABASE_DEADLINE" })
         await vi.waitUntil(async () => (await rowsOf(observer, abandoned)).length === 0, { timeout: 5_000 })

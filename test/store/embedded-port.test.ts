@@ -1,4 +1,7 @@
-/** An embedded server where no socket can be made: on a port of this machine, with a password that only its user can read. */
+/**
+ * An embedded server where no socket can be made: on a port of this machine, with a password that only its user can
+ * read.
+ */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { once } from "node:events"

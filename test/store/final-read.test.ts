@@ -24,7 +24,8 @@ describeEngines("the final read", (engine) => {
       insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
         values ('${live}', 'greet', 'greet', false, 3, 1);
       insert into {schedules} (id, name, job, spec, input, settings, state, cursor, created_at, changed_at)
-        values ('${SCHEDULE}', 'hourly', 'greet', '{"every":"1h"}', '0', '{}', 'active', '${NOON}', '${NOON}', '${NOON}');
+        values ('${SCHEDULE}', 'hourly', 'greet', '{"every":"1h"}', '0', '{}', 'active',
+          '${NOON}', '${NOON}', '${NOON}');
       insert into {fires} (schedule, occurrence, outcome, due_at, decided_at, run, last)
         values ('${SCHEDULE}', '${NOON}', 'fired', '${NOON}', '${NOON}', '${run}', '${NOON}');
       insert into {audit} (at, actor, action, subject, reason, before) values

@@ -66,7 +66,9 @@ describeEngines(
   SERVERS,
 )
 
-/** Whether rows of such a table would flow into this node that nobody has counted; what a CTE has gathered is little. */
+/**
+ * Whether rows of such a table would flow into this node that nobody has counted; what a CTE has gathered is little.
+ */
 function mightReadAll({ below }: PlanNode): boolean {
   return below.some(
     (child) =>

@@ -1,4 +1,7 @@
-/** What counting and looking at a line costs while old versions of rows pile up, and that it counts right all the same. */
+/**
+ * What counting and looking at a line costs while old versions of rows pile up, and that it counts right all the
+ * same.
+ */
 import fc from "fast-check"
 import { expect, it } from "vitest"
 import { createAdmitter } from "../../src/engine/queue/admitter.ts"

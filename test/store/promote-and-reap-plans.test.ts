@@ -60,7 +60,9 @@ describeEngines(
 
     afterAll(() => database.close())
 
-    /** It moves all runs of its kind, and goes through each of its lists as often as the text says, not once per row. */
+    /**
+     * It moves all runs of its kind, and goes through each of its lists as often as the text says, not once per row.
+     */
     async function expectFewSearches<P, R>(statement: Statement<P, R>, params: P): Promise<void> {
       const nodes = await executedPlan(database, statement, params)
       const updates = nodes.filter(({ type, table }) => type === "ModifyTable" && table === "runs")

@@ -56,7 +56,8 @@ describeEngines(
         database,
         `insert into {schedules} (id, name, job, spec, input, settings, state, cursor, next_occurrence, next_at,
             created_at, changed_at, tzdb)
-          select gen_random_uuid(), 'schedule ' || n || coalesce(tzdb, ''), 'greet', '{}', '1', '{}', 'active', '2026-01-01T00:00Z', due, due,
+          select gen_random_uuid(), 'schedule ' || n || coalesce(tzdb, ''), 'greet', '{}', '1', '{}', 'active',
+            '2026-01-01T00:00Z', due, due,
             now(), now(), tzdb
           from generate_series(1, 20000) as n
           cross join lateral (values

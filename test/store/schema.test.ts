@@ -21,7 +21,9 @@ const ASKED = statement({
   sql: "explain (verbose, costs off) select {schema}.state(runs), {now} from {runs} where due_at <= {now}",
 })
 
-/** Tables, partitions too, whose rows logical replication could not tell apart: neither a primary key nor an identity. */
+/**
+ * Tables, partitions too, whose rows logical replication could not tell apart: neither a primary key nor an identity.
+ */
 const UNIDENTIFIED = (schema: string) => `
   select relname
   from pg_class as relation
@@ -57,7 +59,8 @@ describeEngines("the schema that the migrations make", (engine) => {
     const { database } = await engine.migrated()
     await execute(
       database,
-      "create table {attempts_short_19700101} partition of {attempts_short} for values from ('1970-01-01') to ('1970-01-02')",
+      "create table {attempts_short_19700101} partition of {attempts_short} for values from " +
+        "('1970-01-01') to ('1970-01-02')",
     )
     await makePartitions(database)
     expect(await dumpOf(database)).toBe(await committed())

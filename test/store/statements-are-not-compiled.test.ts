@@ -1,4 +1,7 @@
-/** A server that compiles whatever it holds for expensive: nothing of ours is, in whichever connection and transaction. */
+/**
+ * A server that compiles whatever it holds for expensive: nothing of ours is, in whichever connection and
+ * transaction.
+ */
 import { rm } from "node:fs/promises"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
 import { text } from "../../src/store/codec.ts"

@@ -1,4 +1,7 @@
-/** The engine of one process in the hands of a test: its loops tick when they are told to, its clock only moves by hand. */
+/**
+ * The engine of one process in the hands of a test: its loops tick when they are told to, its clock only moves by
+ * hand.
+ */
 
 import { type EnqueueOptions, resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine, type Engine, type EngineConfig } from "../../src/engine/engine.ts"

@@ -104,7 +104,8 @@ const TRAPS = `
     create access method carillon_odd type table handler heap_tableam_handler;
     create function carillon_odd.date_part(text, timestamptz) returns float8 language sql as 'select 1 / 0.0';
     create function carillon_odd.date_trunc(text, timestamp) returns timestamp language sql as 'select null::timestamp';
-    create function carillon_odd.json_array_elements(json) returns setof json language sql as 'select null::json where false';
+    create function carillon_odd.json_array_elements(json) returns setof json language sql
+      as 'select null::json where false';
     create function carillon_odd.array_length(anyarray, int) returns int language sql as 'select 0';
     create function carillon_odd.cardinality(anyarray) returns int language sql as 'select 0';
     create function carillon_odd.differs(uuid, uuid) returns boolean language sql as 'select false';

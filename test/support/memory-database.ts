@@ -1,6 +1,6 @@
 /**
- * PGlite in memory for many test files: its cluster is made once, and each begins with a copy, which takes a fifth of the
- * time.
+ * PGlite in memory for many test files: its cluster is made once, and each begins with a copy, which takes a fifth of
+ * the time.
  */
 import { readFile, writeFile } from "node:fs/promises"
 import type { PGlite } from "@electric-sql/pglite"

@@ -1,6 +1,6 @@
 /**
- * Schemas that were migrated before any test asked for one. Making one takes a tenth of a second, and the suites need two
- * thousand: copies of a database that has some in it take as long as one of them.
+ * Schemas that were migrated before any test asked for one. Making one takes a tenth of a second, and the suites need
+ * two thousand: copies of a database that has some in it take as long as one of them.
  */
 import type { Host } from "../../src/runtime/host.ts"
 import type { Database } from "../../src/store/database.ts"

@@ -114,7 +114,8 @@ export async function look({ database, id }: Life): Promise<Sight> {
     database,
     `select (select row_to_json(x) from (select *, {schema}.state(runs) from {runs}) as x where id = '${id}') as run,
        ${all("{attempts}", "generation, attempt, claim::text")} as attempts,
-       ${all("{dead_letters}", "died_at")} as letters, ${all("(select * from {keys} where expires_at is null)", "key")} as keys,
+       ${all("{dead_letters}", "died_at")} as letters,
+       ${all("(select * from {keys} where expires_at is null)", "key")} as keys,
        ${all("{run_limits}", "key")} as limits`,
   )
   return sight as unknown as Sight

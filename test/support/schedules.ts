@@ -60,7 +60,8 @@ export interface LedgerEntry {
 export async function ledgerOf(runtime: Runtime, id: string): Promise<LedgerEntry[]> {
   const rows = await rowsOf(
     runtime.database,
-    `select to_char(occurrence at time zone 'UTC', 'HH24:MI:SS') as occurrence, outcome, reason, count::int as count, run
+    `select to_char(occurrence at time zone 'UTC', 'HH24:MI:SS') as occurrence, outcome, reason, count::int as count,
+        run
       from {fires} where schedule = '${id}' order by fires.occurrence`,
   )
   return rows as unknown as LedgerEntry[]

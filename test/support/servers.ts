@@ -1,4 +1,6 @@
-/** Starts the PostgreSQL servers that the suites run on, the oldest and the newest version, and stops them at the end. */
+/**
+ * Starts the PostgreSQL servers that the suites run on, the oldest and the newest version, and stops them at the end.
+ */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
@@ -14,7 +16,9 @@ declare module "vitest" {
   export interface ProvidedContext {
     /** PostgreSQL 18, the one that Carillon embeds. */
     readonly postgres18: string
-    /** PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it, or it is not wanted. */
+    /**
+     * PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it, or it is not wanted.
+     */
     readonly postgres14: string
     /** The file that a PGlite in memory begins with: see memory-database.ts. */
     readonly memoryData: string

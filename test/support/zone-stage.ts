@@ -1,6 +1,6 @@
 /**
- * Processes with different zone data on one schema. Node has one set of rules, which is that of the newer ones here: what
- * an older one would have planned by other rules is written as that would have been.
+ * Processes with different zone data on one schema. Node has one set of rules, which is that of the newer ones here:
+ * what an older one would have planned by other rules is written as that would have been.
  */
 import { createScheduler } from "../../src/engine/schedules/scheduler.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"

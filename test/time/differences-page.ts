@@ -12,10 +12,10 @@ export function renderPage(
   const peers = Object.keys(versions) as Peer[]
   return `# How other libraries read cron
 
-Carillon beside croner ${versions.croner} and cron-parser ${versions["cron-parser"]}, on a fixed grid: ${COMPARED} pairs of an expression and a
-day, most of them days on which a clock is changed, and ${SYNTAX.length} expressions at the borders of the grammar. This page is
-what \`test/time/differences.test.ts\` finds; a disagreement that is not here fails the test, and so does one that is here
-and has gone. What our rules are is told in [Times](../guide/cron.md).
+This page compares Carillon with croner ${versions.croner} and cron-parser ${versions["cron-parser"]} on a fixed grid:
+${COMPARED} pairs of an expression and a day, most of them days on which a clock is changed, and ${SYNTAX.length}
+expressions at the borders of the grammar. \`test/time/differences.test.ts\` writes it. The test fails on a disagreement
+that is not here, and on one that is here and has gone. The rules of Carillon are in [Times](../guide/cron.md).
 
 **On ordinary days there is no difference**: ${peers
     .map(

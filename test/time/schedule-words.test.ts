@@ -18,7 +18,6 @@ const CRON_WORDS = `
 * 9 * * *              | every minute, from 09:00 to 09:59, every day
 */15 9-17 * * 1-5      | every 15 minutes, from 09:00 to 17:59, on any day from Monday to Friday
 * 9-11,14 * * *        | every minute, from 09:00 to 11:59 and from 14:00 to 14:59, every day
-*/10 */6 * * *         | every 10 minutes, in every 6th hour (from 00:00 to 00:59, from 06:00 to 06:59 and so on, the last from 18:00 to 18:59), every day
 */2 * * * 1            | every 2 minutes, on any Monday
 0 0 1 * *              | at 00:00, on the 1st
 0 0 1,15 * *           | at 00:00, on the 1st and the 15th
@@ -64,6 +63,11 @@ describe("a schedule in words", () => {
   })
 
   const specs: [string, ScheduleSpec][] = [
+    [
+      "every 10 minutes, in every 6th hour (from 00:00 to 00:59, from 06:00 to 06:59 and so on, " +
+        "the last from 18:00 to 18:59), every day, in UTC",
+      { cron: "*/10 */6 * * *" },
+    ],
     ["every 15 minutes of elapsed time", { every: "15m" }],
     ["every hour of elapsed time, shifted by 2 minutes", { every: "1h", offset: "2m" }],
     ["every 90 seconds of elapsed time", { every: 90_000 }],
@@ -84,7 +88,8 @@ describe("a schedule in words", () => {
       { cron: "@daily", startAt: "2026-01-01T00:00Z", endAt: "2027-01-01T00:00Z", maxRuns: 1 },
     ],
     [
-      "at 00:00, every day, in UTC, except 2026-12-25 and 2027-01-01 to 2027-01-06 (moved to the next day that is not excluded)",
+      "at 00:00, every day, in UTC, except 2026-12-25 and 2027-01-01 to 2027-01-06 (moved to the " +
+        "next day that is not excluded)",
       {
         cron: "@daily",
         exclude: ["2026-12-25", { from: "2027-01-01", to: "2027-01-06" }],

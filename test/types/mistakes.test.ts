@@ -1,4 +1,6 @@
-/** What the compiler says about mistakes, and where: the carets in `mistakes/*.ts` stand under the word that it means. */
+/**
+ * What the compiler says about mistakes, and where: the carets in `mistakes/*.ts` stand under the word that it means.
+ */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { expect, it } from "vitest"

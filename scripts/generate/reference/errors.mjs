@@ -18,7 +18,8 @@ export async function renderErrors({ load, read }) {
     "```ts\n" +
       'import { CarillonError } from "carillon"\n\n' +
       "try {\n  await carillon.enqueue(sendEmail, input)\n} catch (error) {\n" +
-      '  if (error instanceof CarillonError && error.code === "DATABASE_UNAVAILABLE") return tryAgainLater()\n  throw error\n}\n```',
+      '  if (error instanceof CarillonError && error.code === "DATABASE_UNAVAILABLE") return ' +
+      "tryAgainLater()\n  throw error\n}\n```",
     "## Codes",
     `**Retry** (${code("error.retryable")}) says whether a repeat of the same call can succeed. ` +
       "If the outcome of the first call is unknown, a repeat may take effect twice.",

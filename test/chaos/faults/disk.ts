@@ -75,7 +75,10 @@ const lacksStrace = () => {
   }
 }
 
-/** Each process of the server counts what it writes by itself: on a busy machine it takes a while until one has come so far. */
+/**
+ * Each process of the server counts what it writes by itself: on a busy machine it takes a while until one has come
+ * so far.
+ */
 const PANIC_MS = 20_000
 
 const failingDisk: Fault = {

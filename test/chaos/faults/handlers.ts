@@ -16,7 +16,9 @@ const MORTAL = { ...EXTRA, pools: { default: 8, mortal: 2 } }
 /** They serve nothing else: for a run with a timeout of its own, a process is spoken for as long as that is. */
 const BLOCKED = { ...EXTRA, pools: { blocked: 1 } }
 const SHORT = { leases: 2, what: "blocks of two leases" }
-/** Nobody speaks for a process for longer than three leases. After the fourth it is dead, and soon somebody sees that. */
+/**
+ * Nobody speaks for a process for longer than three leases. After the fourth it is dead, and soon somebody sees that.
+ */
 const LONG = { leases: 7, what: "blocks of seven leases" }
 
 const blocked: Fault = {
@@ -194,7 +196,8 @@ async function buriedAs(
   which = "true",
 ): Promise<string[]> {
   const rows = await world.talk.ask(
-    `select input::text as input, run_state from "${world.schema}".attempts where job = $1 and run_state is not null and ${which}`,
+    `select input::text as input, run_state from "${world.schema}".attempts where job = $1 and ` +
+      `run_state is not null and ${which}`,
     [job],
   )
   if (rows.length === 0) return [`No ${job} has come to an end.`]

@@ -317,7 +317,8 @@ async function complaintsAboutReplays(world: World): Promise<string[]> {
       : [
           violationText(
             "I6",
-            `run ${run} was replayed ${wanted - 1} times; it has ${generations} generations, ${kept} of them in history, ${ends} ends, the last ${ended}.`,
+            `run ${run} was replayed ${wanted - 1} times; it has ${generations} generations, ${kept} ` +
+              `of them in history, ${ends} ends, the last ${ended}.`,
           ),
         ]
   })

@@ -169,7 +169,8 @@ const heldKeys: Fault = {
         // The next occurrences of one schedule: whoever decides about it has to wait.
         const held = await ask(
           `insert into ${s}.fires (schedule, occurrence, outcome, reason, decided_at, last)
-           select id, next_occurrence + n * interval '1 second', 'skipped', 'chaos', now(), next_occurrence + n * interval '1 second'
+           select id, next_occurrence + n * interval '1 second', 'skipped', 'chaos', now(),
+             next_occurrence + n * interval '1 second'
            from ${s}.schedules, generate_series(1, 3) as n where name = 'all-1s' and next_occurrence is not null
            returning occurrence`,
         )

@@ -83,7 +83,8 @@ export const OF_LIMITS: readonly Mutant[] = [
         file: "src/store/runs/reap.ts",
         find: "  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool",
         replace:
-          "  , forgotten as (\n    update {run_limits} set admitted = null where run = any (array(select id from moved))\n  )\n" +
+          "  , forgotten as (\n    update {run_limits} set admitted = null where run = any " +
+          "(array(select id from moved))\n  )\n" +
           "  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool",
       },
     ],

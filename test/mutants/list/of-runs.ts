@@ -135,7 +135,9 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/completing.ts",
-        find: "run.id = ended.id and run.claim = ended.claim\n      and run.lease = @lease\n      and exists (select from {workers} where lease = @lease and not dead)",
+        find:
+          "run.id = ended.id and run.claim = ended.claim\n      and run.lease = @lease\n      and " +
+          "exists (select from {workers} where lease = @lease and not dead)",
         replace: "run.id = ended.id and (run.claim = ended.claim or @lease is not null)",
       },
     ],
@@ -159,7 +161,9 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/settle.ts",
-        find: "where id = any (@ids) and lease = @lease\n      and exists (select from {workers} where lease = @lease and not dead)",
+        find:
+          "where id = any (@ids) and lease = @lease\n      and exists (select from {workers} where " +
+          "lease = @lease and not dead)",
         replace: "where id = any (@ids) and lease is not null and @lease is not null",
       },
       {
@@ -314,7 +318,8 @@ export const OF_RUNS: readonly Mutant[] = [
         file: "src/engine/attempts/attempt-transaction.ts",
         find: "const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))",
         replace:
-          'const [row] = await database.run(completionOf([end]), completeParams(runtime, identity, [end]), { connection: "vital" })',
+          "const [row] = await database.run(completionOf([end]), completeParams(runtime, identity, [end]), " +
+          '{ connection: "vital" })',
       },
     ],
     shownBy: sim(),

@@ -2,8 +2,8 @@
  * The order of everything: one thing happens at a time, at its virtual moment, and chance decides between those that
  * could happen at the same one.
  *
- * Between two of them everything that follows from the first is let happen: one turn of the event loop, in which nothing
- * real is waited for. A process that is paused has its things put off; those of a dead one never happen.
+ * Between two of them everything that follows from the first is let happen: one turn of the event loop, in which
+ * nothing real is waited for. A process that is paused has its things put off; those of a dead one never happen.
  */
 import type { Chance } from "./seeded-random.ts"
 import type { Trace } from "./trace.ts"

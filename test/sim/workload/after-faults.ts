@@ -1,4 +1,7 @@
-/** What is asked for when nothing is broken any more and nobody has anything else to do: all of it is judged by the clock. */
+/**
+ * What is asked for when nothing is broken any more and nobody has anything else to do: all of it is judged by the
+ * clock.
+ */
 import { DEFAULTS } from "../../../src/defaults.ts"
 import type { History } from "../../support/history/operations.ts"
 import type { Life, SimProcess } from "../world/process.ts"
@@ -41,7 +44,10 @@ const HEARD_MS = 100
 /** Without wake-ups: what comes due is looked for once a second, and then by workers as rarely as they ever look. */
 const UNHEARD_MS = DEFAULTS.pollMs + DEFAULTS.idlePollMs + 50
 
-/** Through one process: what comes due starts in time, what is cancelled is told so, and a stop gives back what it has. */
+/**
+ * Through one process: what comes due starts in time, what is cancelled is told so, and a stop gives back what it
+ * has.
+ */
 export async function livePeacefully(parts: PeaceParts, process: SimProcess, life: Life): Promise<void> {
   const { record, clockUs, left, leftover, until, setHeard } = parts
   const nothingIsLeft = () => left() === 0
@@ -54,7 +60,8 @@ export async function livePeacefully(parts: PeaceParts, process: SimProcess, lif
   await grant(parts, () => cancelInPeace(parts, life, wakeups ? HEARD_MS : lookedUpMs), nothingIsLeft)
   await grant(parts, () => cancelInPeace(parts, life, lookedUpMs, () => setHeard(false)), nothingIsLeft)
   setHeard(true)
-  // One that is told to stop in the middle of its work gives back what it cannot finish, however long it waits for that.
+  // One that is told to stop in the middle of its work gives back what it cannot finish, however long it waits for
+  // that.
   await grant(
     parts,
     () => askInPeace(parts, life, { runs: 2, ms: 9_000, delayMs: 0 }),

@@ -34,7 +34,9 @@ export async function cancelUnderWay(life: Life, cancelling: Cancelling): Promis
   await canceller.host.sleep(withinMs)
 }
 
-/** A message that is sent over a connection which had ended unnoticed is lost; a question is asked again over another. */
+/**
+ * A message that is sent over a connection which had ended unnoticed is lost; a question is asked again over another.
+ */
 async function useEachConnection({ carillon }: Life, run: string): Promise<void> {
   await Promise.all(Array.from({ length: DEFAULTS.workConnections }, () => carillon.run(run)))
 }

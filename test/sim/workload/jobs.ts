@@ -34,7 +34,9 @@ export interface JobParts {
 
 /** Its runs end in a transaction of their own. */
 export const BOOKING = "booking"
-/** A transaction that is never answered holds its run for as long as it may stay open: without a timeout, 10 minutes. */
+/**
+ * A transaction that is never answered holds its run for as long as it may stay open: without a timeout, 10 minutes.
+ */
 const BOOKING_TIMEOUT_MS = 5_000
 export const TIMEOUT_MS = 300
 

@@ -1,8 +1,8 @@
 /**
  * Judges what real processes did: the history they wrote down, and what the database says in the end.
  *
- * Each invariant is a file of its own that takes the facts and returns what is wrong with them, in sentences, and how much
- * it looked at: what nothing in a history speaks of was not judged, which is not the same as kept.
+ * Each invariant is a file of its own that takes the facts and returns what is wrong with them, in sentences, and how
+ * much it looked at: what nothing in a history speaks of was not judged, which is not the same as kept.
  */
 
 import { collectFacts, type Facts } from "./facts.ts"

@@ -1,6 +1,6 @@
 /**
- * Two clocks meet in a history: lines have the monotonic clock of the machine, rows the database's. Whoever knows both of
- * the same moment knows what one read when the other did.
+ * Two clocks meet in a history: lines have the monotonic clock of the machine, rows the database's. Whoever knows
+ * both of the same moment knows what one read when the other did.
  */
 import type { AttemptRow } from "./final-read.ts"
 import type { History } from "./operations.ts"

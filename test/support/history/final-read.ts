@@ -97,7 +97,10 @@ export interface DeadLetter {
 }
 
 export interface AuditRow {
-  /** What was done: the checker knows `run.replay`, `run.discard`, `run.cancel`, `run.expedite` and those of schedules. */
+  /**
+   * What was done: the checker knows `run.replay`, `run.discard`, `run.cancel`, `run.expedite` and those of
+   * schedules.
+   */
   readonly action: string
   readonly atUs: number
   /** The run it was done to; null when it was something else. */

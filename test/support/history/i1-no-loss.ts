@@ -1,9 +1,9 @@
 /**
  * I1: what was acknowledged comes to an end that somebody asked for.
  *
- * An acknowledged run has succeeded, or is a dead letter, or was cancelled, expired or discarded because
- * somebody said so, or waits for a time that has not come. What succeeded was started; what is dead was started too, unless its workers died before
- * they could say so.
+ * An acknowledged run has succeeded, or is a dead letter, or was cancelled, expired or discarded because somebody
+ * said so, or waits for a time that has not come. What succeeded was started; what is dead was started too, unless
+ * its workers died before they could say so.
  */
 import { entriesOf, type Facts, generationsOf, hasAudit, type RunFacts } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"

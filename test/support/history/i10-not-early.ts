@@ -1,8 +1,9 @@
 /**
  * I10: nothing starts before it is due, by the database's clock.
  *
- * An attempt starts when it is due or later; a run that was to wait for a while is due after that; an occurrence is decided
- * when it is due or later, and is due when it is planned or later. A database whose clock was set back cannot be judged.
+ * An attempt starts when it is due or later; a run that was to wait for a while is due after that; an occurrence is
+ * decided when it is due or later, and is due when it is planned or later. A database whose clock was set back cannot
+ * be judged.
  */
 import { aboutEachRun, entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
 import type { FireRow } from "./final-read.ts"
@@ -10,7 +11,10 @@ import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts
 
 /** Starts are told to the database as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
-/** And by a clock of the process, which is wrong by up to 50 millionths (as in the simulator) of what the attempt takes. */
+/**
+ * And by a clock of the process, which is wrong by up to 50 millionths (as in the simulator) of what the attempt
+ * takes.
+ */
 const DRIFT = 5e-5
 /** The statement that writes a run reads the clock more than once. */
 const STATEMENT_US = 100_000

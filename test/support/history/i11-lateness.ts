@@ -1,9 +1,9 @@
 /**
  * I11: while nothing is broken and slots are free, a run starts soon after it is due.
  *
- * Of the runs that came due and were started inside one quiet window, 99 of 100 start within the bound; of fewer than a
- * hundred, all. Runs that had something else to wait for are not judged: a limit, the commit of a user's transaction, or
- * another worker that had them before.
+ * Of the runs that came due and were started inside one quiet window, 99 of 100 start within the bound; of fewer than
+ * a hundred, all. Runs that had something else to wait for are not judged: a limit, the commit of a user's
+ * transaction, or another worker that had them before.
  */
 import { entriesOf, type Facts, type RunFacts, rowsOf } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"

@@ -2,9 +2,9 @@
  * I12: a schedule never goes back.
  *
  * Whoever looks again and again never sees the cursor of one version of a schedule lower than before, and what the
- * database says in the end is not lower than what anybody saw. Observers are judged one by one: what they write down is
- * older than when they write it. A later version never turns into an earlier one, unless the schedule was deleted and is
- * another one under the same name.
+ * database says in the end is not lower than what anybody saw. Observers are judged one by one: what they write down
+ * is older than when they write it. A later version never turns into an earlier one, unless the schedule was deleted
+ * and is another one under the same name.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import type { ScheduleRow } from "./final-read.ts"

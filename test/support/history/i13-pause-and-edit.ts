@@ -1,9 +1,9 @@
 /**
- * I13: a paused schedule makes no runs, also not afterwards of what came during the pause, unless that is asked for; and
- * an edit changes no run that was made before it.
+ * I13: a paused schedule makes no runs, also not afterwards of what came during the pause, unless that is asked for;
+ * and an edit changes no run that was made before it.
  *
- * When a pause began and ended is told by the audit. It ended a little before it was written down, so what came in the
- * last moments of it is judged only if it was decided before the end.
+ * When a pause began and ended is told by the audit. It ended a little before it was written down, so what came in
+ * the last moments of it is judged only if it was decided before the end.
  */
 import type { Facts } from "./facts.ts"
 import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"

@@ -1,13 +1,13 @@
 /**
  * I14: no more runs than a limit allows are executed at any instant of the database's time.
  *
- * A run is executed from its start until the database writes down how that attempt ended, by its own worker or by whoever
- * took the run away; one that was lost did not live to say when it started, but its line does. The runs of a schedule
- * that does not let them overlap are one at a time, and one that waits for its retry is not finished.
+ * A run is executed from its start until the database writes down how that attempt ended, by its own worker or by
+ * whoever took the run away; one that was lost did not live to say when it started, but its line does. The runs of a
+ * schedule that does not let them overlap are one at a time, and one that waits for its retry is not finished.
  *
- * A row says when an attempt ended, and its handler may go on after that. So handlers are counted as well, from when one
- * begins until it returns or its process is no more, by the clock that all processes share. A handler whose lease is over
- * does not count: its run is somebody else's.
+ * A row says when an attempt ended, and its handler may go on after that. So handlers are counted as well, from when
+ * one begins until it returns or its process is no more, by the clock that all processes share. A handler whose lease
+ * is over does not count: its run is somebody else's.
  */
 import { entriesOf, type Facts, generationsOf, groupBy, type RunFacts, SETTLED_BY_WORKER } from "./facts.ts"
 import type { ScheduleRow } from "./final-read.ts"

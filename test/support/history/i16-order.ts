@@ -1,14 +1,14 @@
 /**
- * I16: one worker starts the runs of a pool that were waiting for it in their order: the higher priority first, and of
- * one priority the one that was ready first.
+ * I16: one worker starts the runs of a pool that were waiting for it in their order: the higher priority first, and
+ * of one priority the one that was ready first.
  *
- * Judged where one process alone has started runs, under one lease, and no job or pool was paused: what was parked comes
- * in anew. Of those the first attempts of runs that were acknowledged before it came, had nothing to wait for but a
- * worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest priority. Runs that
- * were enqueued at once are in no order.
+ * Judged where one process alone has started runs, under one lease, and no job or pool was paused: what was parked
+ * comes in anew. Of those the first attempts of runs that were acknowledged before it came, had nothing to wait for
+ * but a worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest priority.
+ * Runs that were enqueued at once are in no order.
  *
- * And wherever runs of a schedule wait for each other, they start in the order of their occurrences (schedule-lines.ts),
- * also after a pause.
+ * And wherever runs of a schedule wait for each other, they start in the order of their occurrences
+ * (schedule-lines.ts), also after a pause.
  */
 import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"

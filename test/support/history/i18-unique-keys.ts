@@ -1,10 +1,10 @@
 /**
- * I18: of the runs of a job with the same key, one is alive at a time; and where the key is remembered there is no other
- * for a day after the end of the last.
+ * I18: of the runs of a job with the same key, one is alive at a time; and where the key is remembered there is no
+ * other for a day after the end of the last.
  *
- * A key is held from the enqueue to the end of the run. One that is remembered goes on being held by a dead letter, and
- * for a day at the least by what has ended; another is free then, and no replay takes it again. So a key that is held
- * without an end is that of a live run or a dead letter.
+ * A key is held from the enqueue to the end of the run. One that is remembered goes on being held by a dead letter,
+ * and for a day at the least by what has ended; another is free then, and no replay takes it again. So a key that is
+ * held without an end is that of a live run or a dead letter.
  */
 import { type Facts, generationsOf, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"

@@ -1,6 +1,6 @@
 /**
- * I20: what a handler writes in the transaction that completes its run is there once if the run has succeeded, and not at
- * all otherwise.
+ * I20: what a handler writes in the transaction that completes its run is there once if the run has succeeded, and
+ * not at all otherwise.
  *
  * Judged are the jobs of which it was said, and those of which one run finished so: then all do.
  */

@@ -1,8 +1,9 @@
 /**
  * I21: an attempt that follows a failure is due after the wait that was asked for: neither sooner nor later.
  *
- * A wait may be the same each time, come from a list whose last one repeats, or be drawn from nothing up to a bound that
- * grows with each attempt. Judged for runs that say what was asked for. That nothing starts before it is due is I10.
+ * A wait may be the same each time, come from a list whose last one repeats, or be drawn from nothing up to a bound
+ * that grows with each attempt. Judged for runs that say what was asked for. That nothing starts before it is due is
+ * I10.
  */
 import { type Facts, hasAudit, type RunFacts } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"

@@ -32,9 +32,9 @@ function complaintsAboutEnd({ rows, live }: RunFacts): string[] {
 }
 
 /**
- * Whoever had it when it was cancelled may say one more thing, and that is its end. What nobody had then has ended there
- * and then: I6 judges what comes after an end. And what was told as settled before the cancellation was asked for came
- * before it, even where a clock that was set back says otherwise.
+ * Whoever had it when it was cancelled may say one more thing, and that is its end. What nobody had then has ended
+ * there and then: I6 judges what comes after an end. And what was told as settled before the cancellation was asked
+ * for came before it, even where a clock that was set back says otherwise.
  */
 function complaintsAboutTries({ rows, audit, entries }: RunFacts): string[] {
   const cancel = audit.find(({ action }) => action === "run.cancel")

@@ -3,8 +3,8 @@
  *
  * Nothing that is due is unclaimed, nothing is running any more, nothing stands in line for a limit that has room, no
  * place under a limit is held by a run that is gone, and no active schedule is behind. Runs that are parked because
- * somebody paused them, or because nobody has a handler for them, wait for people. `withinMs` of the healing is what may
- * still be under way, where new work goes on coming in.
+ * somebody paused them, or because nobody has a handler for them, wait for people. `withinMs` of the healing is what
+ * may still be under way, where new work goes on coming in.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import type { LiveRun } from "./final-read.ts"

@@ -1,7 +1,8 @@
 /**
  * I26: every run is in one state, in every snapshot, and their number never falls.
  *
- * Whoever counts runs by state counts as many as were ever made. What a schedule says it has made is what its ledger has.
+ * Whoever counts runs by state counts as many as were ever made. What a schedule says it has made is what its ledger
+ * has.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"

@@ -1,9 +1,10 @@
 /**
  * I27: what is written down about a run, read from the first row to the last, tells what the run is now.
  *
- * Its live row, at the end and whenever somebody looked, or its dead letter, has the generation, the number of tries that
- * count and of claims, and the cause that follow from its attempts. From one attempt to the next within a generation, the time of its enqueue stays, and it is due
- * as before if it was given back or lost, and not before its end otherwise.
+ * Its live row, at the end and whenever somebody looked, or its dead letter, has the generation, the number of tries
+ * that count and of claims, and the cause that follow from its attempts. From one attempt to the next within a
+ * generation, the time of its enqueue stays, and it is due as before if it was given back or lost, and not before its
+ * end otherwise.
  */
 import { entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"

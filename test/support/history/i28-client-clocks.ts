@@ -1,10 +1,10 @@
 /**
  * I28: a process whose clock is wrong leaves no trace of that clock.
  *
- * Judged where there are such processes. Every instant that is written down is the database's: a run is enqueued before it
- * ends and nothing ends after now; and a start that such a process wrote down is where the clock that all processes share
- * says that it was, and not as far off as its own clock. What wrong clocks may do to owners, occurrences and starts that
- * come early is for I4, I9 and I10 to tell.
+ * Judged where there are such processes. Every instant that is written down is the database's: a run is enqueued
+ * before it ends and nothing ends after now; and a start that such a process wrote down is where the clock that all
+ * processes share says that it was, and not as far off as its own clock. What wrong clocks may do to owners,
+ * occurrences and starts that come early is for I4, I9 and I10 to tell.
  */
 import { entriesOf, type Facts, type RunFacts, rowsOf } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"

@@ -1,11 +1,12 @@
 /**
- * I31: a process that was told to stop asks for nothing more and starts nothing more, ends in time, and leaves nothing
- * that others have to take back.
+ * I31: a process that was told to stop asks for nothing more and starts nothing more, ends in time, and leaves
+ * nothing that others have to take back.
  *
- * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of one
- * whose database did not answer: where faults were healed, it is judged for those that were told to stop after that. And
- * of none whose grace is not recorded: calls that it has made before may still wait for an answer that will not come. A
- * handler that goes on holds the place of its run under a limit for as long as the lease lasts: that is not left behind.
+ * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of
+ * one whose database did not answer: where faults were healed, it is judged for those that were told to stop after
+ * that. And of none whose grace is not recorded: calls that it has made before may still wait for an answer that will
+ * not come. A handler that goes on holds the place of its run under a limit for as long as the lease lasts: that is
+ * not left behind.
  */
 import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"

@@ -1,13 +1,13 @@
 /**
  * I9: every occurrence of a schedule up to its cursor is decided once, and each that fires has one run.
  *
- * Which occurrences there are is computed by an oracle that shares nothing with the product, from what the schedule said
- * from its creation and from each edit on. The ledger has every one of them once: alone with its run, under the id that
- * follows from schedule and occurrence, or in a stretch with the right count. Around an edit, what the old times and what
- * the new ones ask for may both be there. What was left out by request is decided ahead of its time: it is a time of what
- * the schedule said then, and decided for good, whatever it says later. What was missed is made up for as its policy has
- * it, and no more of it. Of schedules that cannot be read here, of those that go by the end of their last run and of those
- * with a backfill, only the ledger and its runs are held against each other.
+ * Which occurrences there are is computed by an oracle that shares nothing with the product, from what the schedule
+ * said from its creation and from each edit on. The ledger has every one of them once: alone with its run, under the
+ * id that follows from schedule and occurrence, or in a stretch with the right count. Around an edit, what the old
+ * times and what the new ones ask for may both be there. What was left out by request is decided ahead of its time:
+ * it is a time of what the schedule said then, and decided for good, whatever it says later. What was missed is made
+ * up for as its policy has it, and no more of it. Of schedules that cannot be read here, of those that go by the end
+ * of their last run and of those with a backfill, only the ledger and its runs are held against each other.
  */
 import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
 import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"

@@ -1,4 +1,7 @@
-/** How an invariant says what it looked at: a promise that nothing in a history speaks of was not kept, but not judged. */
+/**
+ * How an invariant says what it looked at: a promise that nothing in a history speaks of was not kept, but not
+ * judged.
+ */
 import { aboutEachRun, type Facts, type RunFacts } from "./facts.ts"
 import type { Invariant, Violation } from "./violation.ts"
 

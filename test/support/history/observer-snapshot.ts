@@ -33,7 +33,8 @@ const MOST_STANDING = 50
 export function standingRuns(schema: string): string {
   const s = `"${schema}"`
   return `select json_build_object(
-      'run', id, 'state', ${s}.state(runs), 'generation', generation, 'attempt', attempt, 'claims', claims, 'cause', cause,
+      'run', id, 'state', ${s}.state(runs), 'generation', generation, 'attempt', attempt, 'claims', claims,
+      'cause', cause,
       'rows', (
         select json_agg(json_build_object(
           'generation', generation, 'claim', claim::text, 'outcome', outcome, 'charged', charged, 'runState', run_state

@@ -1,9 +1,10 @@
 /**
  * The id of the run of an occurrence, by its rule and not by the product's code.
  *
- * A UUID of version 8. Its first 48 bits are the occurrence's milliseconds since 1970. The other 74 are the lower ones of
- * two hashes of `schedule|milliseconds|generation`, the second with one more `|` at its end: 12 and 14 of the first, then
- * 48 of the second. The hash is FNV-1a of 64 bits over the text, mixed once more by the finaliser of MurmurHash3.
+ * A UUID of version 8. Its first 48 bits are the occurrence's milliseconds since 1970. The other 74 are the lower
+ * ones of two hashes of `schedule|milliseconds|generation`, the second with one more `|` at its end: 12 and 14 of the
+ * first, then 48 of the second. The hash is FNV-1a of 64 bits over the text, mixed once more by the finaliser of
+ * MurmurHash3.
  */
 const MASK = 0xffff_ffff_ffff_ffffn
 

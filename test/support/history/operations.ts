@@ -72,7 +72,10 @@ export type Operation =
       readonly version: number
       readonly cursorUs: number
     }
-  /** Before this process is told to stop, and after it has done so. `graceMs`: if it can be held to what a stop promises. */
+  /**
+   * Before this process is told to stop, and after it has done so. `graceMs`: if it can be held to what a stop
+   * promises.
+   */
   | { readonly op: "stop_invoke"; readonly graceMs?: number }
   | { readonly op: "stop_ok" }
   /** All faults have ended. `withinMs`: so long after its time something may still be undone at the end. */
@@ -106,7 +109,10 @@ export type Operation =
       /** Nobody had anything to do, for long enough to have let go of everything. */
       readonly isAtRest?: true
     }
-  /** A table in which runs come and go, vacuumed when nobody had anything to do: so many dead rows could not be removed. */
+  /**
+   * A table in which runs come and go, vacuumed when nobody had anything to do: so many dead rows could not be
+   * removed.
+   */
   | { readonly op: "vacuumed"; readonly table: string; readonly dead: number }
   /** The database's clock was set, forward or back. */
   | { readonly op: "clock_set"; readonly us: number }

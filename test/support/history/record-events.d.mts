@@ -23,7 +23,9 @@ export function recordHandler<Ctx extends Context, Output>(
 /** The claim in an attempt's id, in digits, as the database prints it. */
 export function claimOf(attemptId: string): string
 
-/** What a reader of history says of an attempt that it was given: the claim is empty where nobody had claimed the run. */
+/**
+ * What a reader of history says of an attempt that it was given: the claim is empty where nobody had claimed the run.
+ */
 export function seenOf(attempt: { readonly id: string; readonly runId: string }): {
   readonly run: string
   readonly claim: string

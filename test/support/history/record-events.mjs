@@ -46,7 +46,10 @@ export function claimOf(attemptId) {
   return BigInt.asIntN(64, BigInt(`0x${bits}`)).toString()
 }
 
-/** What a reader of history says of an attempt that it was given. The end of a run that nobody had claimed has no claim. */
+/**
+ * What a reader of history says of an attempt that it was given. The end of a run that nobody had claimed has no
+ * claim.
+ */
 export function seenOf({ id, runId }) {
   return { run: runId, claim: /\.[0-9a-f]{16}$/.test(id) ? claimOf(id) : "" }
 }

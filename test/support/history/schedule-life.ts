@@ -52,8 +52,8 @@ export function chaptersOf(
     if (!before?.spec) return undefined
     const last = chapters.at(-1)
     const isSame = last && !last.isOver && JSON.stringify(last.spec) === JSON.stringify(before.spec)
-    // An edit of something else leaves the times alone, also those that are still undecided; but one that had ended begins
-    // anew.
+    // An edit of something else leaves the times alone, also those that are still undecided; but one that had ended
+    // begins anew.
     if (isSame) chapters.pop()
     const isOver = before.state !== "active" && before.state !== "paused"
     chapters.push({ spec: before.spec, fromUs: isSame ? last.fromUs : fromUs, toUs: atUs, isOver })

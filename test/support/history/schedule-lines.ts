@@ -2,8 +2,8 @@
  * The lines in which the runs of a schedule wait for each other (overlap `queue`): whoever stands for an earlier
  * occurrence starts before those that stand for later ones.
  *
- * Of schedules that nobody has edited or made up for by a backfill, and of runs that nobody has meddled with. A pause of
- * the job, of the pool or of the schedule changes nothing about it.
+ * Of schedules that nobody has edited or made up for by a backfill, and of runs that nobody has meddled with. A pause
+ * of the job, of the pool or of the schedule changes nothing about it.
  */
 import { entriesOf, type Facts } from "./facts.ts"
 import type { FireRow, ScheduleRow } from "./final-read.ts"
@@ -36,7 +36,9 @@ export function complaintsAboutLine(line: readonly Turn[]): Complaint[] {
     if (!before || turn.startedNs > before.startedNs) latest = turn
     // Whoever was decided on later was not there to be passed over.
     if (!before || turn.startedNs > before.startedNs || turn.decidedAtUs < before.decidedAtUs) return []
-    const says = `Run ${before.run} was started after run ${turn.run}, which stands for a later occurrence of its schedule.`
+    const says =
+      `Run ${before.run} was started after run ${turn.run}, which stands for a later occurrence of its ` +
+      "schedule."
     return [{ subject: before.run, says }]
   })
 }

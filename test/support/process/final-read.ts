@@ -48,7 +48,8 @@ const RUNS = `id as run, job, tenant, parked_for as "parkedFor", priority, key, 
   claim::text as claim, cause, ${us("enqueued_at")} as "enqueuedAtUs", ${us("due_at")} as "dueAtUs", schedule,
   ${us("occurrence")} as "occurrenceUs"`
 
-const ATTEMPTS = `run, job, pool, claim::text as claim, attempt, generation, charged, outcome, run_state as "runState", lease,
+const ATTEMPTS = `run, job, pool, claim::text as claim, attempt, generation, charged, outcome, run_state as "runState",
+  lease,
   ${us("enqueued_at")} as "enqueuedAtUs", ${us("due_at")} as "dueAtUs", ${us("started_at")} as "startedAtUs",
   ${us("finished_at")} as "finishedAtUs", cause, schedule, ${us("occurrence")} as "occurrenceUs"`
 
@@ -58,5 +59,6 @@ const AUDIT = `action, ${us("at")} as "atUs", case when subject like 'run:%' the
 const SCHEDULES = `id, name, job, spec, settings, state, version, ${us("cursor")} as "cursorUs",
   ${us("next_at")} as "nextAtUs", fired, ${us("created_at")} as "createdAtUs"`
 
-const FIRES = `schedule, ${us("occurrence")} as "occurrenceUs", generation, outcome, reason, ${us("due_at")} as "dueAtUs",
+const FIRES = `schedule, ${us("occurrence")} as "occurrenceUs", generation, outcome, reason,
+  ${us("due_at")} as "dueAtUs",
   ${us("decided_at")} as "decidedAtUs", run, ${us("last")} as "lastUs", count, ${us("into_occurrence")} as "intoUs"`

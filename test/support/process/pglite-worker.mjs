@@ -1,4 +1,5 @@
-// The process of worker.mjs, on PGlite on disk. It can be killed at a call to the file system, and says how many it made.
+// The process of worker.mjs, on PGlite on disk. It can be killed at a call to the file system, and says how many it
+// made.
 import { killAtCall } from "./kill-at-call.mjs"
 
 const { killAt, ...options } = JSON.parse(process.argv[2])

@@ -1,4 +1,5 @@
-// A Carillon process that writes down everything it does, for tests that break things under it and have the history judged.
+// A Carillon process that writes down everything it does, for tests that break things under it and have the history
+// judged.
 import { createInterface } from "node:readline"
 import { openRecorder } from "../history/record.mjs"
 import { recordEvents, recordHandler } from "../history/record-events.mjs"

@@ -32,8 +32,8 @@ export interface Crowd {
    */
   readonly work: (points: readonly DeadlyPoint[], isDone: () => Promise<boolean>) => Promise<void>
   /**
-   * Lets one read what is due and fall asleep over it; `undefined` if nothing is. It takes no part until it is woken up,
-   * and then goes on.
+   * Lets one read what is due and fall asleep over it; `undefined` if nothing is. It takes no part until it is woken
+   * up, and then goes on.
    */
   readonly doze: () => Promise<{ readonly wake: () => Promise<void> } | undefined>
   /** The deaths that were met of those announced, and how many processes were really killed. */

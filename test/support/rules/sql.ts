@@ -15,7 +15,9 @@ const BEGINNINGS = [
   "merge\\s+into\\s",
   "truncate\\s",
   "with\\s+(?:recursive\\s+)?\\w+\\s*(?:\\([^)]*\\)\\s*)?as\\s",
-  "(?:create|alter|drop)\\s+(?:or\\s+replace\\s+|unique\\s+|temp(?:orary)?\\s+|unlogged\\s+|materialized\\s+)*(?:table|schema|index|view|function|procedure|sequence|type|domain|trigger|extension|database|role|publication|policy)\\s",
+  "(?:create|alter|drop)\\s+(?:or\\s+replace\\s+|unique\\s+|temp(?:orary)?\\s+|unlogged\\s+|materialized\\s+)*" +
+    "(?:table|schema|index|view|function|procedure|sequence|type|domain|trigger|" +
+    "extension|database|role|publication|policy)\\s",
   "(?:set|reset)\\s+(?:local|session|role|search_path)\\b",
   '(?:un)?listen\\s+["{*]',
   "lock\\s+table\\s",

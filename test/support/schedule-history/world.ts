@@ -68,7 +68,8 @@ export async function openWorld(url: string = SERVER_URLS.postgres18): Promise<W
     settle: () =>
       execute(
         database,
-        "with gone as (delete from {runs} returning *) insert into {settled} select * from gone; delete from {run_limits}",
+        "with gone as (delete from {runs} returning *) insert into {settled} select * from gone; " +
+          "delete from {run_limits}",
       ),
     pause: ({ name, until }) =>
       carillon.schedules.pause(name, { ...BY, ...(until !== undefined && { until: new Date(until) }) }),
@@ -132,7 +133,8 @@ export async function openWorld(url: string = SERVER_URLS.postgres18): Promise<W
     const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::bigint`
     const rows = await rowsOf(
       database,
-      `select name, ${ms("next_occurrence")} as occurrence, ${ms("next_at")} as due from {schedules} where next_at is not null`,
+      `select name, ${ms("next_occurrence")} as occurrence, ${ms("next_at")} as due from {schedules} ` +
+        "where next_at is not null",
     )
     return rows as unknown as Announced[]
   }

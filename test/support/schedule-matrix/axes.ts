@@ -42,8 +42,8 @@ export interface Cell {
 }
 
 /**
- * What becomes of a cell. Occurrences are called by their time of day, in UTC; a run by the occurrence it stands for, and
- * one that stands for none is called `by hand`.
+ * What becomes of a cell. Occurrences are called by their time of day, in UTC; a run by the occurrence it stands for,
+ * and one that stands for none is called `by hand`.
  */
 export interface Outcome {
   /** What the operation answered. */
@@ -54,7 +54,10 @@ export interface Outcome {
   readonly live: readonly string[]
   /** The state of the schedule, and its next occurrence. */
   readonly schedule: string
-  /** Which runs start, and in which order, when all handlers are let go and slots are free, while the clock stands still. */
+  /**
+   * Which runs start, and in which order, when all handlers are let go and slots are free, while the clock stands
+   * still.
+   */
   readonly starts: readonly string[]
   /** How every run that was ever made stands after that. */
   readonly ends: readonly string[]

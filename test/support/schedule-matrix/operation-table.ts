@@ -1,8 +1,8 @@
 /**
  * What each operation answers, which occurrences it decides under each misfire, and how it leaves the schedule.
  *
- * The schedule is `*\/10 * * * *`, and 09:10 is the last occurrence that was decided. Misfire comes first: it chooses the
- * occurrences that are to have runs. What overlap makes of those is in `overlap-table.ts`.
+ * The schedule is `*\/10 * * * *`, and 09:10 is the last occurrence that was decided. Misfire comes first: it chooses
+ * the occurrences that are to have runs. What overlap makes of those is in `overlap-table.ts`.
  */
 import type { Misfire, Operation } from "./axes.ts"
 
@@ -118,7 +118,8 @@ export const DONE: Readonly<Record<Operation, Done>> = {
       all: { ...twoMissed.all, passed: "09:40 x2 skipped paused" },
     },
     because:
-      "the scheduler was away, the schedule was paused at 09:35 and is resumed at 09:55: what was missed before the pause obeys misfire, and paused time is not missed time",
+      "the scheduler was away, the schedule was paused at 09:35 and is resumed at 09:55: what was " +
+      "missed before the pause obeys misfire, and paused time is not missed time",
   },
   "resume of an active one": {
     answer: "false",
@@ -130,21 +131,24 @@ export const DONE: Readonly<Record<Operation, Done>> = {
     schedule: "active, next 09:45",
     decided: twoMissed,
     because:
-      "edited to 45 * * * * at 09:35, while the scheduler was away: what was due is decided by the old definition, and the new one counts from now on",
+      "edited to 45 * * * * at 09:35, while the scheduler was away: what was due is decided by the " +
+      "old definition, and the new one counts from now on",
   },
   "edit of the input": {
     answer: "changed, next 09:20",
     schedule: "active, next 09:40",
     decided: twoMissed,
     because:
-      "edited at 09:35, while the scheduler was away: the times are the same, so the edit decides nothing, and the scheduler makes its runs with the new input when it is back",
+      "edited at 09:35, while the scheduler was away: the times are the same, so the edit decides " +
+      "nothing, and the scheduler makes its runs with the new input when it is back",
   },
   "edit of the misfire": {
     answer: "changed, next 09:20",
     schedule: "active, next 09:40",
     decided: { latest: twoMissed[EDITED.latest], skip: twoMissed[EDITED.skip], all: twoMissed[EDITED.all] },
     because:
-      "edited at 09:35, while the scheduler was away: the times are the same, so the edit decides nothing, and the scheduler goes by the new misfire when it is back",
+      "edited at 09:35, while the scheduler was away: the times are the same, so the edit decides " +
+      "nothing, and the scheduler goes by the new misfire when it is back",
   },
   delete: {
     answer: "true",

@@ -1,8 +1,9 @@
 /**
  * What each overlap makes of the occurrences that misfire has chosen, by what the previous run is doing.
  *
- * `N` is the first of them (the only one, but with misfire `all`) and `N+` the others, in their order. A run is `running`
- * as soon as it may start, but where slots are taken (`waiting`): there it is `ready`, next in line for one.
+ * `N` is the first of them (the only one, but with misfire `all`) and `N+` the others, in their order. A run is
+ * `running` as soon as it may start, but where slots are taken (`waiting`): there it is `ready`, next in line for
+ * one.
  */
 import type { Overlap, Previous } from "./axes.ts"
 

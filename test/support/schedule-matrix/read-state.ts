@@ -18,7 +18,8 @@ export async function readPicture(
 ): Promise<ReadonlyMap<string, Observed>> {
   const fires = await rowsOf(
     database,
-    `select schedule, ${time("occurrence")} as at, count::int as count, outcome, reason, ${time("into_occurrence")} as into
+    `select schedule, ${time("occurrence")} as at, count::int as count, outcome, reason,
+        ${time("into_occurrence")} as into
       from {fires} order by fires.occurrence`,
   )
   const live = await rowsOf(

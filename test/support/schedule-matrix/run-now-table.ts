@@ -1,8 +1,9 @@
 /**
  * What running a schedule now answers and does, by its overlap and by what the previous run is doing.
  *
- * It goes by the rules of `overlap-table.ts`, but for one thing: it stands for no occurrence, so the ledger has no entry of it,
- * and those that it takes the place of go into no other occurrence. The answer comes at once: a run, or that there is none.
+ * It goes by the rules of `overlap-table.ts`, but for one thing: it stands for no occurrence, so the ledger has no
+ * entry of it, and those that it takes the place of go into no other occurrence. The answer comes at once: a run, or
+ * that there is none.
  */
 import type { Overlap, Previous } from "./axes.ts"
 

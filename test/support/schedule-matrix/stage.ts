@@ -1,5 +1,6 @@
 /**
- * All schedules of one operation on one stage: brought to where their previous runs stand, operated on, looked at, let go.
+ * All schedules of one operation on one stage: brought to where their previous runs stand, operated on, looked at,
+ * let go.
  *
  * They share an app and its clock, and nothing else: each has a name, a key for its overlaps and runs of its own.
  */
