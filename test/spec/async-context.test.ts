@@ -1,4 +1,4 @@
-/** Async contexts (AsyncLocalStorage): handlers and listeners have one of their own, callers keep theirs. */
+/** Async contexts (AsyncLocalStorage): each handler and each listener has its own, and callers keep theirs. */
 import { AsyncLocalStorage } from "node:async_hooks"
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { z } from "zod"
@@ -9,11 +9,11 @@ import { carillonOn, createWatchedKit, type WatchedKit } from "../support/watche
 
 const by = { actor: "a test", reason: "to see" }
 
-/** What stands in the place of a request, a tenant or a trace. */
+/** What applications keep in an async context: a request, a tenant or a trace. */
 const requests = new AsyncLocalStorage<string>()
 const seen = () => requests.getStore()
 
-/** A process as in production: what is enqueued may be started by the call itself. */
+/** A process as in production: an enqueue may start its run by itself. */
 async function started(options: CarillonOptions) {
   const { carillon } = carillonOn(SERVER_URLS.postgres18, options)
   onTestFinished(() => carillon.stop({ grace: 0 }))
@@ -21,8 +21,8 @@ async function started(options: CarillonOptions) {
   return carillon
 }
 
-describe("the context of whoever enqueues", () => {
-  it("is not that of the handler, whether it starts at once or with others", async () => {
+describe("the async context of a caller that enqueues", () => {
+  it("does not reach the handler, whether its run starts at once or with others", async () => {
     const job = defineJob({ name: "job", run: async () => seen() ?? "nothing" })
     const carillon = await started({ jobs: [job], pools: { default: 20 } })
     const alone = await requests.run("alone", () => carillon.enqueue(job))
@@ -34,7 +34,7 @@ describe("the context of whoever enqueues", () => {
     expect(new Set(results)).toEqual(new Set(["nothing"]))
   })
 
-  it("is that of a schema at the enqueue, and not when the handler starts", async () => {
+  it("reaches the schema at the enqueue, and not when the handler starts", async () => {
     const parsed: unknown[] = []
     const input = z.string().refine(() => parsed.push(seen()) > 0)
     const job = defineJob({ name: "job", input, run: async () => {} })
@@ -61,7 +61,7 @@ describe("the context of whoever enqueues", () => {
     expect(after).toEqual(["a", "b", "c"].map((name) => ["in the handler", name]))
   })
 
-  it("is not that of a listener", async () => {
+  it("does not reach a listener", async () => {
     const heard: unknown[] = []
     const job = defineJob({ name: "job", run: async () => {} })
     const carillon = await started({ jobs: [job] })
@@ -73,7 +73,7 @@ describe("the context of whoever enqueues", () => {
     expect(heard.filter((entry) => (entry as unknown[])[1] !== undefined)).toEqual([])
   })
 
-  it("is not that of a retry function", async () => {
+  it("does not reach a retry function", async () => {
     const asked: unknown[] = []
     const after = () => {
       asked.push(seen())
@@ -86,7 +86,7 @@ describe("the context of whoever enqueues", () => {
     expect(asked).toEqual([undefined])
   })
 
-  it("is not that of a handler which is told to end", async () => {
+  it("does not reach a handler that is told to end", async () => {
     const told: unknown[] = []
     const begun = createGate()
     const job = defineJob({
@@ -104,7 +104,7 @@ describe("the context of whoever enqueues", () => {
     await begun.opened
     await requests.run("canceller", () => carillon.cancel(run.id, by))
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" })
-    // A listener is called in the context of the attempt; what the handler awaits goes on in the handler's.
+    // A listener is called in the context of the attempt. What the handler awaits continues in the handler's context.
     expect(told).toEqual([undefined, "in the handler"])
   })
 })
@@ -114,14 +114,14 @@ async function ending(_: undefined, { signal }: JobContext): Promise<void> {
   await new Promise((_resolve, reject) => signal.addEventListener("abort", () => reject(signal.reason)))
 }
 
-describe("the context of a handler", () => {
+describe("the async context of a handler", () => {
   let kit: WatchedKit
   beforeAll(async () => {
     kit = await createWatchedKit(SERVER_URLS.postgres18)
   })
   afterAll(() => kit.close())
 
-  it("is not seen by the next one, whatever it enters for good", async () => {
+  it("does not leak into the next handler, also after enterWith", async () => {
     const before: unknown[] = []
     const job = defineJob({
       name: "job",
@@ -139,7 +139,7 @@ describe("the context of a handler", () => {
     expect(before).toEqual([undefined, undefined, undefined])
   })
 
-  it("is that of its transaction, and of what it enqueues for as long as it waits", async () => {
+  it("is that of its transaction, and of what it enqueues, while it waits", async () => {
     const job = defineJob({
       name: "job",
       run: (_: undefined, ctx) =>
@@ -156,7 +156,7 @@ describe("the context of a handler", () => {
     expect(await run.result()).toBe("tenant")
   })
 
-  it("has what was there when Carillon was created, and nothing of who starts it", async () => {
+  it("holds what was there when Carillon was created, and nothing of the caller that starts it", async () => {
     const job = defineJob({ name: "job", run: async () => seen() })
     const { carillon } = requests.run("creator", () => carillonOn(SERVER_URLS.postgres18, { jobs: [job] }))
     onTestFinished(() => carillon.stop({ grace: 0 }))

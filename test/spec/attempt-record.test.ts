@@ -9,7 +9,7 @@ describe("the record of an attempt", () => {
   })
   afterAll(() => kit.close())
 
-  it("tells what its handler was told, how long it took, and what it logged", async () => {
+  it("holds what the handler was told, how long it took, and what it logged", async () => {
     const told: { readonly attemptId: string; readonly idempotencyKey: string }[] = []
     const job = defineJob({
       name: "talkative",

@@ -101,7 +101,7 @@ describe("an attempt", () => {
     await app.tick()
     expect(await app.until("attempt.overran")).toMatchObject({ run: run.id, because: "timed_out" })
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD", cause: { code: "ATTEMPT_TIMEOUT" } })
-    // The only slot is taken as long as the handler goes on.
+    // The only slot is taken as long as the handler runs.
     const next = await app.enqueue(job)
     await app.tick()
     expect(app.events.some((event) => event.type === "attempt.started" && event.run === next.id)).toBe(false)
@@ -112,7 +112,7 @@ describe("an attempt", () => {
     expect(app.events.some((event) => event.type === "attempt.started" && event.run === next.id)).toBe(true)
   })
 
-  it("under a lost lease is aborted and its result is discarded", async () => {
+  it("whose lease is lost is aborted, and its result is discarded", async () => {
     const { opened, open } = gate()
     const seen: string[] = []
     const job = defineJob({
@@ -131,7 +131,7 @@ describe("an attempt", () => {
     await app.tick()
     expect(await app.until("lease.lost")).toMatchObject({ runs: 1 })
     expect(seen).toEqual(["LEASE_LOST"])
-    // The run is not started a second time beside the handler that still goes on here.
+    // The run does not start a second time beside the handler that still runs here.
     await app.tick()
     expect(app.events.filter(({ type }) => type === "attempt.started")).toHaveLength(1)
     open("from the old lease")
@@ -163,7 +163,7 @@ describe("an attempt", () => {
     ).toHaveLength(2)
   })
 
-  it("that ends within the grace of a stop is recorded as what it is", async () => {
+  it("that ends within the grace of a stop keeps its own outcome", async () => {
     const { opened, open } = gate()
     const job = defineJob({ name: "nearly", run: async () => opened })
     await using app = await kit.app({ jobs: [job] })
@@ -184,7 +184,7 @@ describe("an attempt", () => {
     })
     await using app = await kit.app({ jobs: [job], lease: "60s" })
     const run = await app.enqueue(job)
-    // The first loss is free: a run that was merely claimed beside a poisonous one loses nothing by it.
+    // The first loss is free: a run that was claimed beside a poisonous one loses nothing.
     for (let life = 0; life < 4; life += 1) {
       app.crashAt("attempt.ended")
       await app.clock.advance("61s")

@@ -1,4 +1,4 @@
-/** Runs for occurrences of the past, on request: which of them, in which order, and beside the live ones. */
+/** Backfills: which past occurrences get a run, in which order, and beside the live ones. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type BackfillOptions, defineJob, type ScheduleOptions } from "../../src/index.ts"
 import type { TestApp } from "../../src/testing/index.ts"
@@ -51,7 +51,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
       )
       .toReversed()
 
-  it("runs what was before the schedule was there, from its first moment to before its last, the oldest first", async () => {
+  it("runs the occurrences from before the schedule existed, from `from` to before `to`, oldest first", async () => {
     const { app, ran, keys } = await stage()
     expect(await fill(app, "08:00", "08:30")).toEqual({ count: 3, runs: 3 })
     await app.drain()
@@ -63,7 +63,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("begins with the newest when it is told to, and runs several at once", async () => {
+  it("starts with the newest occurrence, and runs several at once, when the options say so", async () => {
     const { app, ran, most } = await stage()
     await fill(app, "08:00", "08:30", { order: "newest" })
     await app.drain()
@@ -77,7 +77,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("runs one at a time by itself, and waits for the retry of one before it begins the next", async () => {
+  it("by default runs one at a time, and waits for the retry of one before it begins the next", async () => {
     const { app, ran, most } = await stage({}, { fails: (occurrence) => occurrence === "08:00" })
     await fill(app, "08:00", "08:20")
     await app.drain()
@@ -88,7 +88,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("keeps the places of those that wait for a retry when several run at once", async () => {
+  it("keeps the places of runs that wait for a retry when several run at once", async () => {
     const { app, ran } = await stage({}, { fails: (occurrence) => occurrence < "08:20" })
     await fill(app, "08:00", "08:40", { maxParallel: 2 })
     await app.drain()
@@ -98,7 +98,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("gives runs to what was skipped and made up for, and leaves the record of that as it is", async () => {
+  it("gives runs to occurrences that were skipped or made up for, and keeps their ledger rows", async () => {
     const { app, ran } = await stage()
     await app.clock.set(at("09:45"))
     await app.drain()
@@ -117,7 +117,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("runs again what failed when it is told to, and everything when it is told to, each under a key of its own", async () => {
+  it("runs failed occurrences again with `failed`, and all of them with `all`, each under its own key", async () => {
     const failing = new Set(["09:10"])
     const { app, ran, keys } = await stage(
       { overlap: "allow" },
@@ -128,7 +128,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     failing.clear()
     expect(await fill(app, "09:10", "09:30")).toEqual({ count: 0, runs: 0 })
     expect(await fill(app, "09:10", "09:30", { reprocess: "failed" })).toEqual({ count: 1, runs: 1 })
-    // It is going to happen: no second one beside it.
+    // That run is still going to happen: no second one beside it.
     expect(await fill(app, "09:10", "09:20", { reprocess: "all" })).toEqual({ count: 0, runs: 0 })
     await app.drain()
     expect(await fill(app, "09:10", "09:30", { reprocess: "failed" })).toEqual({ count: 0, runs: 0 })
@@ -150,7 +150,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("is in nobody's way: what comes due meanwhile is neither left out nor kept waiting", async () => {
+  it("blocks nothing: occurrences that come due meanwhile are neither skipped nor delayed", async () => {
     const { app, ran } = await stage({}, { fails: (occurrence) => occurrence < "09:00" })
     await fill(app, "08:00", "08:30")
     await app.drain()
@@ -161,7 +161,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("stays so when a dead letter of it is replayed", async () => {
+  it("still blocks nothing when one of its dead letters is replayed", async () => {
     const { app, ran } = await stage({}, { fails: (occurrence) => occurrence < "09:00" })
     await fill(app, "08:00", "08:10")
     await app.clock.advance("6m")
@@ -173,7 +173,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("stands in one line with the schedule when it is told to", async () => {
+  it("queues with the schedule when it shares the overlap", async () => {
     const { app, ran } = await stage({}, { fails: (occurrence) => occurrence < "09:00" })
     await fill(app, "08:00", "08:30", { shareOverlap: true })
     await app.drain()
@@ -184,7 +184,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("goes below the priority of the schedule, in its pool, without an end to its waiting", async () => {
+  it("uses a lower priority than the schedule, its pool, and no limit on the wait", async () => {
     const { app } = await stage({ priority: 5, pool: "slow", startWithin: "1m" })
     await fill(app, "08:00", "08:10")
     await fill(app, "08:10", "08:20", { priority: 9 })
@@ -199,14 +199,14 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("says how many it would make when it is only asked, and makes none", async () => {
+  it("with dryRun says how many runs it would make, and makes none", async () => {
     const { app } = await stage()
     expect(await fill(app, "08:00", "09:00", { dryRun: true })).toEqual({ count: 6 })
     expect(await ledger(app)).toEqual([])
     await app.close()
   })
 
-  it("leaves to the schedule what that is still to decide", async () => {
+  it("leaves occurrences to the schedule that the schedule has still to decide", async () => {
     const { app, ran } = await stage()
     await app.clock.set(at("09:35"))
     expect(await fill(app, "08:50", "09:35")).toEqual({ count: 2, runs: 2 })
@@ -221,7 +221,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("runs what a pause has come over, once, and the end of the pause says that the rest was skipped", async () => {
+  it("runs paused occurrences once, and the end of the pause reports the rest as skipped", async () => {
     const { app, ran } = await stage()
     await app.schedules.pause("report", by)
     await app.clock.set(at("09:45"))
@@ -244,7 +244,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     ["all", ["09:10", "09:20", "09:30", "09:40"], 2],
     ["latest", ["09:10", "09:20", "09:40"], 1],
   ] as const)(
-    "in a pause is not repeated by a resume that makes up for it (%s), nor counted by it",
+    "in a pause is neither repeated nor counted by a resume that makes up for it (%s)",
     async (misfire, expected, fired) => {
       const { app, ran } = await stage()
       await app.schedules.pause("report", by)
@@ -259,7 +259,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     },
   )
 
-  it("that dies in between is completed by the next one, and nothing is run twice", async () => {
+  it("that dies halfway is completed by the next backfill, and nothing runs twice", async () => {
     const { app } = await stage({ every: "5s" })
     app.crashAt("backfill.committed")
     void fill(app, "08:00", "09:00").catch(() => {})
@@ -271,7 +271,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("of more than ten thousand occurrences asks to be forced, and says how many there are", async () => {
+  it("of more than ten thousand occurrences asks for `force`, and says how many there are", async () => {
     const { app } = await stage({ every: "1s" })
     const day = { ...by, from: new Date("2026-03-01T09:00Z"), to: at("09:00") }
     await expect(app.schedules.backfill("report", day)).rejects.toMatchObject({
@@ -284,7 +284,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("does not take for missing what the ledger has forgotten", async () => {
+  it("does not take occurrences for missing that the ledger has forgotten", async () => {
     const { app } = await stage({ every: "24h" })
     await app.clock.set("2026-07-15T09:00Z")
     const span = { ...by, from: new Date("2026-01-01T00:00Z"), to: new Date("2026-03-20T00:00Z") }
@@ -316,7 +316,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await app.close()
   })
 
-  it("is refused for a schedule that is not there, or was cancelled", async () => {
+  it("is refused for a schedule that does not exist or was cancelled", async () => {
     const { app } = await stage()
     await expect(
       app.schedules.backfill("another", { ...by, from: at("08:00"), to: at("08:30") }),

@@ -1,4 +1,4 @@
-/** Runs that are enqueued in a transaction of the caller's: they exist when, and only if, it commits. */
+/** Enqueues in a transaction of the caller: the run exists when, and only if, the transaction commits. */
 import pg from "pg"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type CarillonOptions, defineJob, type EnqueueOptions } from "../../src/index.ts"
@@ -8,7 +8,7 @@ import { carillonOn } from "../support/watched-app.ts"
 
 const job = defineJob({ name: "booked", run: async (input: number) => input })
 
-/** A Carillon, and a connection of the user's own to the same database. */
+/** A Carillon, and a connection of the application to the same database. */
 async function given(options: CarillonOptions = {}) {
   const { carillon, database } = carillonOn(SERVER_URLS.postgres18, options)
   onTestFinished(() => carillon.stop())
@@ -25,13 +25,13 @@ async function connected(): Promise<pg.Client> {
   return client
 }
 
-/** The same client, of a driver that does not tell whether a transaction is open. */
+/** The same client, of a driver that does not say whether a transaction is open. */
 function unknowing(client: pg.Client) {
   return { query: (...args: never[]) => (client.query as (...all: never[]) => unknown).apply(client, args) }
 }
 
 describe("a run in the caller's transaction", () => {
-  it("is not there before the commit, nobody is told of it, and it is executed after it", async () => {
+  it("is invisible and unannounced before the commit, and executes after it", async () => {
     const { carillon, database, client, rows } = await given({ jobs: [job] })
     await carillon.start()
     await client.query("begin")
@@ -52,13 +52,13 @@ describe("a run in the caller's transaction", () => {
     const run = await carillon.enqueue(job, 7, { tx: client })
     expect(database.count("wakeups/notify")).toBe(0)
     await client.query("commit")
-    // Nobody works yet who could have found it by himself before.
+    // Before this, no worker runs that could find it by polling.
     await vi.waitUntil(() => database.count("wakeups/notify") > 0, { timeout: 10_000 })
     await worker.start()
     expect(await worker.result(run.id)).toBe(7)
   })
 
-  it("is told of when it commits, however many others wait for transactions that do not end", async () => {
+  it("is announced when it commits, however many other transactions stay open", async () => {
     const { carillon, database, client } = await given()
     await client.query("begin")
     for (let calls = 0; calls < 5; calls += 1) {
@@ -82,18 +82,18 @@ describe("a run in the caller's transaction", () => {
     expect(await carillon.enqueue(job, 8, { key: "k" })).toMatchObject({ created: true })
   })
 
-  it("is written by one statement of ours in that transaction", async () => {
+  it("is written by one statement of Carillon in that transaction", async () => {
     const { carillon, database, client } = await given()
     await client.query("begin")
     const ran = database.ran.length
     await carillon.enqueue(job, 7, { tx: client })
-    // The watch for the commit and the check of the pool ask on connections of their own.
+    // The watch for the commit and the check of the pool use connections of their own.
     const beside = ["runs/find-visible", "workers/live-pools"]
     expect(database.ran.slice(ran).filter((name) => !beside.includes(name))).toEqual([])
     await client.query("commit")
   })
 
-  it("may be one of many, all of which come with the commit", async () => {
+  it("may be one of many: all of them appear with the commit", async () => {
     const { carillon, client, rows } = await given()
     await client.query("begin")
     const items = Array.from({ length: 7_000 }, (_, index) => ({ input: index }))
@@ -104,7 +104,7 @@ describe("a run in the caller's transaction", () => {
     expect(await rows()).toHaveLength(7_000)
   })
 
-  it("takes every option that others take", async () => {
+  it("takes every option that other enqueues take", async () => {
     const { carillon, client } = await given()
     const options = {
       runAt: new Date("2050-01-02T03:04:05.678Z"),
@@ -113,7 +113,7 @@ describe("a run in the caller's transaction", () => {
       tags: ["a"],
       startWithin: "1h",
     } satisfies EnqueueOptions
-    // Sessions of users read and write times as they like.
+    // Sessions of applications read and write times in their own format.
     await client.query(
       "set datestyle = 'SQL, DMY'; set timezone = 'Asia/Tokyo'; set intervalstyle = 'iso_8601'",
     )
@@ -130,7 +130,7 @@ describe("a run in the caller's transaction", () => {
     })
   })
 
-  it("works on a client that a pool has lent", async () => {
+  it("works on a client that a pool lends", async () => {
     const { carillon } = await given()
     const pool = new pg.Pool({ connectionString: SERVER_URLS.postgres18, max: 1 })
     onTestFinished(() => pool.end())
@@ -154,7 +154,7 @@ describe("a key in the caller's transaction", () => {
     expect(await rows()).toEqual([{ id: first.id }])
   })
 
-  it("is answered with the run that holds it", async () => {
+  it("is answered with the run that already holds it", async () => {
     const { carillon, client, rows } = await given()
     const holder = await carillon.enqueue(job, 1, { key: "k" })
     await client.query("begin")
@@ -169,7 +169,7 @@ describe("a key in the caller's transaction", () => {
   it.each([
     ["commit", false],
     ["rollback", true],
-  ] as const)("keeps others waiting until its %s", async (end, created) => {
+  ] as const)("makes other enqueues wait until its %s", async (end, created) => {
     const { carillon, database, client, rows } = await given()
     await client.query("begin")
     const first = await carillon.enqueue(job, 1, { tx: client, key: "k" })
@@ -197,7 +197,7 @@ describe("a wrong transaction", () => {
     expect(await rows()).toEqual([])
   })
 
-  it("such as a whole pool is refused: each of its queries may go to another session", async () => {
+  it("such as a whole pool is refused: each query may go to another session", async () => {
     const { carillon, rows } = await given()
     const pool = new pg.Pool({ connectionString: SERVER_URLS.postgres18, max: 2 })
     onTestFinished(() => pool.end())
@@ -208,7 +208,7 @@ describe("a wrong transaction", () => {
     expect(await rows()).toEqual([])
   })
 
-  it("that has failed before says so, and stays the caller's to end", async () => {
+  it("that has already failed is refused, and stays the caller's to end", async () => {
     const { carillon, client, rows } = await given()
     await client.query("begin")
     await client.query("select no such thing").catch(() => {})
@@ -216,7 +216,7 @@ describe("a wrong transaction", () => {
       code: "TX_FAILED",
       retryable: false,
     })
-    // A driver that does not say how the transaction is learns it from the server.
+    // A driver that does not report the state of the transaction makes Carillon ask the server.
     await expect(carillon.enqueue(job, 7, { tx: unknowing(client) })).rejects.toMatchObject({
       code: "TX_FAILED",
     })
@@ -224,7 +224,7 @@ describe("a wrong transaction", () => {
     expect(await rows()).toEqual([])
   })
 
-  it("that is not open is refused, and nothing is written: the run would be there before the commit", async () => {
+  it("that is not open is refused, and nothing is written: no run exists before a commit", async () => {
     const { carillon, client, rows } = await given()
     for (const tx of [client, unknowing(client)]) {
       await expect(carillon.enqueue(job, 7, { tx })).rejects.toMatchObject({ code: "TX_NOT_OPEN" })
@@ -240,7 +240,7 @@ describe("a wrong transaction", () => {
     expect(await rows()).toEqual([])
   })
 
-  it("is open as soon as its `begin` is on the way, and also where the driver cannot tell", async () => {
+  it("counts as open once its `begin` is sent, also where the driver cannot tell", async () => {
     const { carillon, client, rows } = await given()
     const begun = client.query("begin")
     const first = await carillon.enqueue(job, 7, { tx: client })
@@ -251,7 +251,7 @@ describe("a wrong transaction", () => {
     expect(await rows()).toEqual(expect.arrayContaining([{ id: first.id }, { id: second.id }]))
   })
 
-  it("such as a client that does not answer like one is refused by name", async () => {
+  it("such as a client that does not behave like one is refused by name", async () => {
     const { carillon } = await given()
     for (const query of [() => {}, async () => ({}), async () => ({ rows: 1, fields: [] })]) {
       await expect(carillon.enqueue(job, 7, { tx: { query } })).rejects.toMatchObject({
@@ -261,7 +261,7 @@ describe("a wrong transaction", () => {
     }
   })
 
-  it("on another database is told which that is", async () => {
+  it("on another database is refused with the name of that database", async () => {
     const { carillon, client } = await given()
     await client.query("create database elsewhere_for_tests").catch(() => {})
     const url = new URL(SERVER_URLS.postgres18)
@@ -276,7 +276,7 @@ describe("a wrong transaction", () => {
     })
   })
 
-  it("whose connection has ended is said to be so, and that nothing was written", async () => {
+  it("whose connection has ended is reported, with the note that nothing was written", async () => {
     const { carillon, rows } = await given()
     const gone = new pg.Client(SERVER_URLS.postgres18)
     await gone.connect()
@@ -288,7 +288,7 @@ describe("a wrong transaction", () => {
     expect(await rows()).toEqual([])
   })
 
-  it("is never begun, ended or repeated by us: it is what the caller makes of it", async () => {
+  it("is never begun, ended or repeated by Carillon: it belongs to the caller", async () => {
     const { carillon, client } = await given()
     const sent: string[] = []
     const spy = {

@@ -1,4 +1,4 @@
-/** Cancelling a run, in whatever state it is. */
+/** Cancelling a run, in every state. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { type AttemptAborted, Bury, type CarillonOptions, defineJob } from "../../src/index.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
@@ -27,7 +27,7 @@ const audit = (of: WatchedApp, id: string) =>
   rowsOf(of.database, `select actor, action, reason, before, after from {audit} where subject = 'run:${id}'`)
 const AUDITED = { actor: "ada", action: "run.cancel", reason: "ordered twice" }
 
-/** A run in this state, which nobody executes meanwhile. */
+/** A run in this state, which no worker executes meanwhile. */
 async function runThatIs(state: "waiting" | "ready" | "parked") {
   if (state === "waiting") return app.enqueue(plain, undefined, { delay: "1h" })
   if (state === "ready") return app.enqueue(plain, undefined, { runAt: new Date(0) })
@@ -36,7 +36,7 @@ async function runThatIs(state: "waiting" | "ready" | "parked") {
 }
 
 describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (state) => {
-  it("is cancelled at once, and whoever waits for it is told by whom and why", async () => {
+  it("is cancelled at once, and its waiters hear who cancelled it and why", async () => {
     const run = await runThatIs(state)
     expect(await app.run(run.id)).toMatchObject({ state })
     const waiting = expect(run.result()).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (stat
     )
   })
 
-  it("stays what it is when the audit record cannot be written", async () => {
+  it("stays as it is when the audit record cannot be written", async () => {
     const run = await runThatIs(state)
     const disk = new Error("the disk is full")
     app.database.meddle("audit/record", async () => Promise.reject(disk))
@@ -76,7 +76,7 @@ describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (stat
 })
 
 describe("a run that is running", () => {
-  /** A handler that tells when it has started and when it was told to end. */
+  /** A handler that reports when it has started and when it was told to end. */
   function patient(ends: () => unknown = () => "done all the same") {
     const [started, told, end] = [createGate(), createGate(), createGate()]
     const reasons: AttemptAborted[] = []
@@ -95,7 +95,7 @@ describe("a run that is running", () => {
     return { job, started, told, end, reasons }
   }
 
-  it("is told, ends as cancelled whatever its handler returns, and is never tried again", async () => {
+  it("is aborted, ends as cancelled whatever its handler returns, and is never retried", async () => {
     const { job, told, end, reasons } = patient()
     await using alone = await kit.app({ jobs: [job] })
     const run = await alone.enqueue(job)
@@ -117,7 +117,7 @@ describe("a run that is running", () => {
     expect(await audit(alone, run.id)).toEqual([{ ...AUDITED, before: { state: "running" }, after: null }])
   })
 
-  it("is told by whom and why also when another process cancels it, and when it says nothing of it", async () => {
+  it("hears who cancelled it and why from another process, also when no reason is given", async () => {
     const { job, told, end, reasons } = patient()
     await using alone = await kit.app({ jobs: [job] })
     const other = await kit.beside(alone, { jobs: [] })
@@ -135,12 +135,12 @@ describe("a run that is running", () => {
     await other.close()
   })
 
-  it("is cancelled once: while it is being told, a second call changes nothing", async () => {
+  it("is cancelled once: a second call during the abort changes nothing", async () => {
     const { job, end } = patient()
     await using alone = await kit.app({ jobs: [job] })
     const run = await alone.enqueue(job)
     await alone.tick()
-    // Its end is held back, so that the run is still there for the second call.
+    // Its settle is held back, so that the run is still there for the second call.
     const settled = createGate()
     alone.database.meddle("runs/settle", (settle) => settled.opened.then(settle))
     await alone.cancel(run.id, by)
@@ -152,7 +152,7 @@ describe("a run that is running", () => {
     expect(alone.events.filter(({ type }) => type === "run.cancelled")).toHaveLength(1)
   })
 
-  it("ends as cancelled also when its process dies before it has ended it", async () => {
+  it("ends as cancelled although its process dies first", async () => {
     const { job } = patient()
     await using alone = await kit.app({ jobs: [job], lease: "60s" })
     const run = await alone.enqueue(job)
@@ -166,7 +166,7 @@ describe("a run that is running", () => {
   })
 
   it.each(["returns", "fails"])(
-    "ends as cancelled although its process was not told, and its handler %s",
+    "ends as cancelled although its process missed the wake-up, and its handler %s",
     async (how) => {
       const { job, end } = patient(() => (how === "fails" ? Promise.reject(new Error("no")) : "done"))
       const server = await createWatchedKit(SERVER_URLS.postgres18)
@@ -198,17 +198,17 @@ describe("a run that is running", () => {
     return { worker, other, run, told }
   }
 
-  it("hears of it at once from another process, by a wake-up", async () => {
+  it("is aborted at once by a wake-up from another process", async () => {
     const { worker, other, run, told } = await processes({})
     const looks = worker.database.count("runs/find-cancelled")
     await other.carillon.cancel(run.id, by)
     await told.opened
-    // It was told to look, long before it would have: a renewal is 15 seconds away.
+    // The wake-up came long before a poll: a renewal is 15 seconds away.
     expect(worker.database.count("runs/find-cancelled")).toBe(looks + 1)
     await expect(other.carillon.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
   })
 
-  it("hears of it from another process within one renewal, when nobody is woken", async () => {
+  it("is aborted within one renewal when no wake-up arrives", async () => {
     const { worker, other, run, told } = await processes({ wakeups: false, lease: "2s" })
     await other.carillon.cancel(run.id, by)
     await told.opened
@@ -219,7 +219,7 @@ describe("a run that is running", () => {
 })
 
 describe("a cancel", () => {
-  it("of a run that has ended says how, and changes nothing", async () => {
+  it("of a run that has ended reports how it ended, and changes nothing", async () => {
     const done = await app.enqueue(plain)
     const dead = await app.enqueue(doomed)
     await app.drain()
@@ -232,7 +232,7 @@ describe("a cancel", () => {
     for (const { id } of [done, dead, late]) expect(await audit(app, id)).toEqual([])
   })
 
-  it("of a run that nobody knows says so", async () => {
+  it("of an unknown run says so", async () => {
     const nobody = "01900000-0000-7000-8000-000000000000"
     await expect(app.cancel(nobody, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: nobody })
     await expect(app.cancel("7", by)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })

@@ -20,7 +20,7 @@ describe("carillon demo", () => {
   afterAll(() => rm(folder, { recursive: true, force: true }))
 
   it.each(["SIGINT", "SIGTERM"] as const)(
-    "tells what happens until %s, then stops cleanly and leaves nothing running",
+    "prints what happens until %s, then stops cleanly and leaves no process behind",
     async (signal) => {
       const dataDir = join(folder, "data")
       const demo = carillon("demo", "--data-dir", dataDir)
@@ -38,7 +38,7 @@ describe("carillon demo", () => {
 })
 
 describe("carillon db", () => {
-  it("prints the SQL that is missing, applies it, and then has nothing to do", async () => {
+  it("prints the missing SQL, applies it, and then has nothing to do", async () => {
     const where = ["--database", SERVER_URLS.postgres18, "--schema", newSchema(createSystemHost())]
     const plan = await carillon("db", "plan", ...where).ended
     expect(plan.output).toContain("create table")
@@ -48,7 +48,7 @@ describe("carillon db", () => {
     expect(again.output).toContain("Nothing to do")
   })
 
-  it("says what is wrong when the server cannot be used, and ends with 1", async () => {
+  it("explains why the server cannot be used, and exits with 1", async () => {
     const url = new URL(SERVER_URLS.postgres18)
     url.pathname = "/no_such_database"
     const { code, output } = await carillon("db", "plan", "--database", url.href).ended
@@ -62,7 +62,7 @@ describe("carillon db without a database", () => {
   it.each([
     ["db", "migrate", "--database", ""],
     ["db", "plan"],
-  ])("refuses to make one by mistake: %s %s %s", async (...args) => {
+  ])("does not create one by mistake: %s %s %s", async (...args) => {
     const folder = await mkdtemp(join(tmpdir(), "carillon-cli-"))
     const { code, output } = await runCommand(process.execPath, [CLI, ...args], { cwd: folder }).ended
     expect(code).toBe(2)
@@ -78,7 +78,7 @@ describe("carillon db without a database", () => {
 })
 
 describe("carillon", () => {
-  it("explains itself", async () => {
+  it("prints its help", async () => {
     expect(await carillon().ended).toMatchObject({
       code: 0,
       output: expect.stringContaining("carillon demo"),
@@ -91,7 +91,7 @@ describe("carillon", () => {
     expect(help).toMatchObject({ code: 0, output: expect.stringContaining("--schema") })
   })
 
-  it("answers a wrong call with what was meant, and ends with 2", async () => {
+  it("answers a wrong call with a suggestion, and exits with 2", async () => {
     expect(await carillon("dmeo").ended).toMatchObject({
       code: 2,
       output: expect.stringContaining('Did you mean "carillon demo"?'),
@@ -102,7 +102,7 @@ describe("carillon", () => {
   })
 })
 
-/** The PostgreSQL processes that work in a folder, as /proc tells; nothing where there is no /proc. */
+/** The PostgreSQL processes that work in a folder, as /proc shows them. Empty where there is no /proc. */
 async function serversOn(dataDir: string): Promise<string[]> {
   const pids = (await readdir("/proc").catch(() => [])).filter((entry) => /^\d+$/.test(entry))
   const commands = await Promise.all(

@@ -1,4 +1,4 @@
-/** How many connections a process holds, and what it does when the server has no more to give. */
+/** How many connections a process holds, and what it does when the server has none left. */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -20,8 +20,8 @@ describe("a process with few connections", () => {
   })
   afterAll(() => roles.drop())
 
-  it.each([2, 3, 5])("holds %i at the most, and does everything with them", async (max) => {
-    // The server counts them as well: one more would be refused.
+  it.each([2, 3, 5])("holds %i at most, and does everything with them", async (max) => {
+    // The server counts them as well: it would refuse one more.
     const role = await roles.make(`few${max}`, `connection limit ${max}`)
     await roles.ask(
       `grant create on database ${new URL(SERVER_URLS.postgres18).pathname.slice(1)} to ${role.name}`,
@@ -59,7 +59,7 @@ describe("a process with few connections", () => {
     expect(events.filter(({ type }) => /^(loop\.failed|database\.|lease\.)/.test(type))).toEqual([])
   })
 
-  it("is refused with fewer than two, which could do nothing", () => {
+  it("is refused with fewer than two", () => {
     expect(() => createCarillon({ connections: { max: 1 } })).toThrow("connections.max")
   })
 })
@@ -78,7 +78,7 @@ describe("a server with fifteen connections", () => {
     await rm(folder, { recursive: true, force: true })
   })
 
-  it("serves three workers and a producer: all runs are done, and what could not be had is said once", async () => {
+  it("serves three workers and a producer: all runs end, and the shortage is reported once", async () => {
     const schema = newSchema(host)
     const executed: string[] = []
     const told: CarillonEvent[][] = []

@@ -3,7 +3,7 @@ import { defineJob } from "../../src/index.ts"
 import { CRASH_POINTS, type CrashPoint } from "../../src/testing/index.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
-/** The points that a run meets between its enqueue and its end. The others have tests of their own. */
+/** The crash points between the enqueue of a run and its end. The other points have tests of their own. */
 const ON_THE_WAY: readonly CrashPoint[] = [
   "enqueue.written",
   "claim.taken",
@@ -29,7 +29,7 @@ describe("a process that dies", () => {
     })
     await using app = await kit.app({ jobs: [job], lease: "60s" })
     app.crashAt(point)
-    // Whoever enqueues in a process that dies never hears of it; the run is there all the same.
+    // A caller in a process that dies gets no answer; the run exists all the same.
     void app.enqueue(job)
     if (point !== "enqueue.written") await app.until("run.enqueued")
     await app.drain()
@@ -41,13 +41,13 @@ describe("a process that dies", () => {
     expect(await app.result(id)).toBe("done")
     const attempts = await app.attempts(id)
     expect(attempts.filter(({ runState }) => runState === "succeeded")).toHaveLength(1)
-    // Every execution is explained: it succeeded, or its process was lost on the way.
+    // Each execution has a cause: it succeeded, or its process was lost.
     const lost = attempts.filter(({ outcome }) => outcome === "lost").length
     expect(executed).toBeLessThanOrEqual(1 + lost)
     expect(lost).toBe(point === "claim.taken" || point === "attempt.ended" ? 1 : 0)
   })
 
-  it("between marking a lease dead and moving its runs leaves them to the next", async () => {
+  it("between marking a lease dead and moving its runs leaves the runs to the next reaper", async () => {
     const job = defineJob({ name: "orphan", run: async () => "done" })
     await using app = await kit.app({ jobs: [job], lease: "60s" })
     app.crashAt("claim.taken")
@@ -62,7 +62,7 @@ describe("a process that dies", () => {
     expect(await app.result(run.id)).toBe("done")
   })
 
-  it("between cancelling a run and saying so leaves it cancelled", async () => {
+  it("between cancelling a run and reporting it leaves the run cancelled", async () => {
     const job = defineJob({ name: "unwanted", run: async () => "done" })
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
@@ -75,7 +75,7 @@ describe("a process that dies", () => {
     expect(app.events.filter(({ type }) => type === "attempt.started")).toEqual([])
   })
 
-  it("between counting the room under a limit and admitting leaves the room to the next", async () => {
+  it("between counting the room under a limit and admitting leaves the room to the next process", async () => {
     const job = defineJob({ name: "one-by-one", concurrency: 1, run: async () => "done" })
     await using app = await kit.app({ jobs: [job] })
     app.crashAt("admit.counted")
@@ -93,7 +93,7 @@ describe("a process that dies", () => {
     ["schedule.decided", 0],
     ["schedule.fired", 0],
     ["schedule.committed", 1],
-  ])("at %s of a schedule leaves its occurrence with one run", async (point, made) => {
+  ])("at %s of a schedule leaves one run for its occurrence", async (point, made) => {
     const ran: unknown[] = []
     const job = defineJob({
       name: "nightly",
@@ -115,7 +115,7 @@ describe("a process that dies", () => {
     })
   })
 
-  it("is tried at every point there is", () => {
+  it("is tested at every crash point", () => {
     const schedule = ["schedule.read", "schedule.decided", "schedule.fired", "schedule.committed"]
     const elsewhere = [
       ...schedule,

@@ -1,4 +1,4 @@
-/** Troubles of the whole database: each is recognised at once, told once, and heals by itself. */
+/** Outages of the whole database: each is recognised at once, reported once, and heals by itself. */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -32,7 +32,7 @@ describe("a read-only database", () => {
   })
   afterAll(() => roles.drop())
 
-  it("is recognised at the start, told once, and waited for", async () => {
+  it("is recognised at the start, reported once, and waited for", async () => {
     const role = await roles.make("reader", "superuser")
     await roles.ask(`alter role ${role.name} set default_transaction_read_only = on`)
     const { carillon, events, told } = open(role.url)
@@ -50,7 +50,7 @@ describe("a read-only database", () => {
 })
 
 describe("a database that is not there", () => {
-  it("is an error of the start, and is not said to be tried again", async () => {
+  it("fails the start, and the error does not promise another try", async () => {
     const url = new URL(SERVER_URLS.postgres18)
     url.pathname = "/nodb"
     const { carillon, events } = open(url.href)
@@ -62,8 +62,8 @@ describe("a database that is not there", () => {
   })
 })
 
-describe("a schema that vanishes", () => {
-  it("is told once, and once when it is back", async () => {
+describe("a schema that disappears", () => {
+  it("is reported once, and once when it is back", async () => {
     const { carillon, schema, told } = open(SERVER_URLS.postgres18)
     const roles = createRoles(SERVER_URLS.postgres18)
     await carillon.start()
@@ -80,7 +80,7 @@ describe("a schema that vanishes", () => {
 })
 
 describe("a stop while a table is locked", () => {
-  it("ends within ten seconds of its grace, and no call outlives it", async () => {
+  it("ends within ten seconds after its grace, and no call outlives it", async () => {
     const { carillon, schema } = open(SERVER_URLS.postgres18)
     await carillon.start()
     const observer = openServer(host, { url: SERVER_URLS.postgres18, schema })
@@ -104,7 +104,7 @@ describe("a stop while a table is locked", () => {
 })
 
 describe("an embedded server", () => {
-  it("is started by one process and joined by the next, and each says which", async () => {
+  it("is started by one process and joined by the next, and each reports its part", async () => {
     const dataDir = await mkdtemp(join(tmpdir(), "carillon-joined-"))
     await chmod(dataDir, 0o755)
     const told: string[] = []
@@ -121,7 +121,7 @@ describe("an embedded server", () => {
 })
 
 describe("a temporary folder that is missing", () => {
-  it("is no reason to do without the binaries that are there", async () => {
+  it("does not make the binaries unusable", async () => {
     const facts = { ...host.facts, tempDir: "/no/such/folder" }
     expect(await whyNotEmbedded({ ...host, facts })).toBeUndefined()
   })

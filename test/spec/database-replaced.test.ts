@@ -1,4 +1,4 @@
-/** A database that is not the one it was: a process finds out, and takes a new lease there. */
+/** A database that was replaced: a process notices, and takes a new lease there. */
 import { chmod, mkdtemp, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -18,9 +18,9 @@ const host = createSystemHost()
 const { signal } = new AbortController()
 
 describeEngines(
-  "which server answers",
+  "the identity of the server",
   (engine) => {
-    it("is told to a user without any rights, on every connection alike", async () => {
+    it("is readable for a user without any rights, on every connection alike", async () => {
       const nobody = `nobody_${host.newId().replaceAll("-", "")}`
       await execute(await engine.open(), `create role ${nobody}`)
       const asked = []
@@ -32,7 +32,7 @@ describeEngines(
       expect(asked[1]).toEqual(asked[0])
     })
 
-    it("is another after a crash where commits are not waited for, whoever asks", async () => {
+    it("changes after a crash where commits are asynchronous, for every role that reads it", async () => {
       const nobody = `nobody_${host.newId().replaceAll("-", "")}`
       await execute(await engine.open(), `create role ${nobody}`)
       for (const settings of [[], [`role=${nobody}`]]) {
@@ -42,9 +42,9 @@ describeEngines(
       }
     })
 
-    it("is asked once where it is refused, and the lease is renewed all the same", async () => {
+    it("is asked for once where that is refused, and the lease is renewed all the same", async () => {
       const name = `strict_${host.newId().replaceAll("-", "")}`
-      // What is revoked is revoked for the whole database, so this needs one of its own.
+      // A revoke counts for the whole database, so this test needs a database of its own.
       const create = statement({
         name: `test/${name}`,
         params: {},
@@ -75,7 +75,7 @@ describeEngines(
       expect(lease.reachableForMs()).toBeGreaterThan(0)
     })
 
-    it("decides about the lease: another answer is the end of it, no answer is none", async () => {
+    it("decides about the lease: another identity ends it, no answer does not", async () => {
       const runtime = await engine.migrated()
       const answers = ["7/00000001", "7/00000001", null, "7/00000002", "7/00000002"]
       const { database } = meddle(runtime.database, "workers/which-server", (call) => {
@@ -90,7 +90,7 @@ describeEngines(
       expect(lease.id()).toBe(first)
       await lease.tick(signal)
       expect(lost).toEqual([{ lease: first, because: "server-changed" }])
-      // Nobody is told that it is dead: it is left to expire, with all that is held under it.
+      // The old lease is not marked dead: it expires, with all runs under it.
       expect(await rowsOf(database, "select lease, dead from {workers} order by started_at")).toEqual([
         { lease: first, dead: false },
         { lease: lease.id(), dead: false },
@@ -120,7 +120,7 @@ it("a lease outlives a restart of its server, and ends with a promotion", async 
   await lease.tick(signal)
   expect(lease.id()).toBe(first)
   await server.stop()
-  // What is restored from an archive goes on under a timeline of its own, as a promoted standby does.
+  // A server that is restored from an archive has a timeline of its own, as a promoted standby has.
   await writeFile(join(server.dataDir, "postgres", "recovery.signal"), "")
   server = await startEmbedded(host, { dataDir, settings: { restore_command: "false" } })
   await lease.tick(signal)

@@ -1,4 +1,4 @@
-/** `carillon db status` tells what there is, and starts and changes nothing. */
+/** `carillon db status` reports what is there, and starts and changes nothing. */
 import { readdir, stat } from "node:fs/promises"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -20,7 +20,7 @@ const carillon = (...args: string[]) => runCommand(process.execPath, [CLI, ...ar
 const status = async (...args: string[]) => (await carillon("db", "status", ...args).ended).output
 
 describe("the status of a data folder", () => {
-  it("says that there is none, and makes none", async () => {
+  it("says that there is none, and creates none", async () => {
     const folder = await given.newFolder()
     const { code, output } = await carillon("db", "status", "--data-dir", join(folder, "data")).ended
     expect(code).toBe(0)
@@ -28,7 +28,7 @@ describe("the status of a data folder", () => {
     expect(await readdir(folder)).toEqual([])
   })
 
-  it("says what is running, where, how large, since when, and who owns it", async () => {
+  it("says which server runs, where, how large it is, since when, and who owns it", async () => {
     const dataDir = await given.newDataFolder()
     const first = await given.startOwner({ dataDir })
     const second = await given.startOwner({ dataDir })
@@ -46,7 +46,7 @@ describe("the status of a data folder", () => {
     expect(json.folder.server).toMatchObject({ status: "ready", isGuarded: true })
   })
 
-  it("says that nothing is running, of a server that was stopped, and starts none", async () => {
+  it("says that a stopped server does not run, and does not start it", async () => {
     const dataDir = await given.newDataFolder()
     await (await given.start({ dataDir })).stop()
     const before = await stat(join(dataDir, "server.log"))
@@ -68,7 +68,7 @@ describe("the status of a data folder", () => {
 })
 
 describe("the status of a data folder of PGlite", () => {
-  it("says so, and which process has it", async () => {
+  it("says so, and names the process that holds it", async () => {
     const dataDir = join(await given.newFolder(), "data")
     const worker = startDiskWorker({ dataDir })
     await worker.call("start")

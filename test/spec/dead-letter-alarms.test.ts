@@ -1,4 +1,7 @@
-/** A growing backlog of dead letters is told: once by all processes, again while it lasts, and when it is over. */
+/**
+ * A growing backlog of dead letters raises an alarm: one for all processes, reminders while it lasts, and an
+ * all-clear.
+ */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -45,7 +48,7 @@ describeEngines("dead letters that grow", (engine) => {
   const open = (within: "1h" | "3h") =>
     kit.app({ jobs: [failing], deadLetterAlarm: { atLeast: 5, within }, at: "2026-03-01T09:00Z" })
 
-  it("are told by job and fingerprint, reminded of, and told to be over", async () => {
+  it("are reported by job and fingerprint, again as a reminder, and when they no longer grow", async () => {
     await using app = await open("3h")
     await fail(app, 4)
     await app.drain()
@@ -78,7 +81,7 @@ describeEngines("dead letters that grow", (engine) => {
     ])
   })
 
-  it("are over when they have been discarded", async () => {
+  it("are reported as over when they have been discarded", async () => {
     await using app = await open("1h")
     const runs = await fail(app, 5)
     await app.drain()
@@ -88,7 +91,7 @@ describeEngines("dead letters that grow", (engine) => {
     expect(told(app)).toMatchObject([{ state: "raised" }, { state: "cleared", count: 0 }])
   })
 
-  it("are told by one of many processes, also when the one that told them has died", async () => {
+  it("are reported by one of many processes, also when the one that reported them before has died", async () => {
     await using app = await open("3h")
     await using other = await kit.beside(app, {
       jobs: [failing],
@@ -106,19 +109,19 @@ describeEngines("dead letters that grow", (engine) => {
     expect(told(app, other)).toMatchObject([{ state: "raised" }])
   })
 
-  it("are looked after by one of two who read the clock at once, whoever of them comes first", async () => {
+  it("are checked by one of two processes that read the clock at once, in either order", async () => {
     await using app = await open("3h")
     const ask = () => app.database.run(takeAlarmTurn, { name: "a test", everyMs: 60_000 })
     expect(await ask()).toHaveLength(1)
-    // The other one read its clock a moment before, and had to wait for the row.
+    // The other process read its clock a moment before, and had to wait for the row.
     await app.clock.set("2026-03-01T08:59:59.990Z")
     expect(await ask()).toEqual([])
-    // One that was set back for good does not keep all from looking.
+    // A process whose clock was set back for good does not stop the others from looking.
     await app.clock.set("2026-03-01T08:00Z")
     expect(await ask()).toHaveLength(1)
   })
 
-  it("are not told where no one wants to hear of them", async () => {
+  it("are not reported where no process listens", async () => {
     await using app = await kit.app({ jobs: [failing], deadLetterAlarm: false, at: "2026-03-01T09:00Z" })
     await fail(app, 200)
     await app.drain()
@@ -127,7 +130,7 @@ describeEngines("dead letters that grow", (engine) => {
   })
 })
 
-it("by the hundred thousand are counted up to a bound, by an index", async () => {
+it("by the hundred thousand are counted up to a bound, through an index", async () => {
   const database = openServer(host, {
     url: SERVER_URLS.postgres18,
     schema: newSchema(host),
@@ -153,7 +156,7 @@ it("by the hundred thousand are counted up to a bound, by an index", async () =>
   await database.close()
 })
 
-it("options of the alarm that make no sense are refused", () => {
+it("with options that make no sense are refused", () => {
   const given = { deadLetterAlarm: { atLeast: 0, within: "soon", after: 1 } } as object
   const paths = ["after", "atLeast", "within"].map((key) => ({ path: `deadLetterAlarm.${key}` }))
   expect(() => createCarillon(given)).toThrow(expect.objectContaining({ code: "OPTIONS_INVALID" }))

@@ -1,4 +1,4 @@
-/** What a process does about the jobs it declares, when it starts. */
+/** What a process does with its declared jobs when it starts. */
 import { describe, expect, it } from "vitest"
 import { createReconciler } from "../../src/engine/schedules/reconciler.ts"
 import { DatabaseError } from "../../src/errors.ts"
@@ -30,7 +30,7 @@ function startOf(runtime: Runtime, jobs: readonly AnyJob[], version?: string) {
 const job = (settings: JobSettings): AnyJob => defineJob({ ...settings, run: async () => {} })
 
 describeEngines("a process that starts", (engine) => {
-  it("declares its jobs, and tells which were new and what has changed, field by field", async () => {
+  it("declares its jobs, and reports new ones and changes, field by field", async () => {
     const { runtime, database } = await openStage(engine)
     const first = startOf(runtime, [job({ name: "greet" }), job({ name: "mail", retry: { attempts: 5 } })])
     await first.reconciler.tick(signal)
@@ -50,7 +50,7 @@ describeEngines("a process that starts", (engine) => {
     expect(second.told).toEqual([{ type: "job.changed", job: "mail", changes }])
   })
 
-  it("tells when a later version has declared a job otherwise, and leaves that as it is", async () => {
+  it("reports that a later version declared a job differently, and leaves that as it is", async () => {
     const { runtime, database } = await openStage(engine)
     await startOf(
       runtime,
@@ -67,7 +67,7 @@ describeEngines("a process that starts", (engine) => {
     expect(row).toEqual({ pool: "new" })
   })
 
-  it("with other settings under the same version wins, and that is told", async () => {
+  it("with other settings under the same version wins, and that is reported", async () => {
     const { runtime } = await openStage(engine)
     await startOf(runtime, [job({ name: "greet", pool: "a" })], "1").reconciler.tick(signal)
     const later = startOf(runtime, [job({ name: "greet", pool: "b" })], "1")
@@ -77,7 +77,7 @@ describeEngines("a process that starts", (engine) => {
     ])
   })
 
-  it("again as it was tells nothing", async () => {
+  it("with unchanged jobs reports nothing", async () => {
     const { runtime } = await openStage(engine)
     for (const version of [undefined, undefined, "1", "1", "2"]) {
       const start = startOf(runtime, [job({ name: "greet", retry: { after: () => 1 } })], version)
@@ -86,7 +86,7 @@ describeEngines("a process that starts", (engine) => {
     }
   })
 
-  it("without jobs asks the database for nothing, and with jobs only until it has been answered", async () => {
+  it("without jobs sends nothing to the database, and with jobs only until the answer has come", async () => {
     const { runtime } = await openStage(engine)
     let asked = 0
     const transaction: Database["transaction"] = (body, options) => {
@@ -101,7 +101,7 @@ describeEngines("a process that starts", (engine) => {
     expect(asked).toBe(1)
   })
 
-  it("while the database is away tries again, and tells once", async () => {
+  it("while the database is away tries again, and reports that once", async () => {
     const { runtime } = await openStage(engine)
     let failures = 2
     const transaction: Database["transaction"] = async (body, options) => {

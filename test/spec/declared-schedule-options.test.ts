@@ -1,4 +1,4 @@
-/** What may be wrong with declared schedules, and how that is told: all of it, with its place in the list. */
+/** What may be wrong with declared schedules: every fault is reported, with its place in the list. */
 import { describe, expect, it } from "vitest"
 import { z } from "zod"
 import { createCarillon, defineJob, defineSchedule, OptionsError } from "../../src/index.ts"
@@ -21,11 +21,11 @@ function faultsOf(work: () => unknown): Record<string, string> {
   return {}
 }
 
-/** As JavaScript sees it. */
+/** As a caller in JavaScript passes it. */
 const untyped = (options: object) => defineSchedule(options as never)
 
 describe("createCarillon({ schedules })", () => {
-  it("tells everything that is wrong with any of them, at once, and where", () => {
+  it("reports every fault of every schedule at once, with its place", () => {
     const faults = faultsOf(() =>
       createCarillon({
         schedules: [
@@ -67,7 +67,7 @@ describe("createCarillon({ schedules })", () => {
     expect(faultsOf(() => createCarillon({ schedules: [of("a"), of("b")] }))).toEqual({})
   })
 
-  it("asks the schemas about the inputs when it starts, and tells all that they say, before it connects", async () => {
+  it("checks the inputs against the schemas at start, and reports all faults before it connects", async () => {
     const carillon = createCarillon({
       database: "postgres://nobody@127.0.0.1:1/nowhere",
       jobs: [mail],
@@ -86,7 +86,7 @@ describe("createCarillon({ schedules })", () => {
 })
 
 describe("a process with declared schedules", () => {
-  it("makes them when it starts by itself, and not again when it is restarted", async () => {
+  it("creates them when it starts by itself, and not again after a restart", async () => {
     await using kit = await createTestKit()
     const schedules = [defineSchedule({ name: "nightly", job: sweep, cron: "@daily" })]
     await using app = await kit.app({ jobs: [sweep], schedules })
@@ -100,7 +100,7 @@ describe("a process with declared schedules", () => {
 })
 
 describe("the log of schedules", () => {
-  it("says about declared ones what operators want to know", () => {
+  it("says about declared schedules what operators want to know", () => {
     const changes = [{ field: "spec.cron", before: "@daily", after: "@hourly" }]
     const nightly = { schedule: "1", name: "nightly" }
     const events: CarillonEvent[] = [

@@ -1,4 +1,4 @@
-/** Processes that declare schedules at the same moment, and what is in the way of one that starts. */
+/** Processes that declare schedules at the same moment, and what can delay one that starts. */
 import { expect, it } from "vitest"
 import { readSchedules } from "../../src/api/schedules/declared.ts"
 import type { Effects } from "../../src/engine/effects.ts"
@@ -53,7 +53,7 @@ const audited = (runtime: Runtime) =>
   )
 
 describeEngines("processes that declare schedules", (engine) => {
-  it("twenty at once make each once, change each once, and tell and write that once", async () => {
+  it("twenty at once create each once, change each once, and report and record that once", async () => {
     const runtime = await engine.migrated()
     const others = Array.from({ length: 20 }, async () => {
       return { ...runtime, database: await engine.open(runtime.database.schema) }
@@ -88,7 +88,7 @@ describeEngines("processes that declare schedules", (engine) => {
     ])
   })
 
-  it("of two versions at once leave what the later one declares", async () => {
+  it("of two versions at once leave what the later version declares", async () => {
     const runtime = await engine.migrated()
     const old = startOf(runtime, [schedule("a"), schedule("old")], "1")
     const other = { ...runtime, database: await engine.open(runtime.database.schema) }
@@ -108,7 +108,7 @@ describeEngines("processes that declare schedules", (engine) => {
     await startOf(runtime, [schedule("a"), schedule("gone")], "1").start()
     const database = watchDatabase(runtime.database)
     const slow = startOf({ ...runtime, database }, [schedule("a", { priority: 5 }), schedule("late")], "1.5")
-    // It has compared, and the later one is there and done before it writes.
+    // This one has compared; the later one starts and finishes before this one writes.
     database.meddle("schedules/declared", async (run) => {
       const rows = await run()
       await startOf(runtime, [schedule("a"), schedule("gone")], "2").start()
@@ -140,7 +140,7 @@ describeEngines("processes that declare schedules", (engine) => {
     expect(types().slice(2)).toEqual(["schedule.changed busy"])
   })
 
-  it("ask the database until it has answered, tell once, and then ask no more", async () => {
+  it("ask the database until it has answered, report once, and then ask no more", async () => {
     const runtime = await engine.migrated()
     const database = watchDatabase(runtime.database)
     const { start, types } = startOf({ ...runtime, database }, [schedule("a")])

@@ -12,7 +12,7 @@ const by = { actor: "ada", reason: "a test" }
 describeEngines(
   "declared schedules",
   (engine) => {
-    /** One schema, and the processes of one deploy after the other. */
+    /** One schema, and the processes of successive deploys. */
     async function stage() {
       const { database } = await engine.migrated()
       const clock = await takeClock(database, "2026-03-02T09:00Z")
@@ -25,7 +25,7 @@ describeEngines(
       })
       const schedule = (name: string, more: Partial<ScheduleOptions<string | undefined>> = {}) =>
         defineSchedule({ name, cron: "*/10 * * * *", job, ...more } as ScheduleOptions<string | undefined>)
-      /** A process that starts with these schedules, after whatever was there before has stopped. */
+      /** A process that starts with these schedules, after the one before has stopped. */
       let running: TestApp | undefined
       const deploy = async (names: CarillonOptions["schedules"], options: TestAppOptions = {}) => {
         await running?.stop()
@@ -62,7 +62,7 @@ describeEngines(
           .join(" "),
       )
 
-    it("are made by the first start, happen, and are shown with the version that declares them", async () => {
+    it("are created by the first start, fire, and are listed with the version that declares them", async () => {
       const { deploy, schedule, ran, audited } = await stage()
       const app = await deploy([schedule("nightly", { input: "x " }), schedule("hourly")], { version: "1.0" })
       expect(told(app)).toEqual(["schedule.declared nightly", "schedule.declared hourly"])
@@ -88,7 +88,7 @@ describeEngines(
       ])
     })
 
-    it("that are as they were are left alone, so that what a deploy was down for is made up for", async () => {
+    it("that have not changed are left alone, so occurrences missed during a deploy are made up for", async () => {
       const { deploy, schedule, ran, clock, audited } = await stage()
       const first = await deploy([schedule("nightly", { misfire: "all" })])
       await first.clock.advance("10m")
@@ -104,7 +104,7 @@ describeEngines(
       expect(await audited()).toHaveLength(1)
     })
 
-    it("that differ are edited, and that is told field by field, without their inputs", async () => {
+    it("that have changed are edited, and the changes are reported field by field, without the inputs", async () => {
       const { deploy, schedule, ran, clock, audited } = await stage()
       await deploy([schedule("nightly", { input: "old " })])
       await clock.set("2026-03-02T09:31Z")
@@ -124,7 +124,7 @@ describeEngines(
       expect((await audited()).at(-1)).toBe("schedule.change by deploy: version 2.0")
     })
 
-    it("that are gone from the code retire, and keep their place and their history", async () => {
+    it("that are gone from the code retire, and keep their cursor and their history", async () => {
       const { deploy, schedule, ran, audited } = await stage()
       const first = await deploy([schedule("nightly"), schedule("hourly")])
       await first.clock.advance("10m")
@@ -145,7 +145,7 @@ describeEngines(
       expect(told(third)).toEqual([])
     })
 
-    it("that come back go on from now: what they would have made meanwhile is skipped, not made up for", async () => {
+    it("that come back go on from now: the occurrences in between are skipped, not made up for", async () => {
       const { deploy, schedule, ran, clock } = await stage()
       const first = await deploy([schedule("nightly", { misfire: "all" })])
       await first.clock.advance("10m")
@@ -163,7 +163,7 @@ describeEngines(
       expect(await back.schedules.get("nightly")).not.toHaveProperty("cause")
     })
 
-    it("that come back otherwise go on as they are declared now, and one that was over stays over", async () => {
+    it("that come back changed go on as declared now, and one that was over stays over", async () => {
       const { deploy, schedule, ran } = await stage()
       const once = schedule("once", { maxRuns: 1 } as never)
       const first = await deploy([schedule("nightly"), once])
@@ -179,7 +179,7 @@ describeEngines(
       expect(ran).toEqual(["09:10", "09:10", "09:15"])
     })
 
-    it("are deleted instead when that is asked for, those that retired earlier as well", async () => {
+    it("are deleted instead when the options say so, earlier retired ones as well", async () => {
       const { deploy, schedule, audited } = await stage()
       await deploy([schedule("a"), schedule("b"), schedule("c")])
       await deploy([schedule("b"), schedule("c")])
@@ -212,7 +212,7 @@ describeEngines(
       expect(await states(app)).toEqual({ nightly: "active" })
     })
 
-    it("leave those that were made by a call alone, and a name that such a one has is warned of", async () => {
+    it("do not change schedules that were created by a call, and warn of a name that such a one has", async () => {
       const { deploy, schedule, job } = await stage()
       const empty = await deploy([])
       await empty.schedules.create({ name: "nightly", job, every: "1h" })
@@ -223,7 +223,7 @@ describeEngines(
       expect(await states(await deploy([]))).toEqual({ fine: "retired", nightly: "active", other: "active" })
     })
 
-    it("of an older version change nothing of what a newer one has declared, added or removed", async () => {
+    it("of an older version change nothing that a newer one has declared, added or removed", async () => {
       const { deploy, schedule } = await stage()
       const old = [schedule("kept"), schedule("dropped")]
       await deploy(old, { version: "1.9" })
@@ -239,7 +239,7 @@ describeEngines(
       expect(await states(unversioned)).toEqual(after)
       expect(told(unversioned)).toEqual(["schedules.outdated"])
       expect(told(await deploy(newer, { version: "1.10" }))).toEqual([])
-      // It says the same, so there is nothing to tell.
+      // It declares the same, so there is nothing to report.
       const same = await deploy(newer, { version: "1.9" })
       expect(told(same)).toEqual([])
       expect(await same.schedules.get("kept")).toMatchObject({
@@ -248,7 +248,7 @@ describeEngines(
       })
     })
 
-    it("that a newer version has deleted are not made again by an older one", async () => {
+    it("that a newer version has deleted are not created again by an older one", async () => {
       const { deploy, schedule } = await stage()
       await deploy([schedule("nightly")], { version: "1" })
       await deploy([], { version: "2", removedSchedules: "delete" })
@@ -258,7 +258,7 @@ describeEngines(
       })
     })
 
-    it("of applications with different names know nothing of each other", async () => {
+    it("of applications with different names do not affect each other", async () => {
       const { deploy, schedule } = await stage()
       const shop = { application: "shop", version: "9" }
       await deploy([schedule("nightly"), schedule("shop only")], shop)
@@ -276,7 +276,7 @@ describeEngines(
       })
     })
 
-    it("stay paused, skipped and cancelled over a start, and paused even when they were gone for a while", async () => {
+    it("stay paused, skipped and cancelled over a start, and paused also after an absence", async () => {
       const { deploy, schedule } = await stage()
       const all = [schedule("paused"), schedule("skipped"), schedule("ended")]
       const first = await deploy(all)
@@ -303,7 +303,7 @@ describeEngines(
       })
     })
 
-    it("that leave out their next go by other times from the deploy on, and leave it out by those as well", async () => {
+    it("with a skipped next occurrence follow new times after a deploy, and skip it by those as well", async () => {
       const { deploy, schedule, ran, clock } = await stage()
       const hourly = (name: string) => schedule(name, { cron: "0 * * * *" } as never)
       const first = await deploy([hourly("changed"), hourly("gone")])
@@ -333,7 +333,7 @@ describeEngines(
       expect(await app.schedules.get("changed")).toMatchObject({ fired: 4 })
     })
 
-    it("are the code's to change: a put is refused, and so is the return of one that retired", async () => {
+    it("belong to the code: a put is refused, and so is the return of a retired one", async () => {
       const { deploy, schedule, job } = await stage()
       const app = await deploy([schedule("nightly")])
       const other = { name: "nightly", job, every: "1h" } as const

@@ -1,4 +1,4 @@
-/** What a person's `delete from carillon.workers` does to the runs of those workers: nothing that lasts. */
+/** What `delete from carillon.workers` by an operator does to the runs of those workers: no lasting damage. */
 import { expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -38,7 +38,7 @@ describeEngines("a worker whose row is deleted", (engine) => {
     await kit.close()
   })
 
-  it("and that is dead leaves its runs to the next process, also those it had only claimed", async () => {
+  it("while it is dead leaves its runs to the next process, also those it had only claimed", async () => {
     const kit = await kitHere()
     const job = defineJob({ name: "orphan", run: async () => "done" })
     const app = await kit.app({ jobs: [job] })

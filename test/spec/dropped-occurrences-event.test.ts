@@ -1,4 +1,4 @@
-/** Occurrences that a misfire policy with a bound leaves out are told: once for each stretch. */
+/** Occurrences that a bounded misfire policy drops are reported: once for each stretch. */
 import { expect, it } from "vitest"
 import { type CarillonEvent, defineJob } from "../../src/index.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -12,12 +12,12 @@ const at = (time: string) => new Date(`2026-03-02T${time}Z`)
 const every = (interval: "1m" | "10m") => ({ every: interval }) as const
 const dropped = (events: readonly CarillonEvent[]) => events.filter(({ type }) => type === "schedule.dropped")
 
-describeEngines("what a misfire policy leaves out", (engine) => {
+describeEngines("what a misfire policy drops", (engine) => {
   it.each([
     ["max", { max: 2 }, { first: at("09:10"), last: at("09:40"), count: 4 }],
     ["within", { within: "15m" }, { first: at("09:10"), last: at("09:40"), count: 4 }],
   ] as const)(
-    "because of %s is told once, with its first, its last and its count",
+    "because of %s is reported once, with its first, its last and its count",
     async (bound, limits, stretch) => {
       const { add, at: tickAt, events, ledger } = await openSchedulerStage(engine)
       const id = await add({
@@ -39,7 +39,7 @@ describeEngines("what a misfire policy leaves out", (engine) => {
     },
   )
 
-  it("is told again for the next stretch, and not at all where nothing is left out", async () => {
+  it("is reported again for the next stretch, and not where nothing was dropped", async () => {
     const { add, at: tickAt, events } = await openSchedulerStage(engine)
     await add({ spec: every("10m"), misfire: { mode: "all", max: 1 }, overlap: "allow" })
     await add({ spec: every("10m"), misfire: "all", overlap: "allow" })
@@ -51,7 +51,7 @@ describeEngines("what a misfire policy leaves out", (engine) => {
     ])
   })
 
-  it("is told of one that makes up for the newest alone, when that is too late as well", async () => {
+  it("is reported for `latest`, when the newest is too late as well", async () => {
     const { add, at: tickAt, events } = await openSchedulerStage(engine)
     await add({ spec: every("10m"), misfire: { mode: "latest", within: "1m" } })
     await tickAt("09:35")
@@ -60,7 +60,7 @@ describeEngines("what a misfire policy leaves out", (engine) => {
     ])
   })
 
-  it("is gathered while the schedule waits for its runs, and told now and then", async () => {
+  it("is collected while the schedule waits for its runs, and reported now and then", async () => {
     const { add, at: tickAt, events, runtime } = await openSchedulerStage(engine)
     const id = await add({
       spec: every("1m"),
@@ -100,7 +100,7 @@ it("is logged as a warning that names the backfill", () => {
   expect(lines[1]).toMatch(/^info: /)
 })
 
-it("is told by an edit and by a resume that decide what was due, too", async () => {
+it("is reported by an edit and by a resume that decide due occurrences, too", async () => {
   const kit = await createWatchedKit(SERVER_URLS.postgres18)
   const job = defineJob({ name: "work", run: async () => {} })
   const app = await kit.app({ jobs: [job], at: "2026-03-02T09:00Z" })

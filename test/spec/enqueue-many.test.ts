@@ -1,4 +1,4 @@
-/** Many runs in one call: all of them or none, an answer for each, a few statements and little memory. */
+/** Many runs in one call: all or none, an answer for each, few statements and little memory. */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -25,7 +25,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** What is written, and which statements that took. */
+/** Which rows were written, and by which statements. */
 async function watch(app: WatchedApp, work: () => Promise<unknown>) {
   const from = app.database.ran.length
   const answer = await work().catch((error: unknown) => error)
@@ -52,7 +52,7 @@ describe("runs of one kind", () => {
     expect(runs).toBe(2)
   })
 
-  it("that are under a limit, or differ, are written by the one for all", async () => {
+  it("that are under a limit, or differ, are written by the general statement", async () => {
     const limited = defineJob({ name: "limited", concurrency: 1, run: async (index: number) => index })
     await using app = await kit.app({ jobs: [numbered, limited] })
     const { ran } = await watch(app, async () => {
@@ -64,7 +64,7 @@ describe("runs of one kind", () => {
 })
 
 describe("50,000 runs in one call", () => {
-  it("are written in one transaction of ten statements, and answered for in their order", async () => {
+  it("are written in one transaction of ten statements, and answered in their order", async () => {
     await using app = await kit.app({ jobs: [numbered] })
     let answers: { id: string; created: boolean }[] = []
     const { runs, inserts, ran } = await watch(app, async () => {
@@ -73,7 +73,7 @@ describe("50,000 runs in one call", () => {
     expect(runs).toBe(MANY)
     expect(inserts).toBe(MANY / AT_ONCE)
     expect(ran.filter((name) => name === "commit")).toHaveLength(1)
-    // One lane of one pool: the others are told of it in one word, not in 50,000.
+    // One lane of one pool: other processes get one wake-up, not 50,000.
     expect(ran.filter((name) => name === "wakeups/notify").length).toBeLessThanOrEqual(2)
     expect(answers.every(({ created }) => created)).toBe(true)
     const rows = await rowsOf(app.database, "select id, input::text::int as index from {runs}")
@@ -82,7 +82,7 @@ describe("50,000 runs in one call", () => {
     expect(app.events.filter(({ type }) => type === "run.enqueued")).toHaveLength(MANY)
   })
 
-  it("are written all or none: what fails in the seventh statement leaves nothing of the first six", async () => {
+  it("are written all or none: a failure in the seventh statement undoes the first six", async () => {
     await using app = await kit.app({ jobs: [numbered] })
     for (let statement = 1; statement < 7; statement += 1)
       app.database.meddle("runs/insert-plain", (run) => run())
@@ -155,12 +155,12 @@ describe("many runs", () => {
     expect(ran).not.toContain("commit")
   })
 
-  it("that are none need no statement", async () => {
+  it("in an empty list need no statement", async () => {
     const { answer, ran } = await watch(app, () => app.enqueueMany(numbered, []))
     expect({ answer, ran }).toEqual({ answer: [], ran: [] })
   })
 
-  it("are refused when they are too many, or no list, or not objects", async () => {
+  it("are refused when there are too many, or when they are no list of objects", async () => {
     const refused = async (given: unknown) => {
       const { answer, ran } = await watch(app, () => app.enqueueMany(numbered, given as { input: number }[]))
       expect(ran).toEqual([])
@@ -172,7 +172,7 @@ describe("many runs", () => {
     expect(await refused([{ input: 1, dealy: 3 }])).toEqual([
       { path: "items[0].dealy", message: 'unknown option; did you mean "delay"?' },
     ])
-    // Inputs in the place of items: the message names `input`.
+    // Inputs where items are expected: the message names `input`.
     const [bare] = await refused([{ to: "ada" }])
     expect(bare).toMatchObject({
       path: "items[0].to",
@@ -181,11 +181,11 @@ describe("many runs", () => {
     expect(await refused([{ data: { to: "ada" } }])).toEqual([
       { path: "items[0].data", message: 'unknown option; did you mean "input"?' },
     ])
-    // Of a thousand faults the first ones say enough.
+    // Of a thousand faults the first few are enough.
     expect(await refused(items(1_000).map((item) => ({ ...item, priority: "x" })))).toHaveLength(20)
   })
 
-  it("have options each of its own", async () => {
+  it("have options of their own", async () => {
     const runs = await app.enqueueMany(numbered, [
       { input: 0, delay: "1h", tenant: "a" },
       { input: 1 },
@@ -199,7 +199,7 @@ describe("many runs", () => {
     ])
   })
 
-  it("with a key twice in one call are one run, answered for twice", async () => {
+  it("with a key twice in one call are one run, and both items are answered with it", async () => {
     const runs = await app.enqueueMany(numbered, [
       { input: 0, key: "same" },
       { input: 1, key: "other" },
@@ -213,7 +213,7 @@ describe("many runs", () => {
     expect(await app.run(runs[0]?.id ?? "")).toMatchObject({ input: 0 })
   })
 
-  it("whose keys others hold are answered for with those, in their places", async () => {
+  it("whose keys are held by other runs are answered with those, in their places", async () => {
     const holder = await app.enqueue(numbered, -1, { key: "held" })
     const runs = await app.enqueueMany(numbered, [{ input: 0 }, { input: 1, key: "held" }, { input: 2 }])
     expect(runs.map(({ created }) => created)).toEqual([true, false, true])

@@ -99,7 +99,7 @@ describe.each(places)("a run, on %s", (where) => {
     // @ts-expect-error the compiler knows as well
     const dated = defineJob({ name: "dated", input: z.object({ on: z.date() }), run: async () => {} })
     await using app = await kit.app({ jobs: [dated] })
-    // A Date becomes a text on its way through the database: the handler would have got that.
+    // A Date becomes text on its way through the database: the handler would have received that.
     await expect(app.enqueue(dated, { on: new Date() })).rejects.toMatchObject({ code: "INPUT_INVALID" })
     const free = defineJob({ name: "free", run: async (_: unknown) => {} })
     await expect(app.enqueue(free, { big: 1n })).rejects.toBeInstanceOf(PayloadError)
@@ -108,7 +108,7 @@ describe.each(places)("a run, on %s", (where) => {
     })
   })
 
-  it("dies at once when its input no longer fits the job, without starting the handler", async () => {
+  it("dies at once when its input no longer fits the job, and its handler does not start", async () => {
     const before = defineJob({ name: "moved", run: async (_: { old: number }) => {} })
     let started = 0
     const after = defineJob({
@@ -126,7 +126,7 @@ describe.each(places)("a run, on %s", (where) => {
     expect(await app.attempts(run.id)).toHaveLength(1)
   })
 
-  it("is tried again after a failure, each time later, until it succeeds", async () => {
+  it("is retried after a failure, with growing delays, until it succeeds", async () => {
     const job = defineJob({
       name: "third-time-lucky",
       retry: { attempts: 5, base: "10s", factor: 2, cap: "1h" },
@@ -175,7 +175,7 @@ describe.each(places)("a run, on %s", (where) => {
     ])
   })
 
-  it("gets undefined for an input that was left out, and null where its schema wants that", async () => {
+  it("gets undefined for an omitted input, and null where its schema wants that", async () => {
     const optional = z.object({ deep: z.boolean() }).optional()
     const absent = defineJob({ name: "absent", input: optional, run: (input) => typeof input })
     const nothing = defineJob({ name: "nothing", input: z.null(), run: (input) => input === null })
@@ -218,7 +218,7 @@ describe.each(places)("a run, on %s", (where) => {
     expect((await app.attempts(delayed.id))[0]?.finishedAt).toEqual(new Date("2027-04-05T09:00Z"))
   })
 
-  it("goes first when its priority is higher, in the order of enqueueing when it is the same", async () => {
+  it("goes first when its priority is higher, and in the order of enqueues when it is equal", async () => {
     const order: string[] = []
     const job = defineJob({ name: "ordered", run: async (name: string) => void order.push(name) })
     await using app = await kit.app({ jobs: [job], pools: { default: 1 }, at: "2026-03-01T09:00Z" })
@@ -234,7 +234,7 @@ describe.each(places)("a run, on %s", (where) => {
     expect(order).toEqual(["high", "first", "second", "low"])
   })
 
-  it("is left for others when this process does not know its job, or does not serve its pool", async () => {
+  it("is left to other processes when this one does not know its job, or does not serve its pool", async () => {
     const stranger = defineJob({ name: "stranger", run: async () => {} })
     const elsewhere = defineJob({ name: "elsewhere", pool: "gpu", run: async () => {} })
     await using app = await kit.app({ jobs: [greet, elsewhere], pools: { default: 5 } })
@@ -245,7 +245,7 @@ describe.each(places)("a run, on %s", (where) => {
     expect(started(app.events)).toEqual([known.id])
   })
 
-  it("can be waited for by its id alone, by whoever knows it", async () => {
+  it("can be waited for by its id alone, from any process", async () => {
     await using app = await kit.app({ jobs: [greet] })
     const run = await app.enqueue(greet, { who: "ada" })
     await app.drain()
@@ -255,7 +255,7 @@ describe.each(places)("a run, on %s", (where) => {
     expect(await app.attempts(nobody)).toEqual([])
   })
 
-  it("can be waited for only as long as one wants to", async () => {
+  it("can be waited for with a timeout", async () => {
     await using app = await kit.app({ jobs: [greet] })
     const run = await app.enqueue(greet, { who: "ada" }, { delay: "1h" })
     const enough = new AbortController()

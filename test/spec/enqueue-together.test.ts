@@ -1,4 +1,4 @@
-/** Enqueues that come at the same time share statements; each is answered for itself. */
+/** Concurrent enqueues share statements; each call gets its own answer. */
 import { describe, expect, it, onTestFinished } from "vitest"
 import { DatabaseError, defineJob } from "../../src/index.ts"
 import { createFastForwardHost } from "../support/fast-forward-host.ts"
@@ -9,7 +9,7 @@ import { carillonOn } from "../support/watched-app.ts"
 import { answerLost, requestLost, type WatchedDatabase } from "../support/watched-database.ts"
 
 const MANY = 100
-/** How one goes alone, and how several go together. */
+/** How a single enqueue travels, and how several travel together. */
 const ONE = "runs/insert-one"
 const TOGETHER = "runs/insert-plain"
 
@@ -17,7 +17,7 @@ const numbered = defineJob({ name: "numbered", run: async (input: number) => inp
 const other = defineJob({ name: "other", pool: "aside", run: async (input: number) => input })
 const limited = defineJob({ name: "limited", concurrency: 1, run: async (input: number) => input })
 
-/** One who enqueues and has done so before, in a process where waiting takes no time. */
+/** A producer that has enqueued before, in a process where waiting takes no time. */
 async function client() {
   const { carillon, database } = carillonOn(SERVER_URLS.postgres18, {}, createFastForwardHost())
   onTestFinished(() => carillon.stop())
@@ -30,7 +30,7 @@ async function client() {
   return { carillon, database, enqueueMany, inserts: () => count() - before }
 }
 
-/** Which run has which input, in the order in which they will be claimed. */
+/** Which run has which input, in claim order. */
 async function written(database: WatchedDatabase) {
   return rowsOf(database, "select id, job, pool, input::text::int as input from {runs} order by rank, input")
 }
@@ -41,13 +41,13 @@ describe("a hundred enqueues at once", () => {
     const runs = await enqueueMany()
     expect(inserts()).toBe(2)
     expect(runs.every(({ created }) => created)).toBe(true)
-    // Both race; those that go together stay in the order of their calls.
+    // The two statements race; runs of one statement keep the order of their calls.
     const rows = (await written(database)).filter(({ input }) => Number(input) > 0)
     const called = runs.map(({ id }, index) => [id, index]).slice(1)
     expect(rows.map(({ id, input }) => [id, input])).toEqual(called)
   })
 
-  it("go together again when those who were answered together ask for more", async () => {
+  it("go together again when the callers of one batch enqueue more", async () => {
     const { carillon, database, inserts } = await client()
     const rounds = 5
     await Promise.all(
@@ -70,12 +70,12 @@ describe("a hundred enqueues at once", () => {
     )
   })
 
-  it("are refused alone, those that are refused because of what they carry", async () => {
+  it("fail alone when the data of one is refused", async () => {
     const { database, carillon, inserts } = await client()
     const refuse = async () => {
       throw new DatabaseError("DATABASE_REFUSED_VALUE", "the test refused it", { sqlState: "22P05" })
     }
-    // The first goes by itself; then four that go together, and each of these alone.
+    // The first goes by itself; then four go together, and each of these alone.
     database.meddle(TOGETHER, refuse)
     for (const meddling of [undefined, undefined, undefined, refuse])
       database.meddle(ONE, meddling ?? ((run) => run()))
@@ -88,7 +88,7 @@ describe("a hundred enqueues at once", () => {
     expect(new Set((await written(database)).map(({ input }) => input))).toEqual(new Set([0, 1, 2, 4]))
   })
 
-  it("fail together when the database cannot write, with nothing written", async () => {
+  it("fail together when the database cannot write, and nothing is written", async () => {
     const { database, enqueueMany } = await client()
     for (const name of [ONE, TOGETHER]) {
       database.meddle(name, async () => {
@@ -102,7 +102,7 @@ describe("a hundred enqueues at once", () => {
 })
 
 describe("an enqueue", () => {
-  it("waits for no other while few are under way", async () => {
+  it("waits for no other while few are in flight", async () => {
     const { carillon, database } = await client()
     const gate = createGate()
     database.meddle(ONE, async (run) => {
@@ -115,7 +115,7 @@ describe("an enqueue", () => {
     expect((await held).created).toBe(true)
   })
 
-  it("never goes together with one of another job, nor when it has more than an input", async () => {
+  it("never goes together with a run of another job, nor when it has more than an input", async () => {
     const { carillon, database } = await client()
     await Promise.all(
       Array.from({ length: 12 }, (_, index) => [

@@ -1,4 +1,4 @@
-/** What can be said about a run when it is enqueued, and what becomes of that. */
+/** What an enqueue can say about a run, and what that does. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type JobContext, type OptionsError } from "../../src/index.ts"
 import { rowsOf } from "../support/sql.ts"
@@ -45,7 +45,7 @@ describe("a run that is enqueued", () => {
   })
   afterAll(() => app.close())
 
-  it("with a delay is due that much later by the database's clock, and is there until then", async () => {
+  it("with a delay is due that much later by the database's clock, and exists until then", async () => {
     const now = await app.clock.now()
     const run = await app.enqueue(kept, 1, { delay: "90s" })
     expect(await app.run(run.id)).toMatchObject({
@@ -69,14 +69,14 @@ describe("a run that is enqueued", () => {
     expect(seen(run.id)).toMatchObject([{ due: new Date("2020-05-05T05:05:05.005Z") }])
   })
 
-  it("without a delay is due now: a delay of nothing is none", async () => {
+  it("without a delay is due now, and so is one with a delay of zero", async () => {
     const now = await app.clock.now()
     const run = await app.enqueue(kept, 1, { delay: 0 })
     await app.drain()
     expect(seen(run.id)).toMatchObject([{ due: now }])
   })
 
-  it("keeps everything that was said about it", async () => {
+  it("keeps every option of the enqueue", async () => {
     const now = await app.clock.now()
     const run = await app.enqueue(
       kept,
@@ -113,7 +113,7 @@ describe("a run that is enqueued", () => {
     expect(await app.run(run.id)).toBeUndefined()
   })
 
-  it("that says nothing has the defaults of its job", async () => {
+  it("without options has the defaults of its job", async () => {
     const run = await app.enqueue(kept, null)
     const record = await app.run(run.id)
     expect(record).toMatchObject({ pool: "main", priority: 0, tags: [] })
@@ -122,13 +122,13 @@ describe("a run that is enqueued", () => {
     expect(seen(run.id)).toMatchObject([{ tenant: undefined, tags: [], schedule: undefined }])
   })
 
-  it("with a timeout of its own is held to that", async () => {
+  it("with its own timeout is held to that", async () => {
     const run = await app.enqueue(slow, undefined, { timeout: "20ms" })
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ cause: { code: "ATTEMPT_TIMEOUT" } })
   })
 
-  it("with a retry policy of its own follows it as a whole", async () => {
+  it("with its own retry policy follows that policy as a whole", async () => {
     const run = await app.enqueue(failing, "Unlucky", { retry: { delays: ["1s", "1h"] } })
     await app.clock.advance("2h")
     const attempts = await app.attempts(run.id)
@@ -141,13 +141,13 @@ describe("a run that is enqueued", () => {
     expect(waits).toEqual([1_000, 3_600_000])
   })
 
-  it("with a retry policy of its own still ends at errors that the job calls final", async () => {
+  it("with its own retry policy still ends at errors that the job calls final", async () => {
     const run = await app.enqueue(failing, "Hopeless", { retry: { attempts: 9 } })
     await app.clock.advance("1d")
     expect(await app.attempts(run.id)).toMatchObject([{ runState: "dead" }])
   })
 
-  it("is told of, once, after it was written", async () => {
+  it("is reported once, after it was written", async () => {
     const run = await app.enqueue(kept, 1, { pool: "side" })
     expect(app.events.filter((event) => event.type === "run.enqueued" && event.run === run.id)).toEqual([
       { type: "run.enqueued", run: run.id, job: "kept", pool: "side" },
@@ -209,7 +209,7 @@ describe("an enqueue that is refused", () => {
     ["startwithin", "startWithin"],
     ["at", "runAt"],
     ["idempotencyKey", "key"],
-  ])("because of an unknown option %s says which was meant", async (wrong, meant) => {
+  ])("because of an unknown option %s suggests the right one", async (wrong, meant) => {
     expect((await refused({ [wrong]: 1 })).faults).toEqual([
       { path: wrong, message: `unknown option; did you mean "${meant}"?` },
     ])
@@ -231,7 +231,7 @@ describe("an enqueue that is refused", () => {
     ])
   })
 
-  it("because of what is no job, or no options at all, says so", async () => {
+  it("because it got no job, or no options object, says so", async () => {
     await expect(app.enqueue({ name: "plain" } as unknown as typeof plain, 1)).rejects.toMatchObject({
       faults: [{ path: "job" }],
     })

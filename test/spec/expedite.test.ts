@@ -1,4 +1,4 @@
-/** Letting a run go first: it is due now, or has another priority. Who did that and why is kept. */
+/** Expediting a run: it becomes due now, or gets another priority. The audit keeps who did it and why. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { rowsOf } from "../support/sql.ts"
@@ -35,7 +35,7 @@ describe("expediting", () => {
   })
   afterAll(() => app.close())
 
-  it("a waiting run makes it due now, and says what it was", async () => {
+  it("a waiting run makes it due now, and returns what it was before", async () => {
     const run = await app.enqueue(named, "later", { delay: "7d" })
     await app.drain()
     expect(await app.expedite(run.id, by)).toBe(true)
@@ -53,7 +53,7 @@ describe("expediting", () => {
     ])
   })
 
-  it("a run that waits for its retry tries it now", async () => {
+  it("a run that waits for its retry starts the retry now", async () => {
     const unlucky = defineJob({
       name: "unlucky",
       retry: { attempts: 2, delay: "1d" },
@@ -67,7 +67,7 @@ describe("expediting", () => {
     expect(await run.result()).toBe("done")
   })
 
-  it("a run of a schedule that waits for its retry, and keeps its place meanwhile, tries it now", async () => {
+  it("a run of a schedule that waits for its retry in its overlap place starts the retry now", async () => {
     const unlucky = defineJob({
       name: "unlucky",
       retry: { attempts: 2, delay: "1d" },
@@ -95,7 +95,7 @@ describe("expediting", () => {
     expect(order).toEqual(["last", "first"])
   })
 
-  it("a waiting run under a limit puts it in line, not past it", async () => {
+  it("a waiting run under a limit puts it in line, not ahead of the line", async () => {
     const run = await app.enqueue(limited, "in line", { delay: "1d" })
     expect(await app.expedite(run.id, by)).toBe(true)
     expect(await app.run(run.id)).toMatchObject({ state: "parked", parkedFor: "limit" })
@@ -103,7 +103,7 @@ describe("expediting", () => {
     expect(order).toContain("in line")
   })
 
-  it("what is parked, running, ended or unknown is none, and leaves no record", async () => {
+  it("a run that is parked, running, ended or unknown changes nothing, and leaves no record", async () => {
     const done = await app.enqueue(named, "done")
     await app.drain()
     await app.enqueue(limited, "one")

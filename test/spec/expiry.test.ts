@@ -1,4 +1,4 @@
-/** `startWithin`: a run that was not started in time is not started at all. */
+/** `startWithin`: a run that does not start in time expires. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, Snooze } from "../../src/index.ts"
 import { execute, rowsOf } from "../support/sql.ts"
@@ -30,8 +30,8 @@ function starts(run: (start: number) => unknown = () => "done", settings = {}) {
 const AT = "2026-03-01T09:00Z"
 const minutesLater = (minutes: number) => new Date(Date.parse(AT) + minutes * 60_000)
 
-describe("a run that may wait for ten minutes", () => {
-  it("is started at the last moment", async () => {
+describe("a run with ten minutes to start", () => {
+  it("starts at the last moment", async () => {
     const { job } = starts()
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
@@ -40,7 +40,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(await run.result()).toBe("done")
   })
 
-  it("expires after that: it is not started, and whoever waits is told", async () => {
+  it("expires after that: it never starts, and its waiters are told", async () => {
     const { job, count } = starts()
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
@@ -60,7 +60,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(await rowsOf(app.database, "select from {dead_letters}")).toEqual([])
   })
 
-  it("counts from when it is due, not from when it was enqueued", async () => {
+  it("counts from its due time, not from its enqueue", async () => {
     const { job } = starts()
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { delay: "1h", startWithin: "10m" })
@@ -70,7 +70,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(await run.result()).toBe("done")
   })
 
-  it("and was started in time is not expired when it is tried again", async () => {
+  it("does not expire on a retry once it started in time", async () => {
     const { job, count } = starts((start) => (start === 1 ? Promise.reject(new Error("no")) : "done"))
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
@@ -81,7 +81,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(count()).toBe(2)
   })
 
-  it("and was snoozed is not expired when it comes back", async () => {
+  it("does not expire after a snooze", async () => {
     const { job } = starts((start) => (start === 1 ? Snooze("5h") : "done"))
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
@@ -91,7 +91,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(await run.result()).toBe("done")
   })
 
-  it("and whose handler was lost with its process has been started in time", async () => {
+  it("counts as started when its handler was lost with its process", async () => {
     const { job, count } = starts()
     await using app = await kit.app({ jobs: [job], at: AT, lease: "60s" })
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
@@ -104,7 +104,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(await app.result(run.id)).toBe("done")
   })
 
-  it("expires while it waits for a pause or a limit, when that has taken too long", async () => {
+  it("expires under a pause or a limit that takes too long", async () => {
     const { job, count } = starts(undefined, { concurrency: 1 })
     await using app = await kit.app({ jobs: [job], at: AT })
     await app.pause({ job: "timely" }, by)
@@ -117,7 +117,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(count()).toBe(0)
   })
 
-  it("lets go of its place under a limit when it expires", async () => {
+  it("frees its place under a limit when it expires", async () => {
     const { job, count } = starts(undefined, { concurrency: 1 })
     await using app = await kit.app({ jobs: [job], at: AT })
     await app.enqueueMany(job, [{ startWithin: "10m" }, { startWithin: "10m" }, {}])
@@ -127,7 +127,7 @@ describe("a run that may wait for ten minutes", () => {
     expect(await rowsOf(app.database, "select from {run_limits}")).toEqual([])
   })
 
-  it("is told as expired to whoever asks in another process", async () => {
+  it("is reported as expired to waiters in another process", async () => {
     const { job } = starts()
     await using app = await kit.app({ jobs: [job], at: AT })
     await using other = await kit.beside(app)
@@ -138,7 +138,7 @@ describe("a run that may wait for ten minutes", () => {
     await told
   })
 
-  it("and whose handler was given up by a stop has been started in time", async () => {
+  it("counts as started when a stop gave up its handler", async () => {
     const { job, count } = starts((start) => (start === 1 ? new Promise(() => {}) : "done"))
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
@@ -151,12 +151,12 @@ describe("a run that may wait for ten minutes", () => {
     expect(count()).toBe(2)
   })
 
-  it("and was claimed and given back untried still expires", async () => {
+  it("still expires after a claim that was given back unstarted", async () => {
     const { job, count } = starts()
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
     await execute(app.database, "update {runs} set suspect = true, solo = true")
-    // Its start could not be written down, so it was not started.
+    // Its start could not be written down, so it did not start.
     app.database.meddle("runs/record-start", async () => Promise.reject(new Error("away")))
     await app.tick()
     await app.until("attempt.finished", ({ outcome }) => outcome === "released")

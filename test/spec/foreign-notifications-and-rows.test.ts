@@ -1,4 +1,4 @@
-/** What strangers say and write: a notification that is a lie, and a row that no version of Carillon has written. */
+/** Foreign input: a notification that is a lie, and a row that no version of Carillon has written. */
 import { createHash } from "node:crypto"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { parseMessage } from "../../src/engine/process/wakeup-message.ts"
@@ -8,14 +8,14 @@ import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute, rowsOf } from "../support/sql.ts"
 import { carillonOn, createWatchedKit } from "../support/watched-app.ts"
 
-describe("a notification of a stranger", () => {
-  it("about a priority that no run can have is not heard", () => {
+describe("a foreign notification", () => {
+  it("about an impossible priority is ignored", () => {
     expect(parseMessage("ready any 2147483647 0 default")).toBeDefined()
     expect(parseMessage("ready any 2147483648 0 default")).toBeUndefined()
     expect(parseMessage("ready any -9999999999 0 default")).toBeUndefined()
   })
 
-  it("cancels nothing that nobody has cancelled", async () => {
+  it("about a cancel that did not happen cancels nothing", async () => {
     const gate = createGate()
     onTestFinished(gate.open)
     const job = defineJob({ name: "patient", run: () => gate.opened.then(() => "done") })
@@ -33,19 +33,19 @@ describe("a notification of a stranger", () => {
     const before = looks()
     const hash = createHash("sha256").update(database.schema).digest("hex").slice(0, 32)
     await rowsOf(database, `select pg_notify('carillon_${hash}', 'cancelled ${run.id}') as told`)
-    // It is looked up, and found not to be so.
+    // Carillon looks the cancel up, and finds none.
     await vi.waitUntil(() => looks() > before, { timeout: 10_000 })
     gate.open()
     expect(await run.result()).toBe("done")
   })
 })
 
-describe("a row that somebody has edited", () => {
+describe("a row that was edited by hand", () => {
   it.each([
     ["a retry policy that is none", `retry = '{"delays":3}'`],
     ["more claims than can be counted", "claims = 2147483647"],
     ["more attempts than can be counted", "attempt = 2147483647"],
-  ])("has %s, and holds up nobody else", async (_, edit) => {
+  ])("has %s, and holds up no other run", async (_, edit) => {
     const job = defineJob({ name: "any", run: async (n: number) => n })
     const kit = await createWatchedKit()
     onTestFinished(() => kit.close())

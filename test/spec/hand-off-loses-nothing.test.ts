@@ -1,4 +1,4 @@
-/** Runs that were started by their own insert: like any other, and none of them lost or executed twice. */
+/** Runs that their own insert started: like any other run, never lost and never executed twice. */
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { Bury, defineJob, type JobContext } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
@@ -21,7 +21,7 @@ describeEngines(
       return stage
     }
 
-    it("is like any other: its options, its attempts, its end", async () => {
+    it("is like any other run: its options, its attempts, its end", async () => {
       const contexts: JobContext[] = []
       const job = defineJob({
         name: "any",
@@ -93,7 +93,7 @@ describe("a run that was started by its insert", () => {
     await carillon.start()
     const looks = () => database.count("runs/look")
     let before = 0
-    /** It has looked around more than once, and is not doing so now. */
+    /** The pool has looked around more than once, and does not look now. */
     const isIdle = () => {
       const isSame = looks() === before
       before = looks()

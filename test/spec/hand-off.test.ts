@@ -1,4 +1,4 @@
-/** A run that is enqueued in an idle process starts in its own insert: past the queue, when nobody waits in it. */
+/** A run enqueued in an idle process starts in its own insert: ahead of the queue, when no run waits in it. */
 import { expect, it, vi } from "vitest"
 import { DEFAULTS } from "../../src/defaults.ts"
 import { DatabaseError, defineJob, type JobSettings } from "../../src/index.ts"
@@ -22,7 +22,7 @@ describeEngines(
       return { ...stage, since: () => stage.database.ran.slice(ran) }
     }
 
-    it("is started by the insert itself: there is no claim", async () => {
+    it("is started by the insert itself, without a claim", async () => {
       const job = plain()
       const { enqueue, started, settled, since, database } = await idle({ jobs: [job] })
       const [id = ""] = await enqueue(job)
@@ -36,7 +36,7 @@ describeEngines(
       expect(attempt).toEqual({ outcome: "succeeded", attempt: 1, charged: true })
     })
 
-    it("leaves nothing to be done when its end is written, also where runs have been claimed before", async () => {
+    it("leaves nothing to clean up after its settle, also where runs were claimed before", async () => {
       const job = plain()
       const { enqueue, settled, isRung, tick } = await idle({ jobs: [job] })
       await enqueue(job, 1, { key: "k" })
@@ -49,7 +49,7 @@ describeEngines(
       expect(await isRung()).toBe(false)
     })
 
-    it("has its note taken away with others when a hundred have gone so", async () => {
+    it("has its claim note removed with others after a hundred hand-offs", async () => {
       const job = plain()
       const { enqueue, settled, isRung, tick, database } = await idle({ jobs: [job] })
       await isRung()
@@ -64,7 +64,7 @@ describeEngines(
       expect(await rowsOf(database, "select from {claims}")).toEqual([])
     })
 
-    it("is not taken for a slot that is kept for runs under limits, where it would lie until somebody looks", async () => {
+    it("does not take a slot reserved for runs under limits, where it would wait", async () => {
       const job = plain()
       const { enqueue, started, tick, pass, worker, isRung } = await idle({
         jobs: [job],
@@ -91,7 +91,7 @@ describeEngines(
           await tick()
         },
       ],
-    ])("lies for nobody's sake in a slot that %s", async (_, happen) => {
+    ])("does not block a slot that %s", async (_, happen) => {
       const job = plain()
       const stage = await idle({ jobs: [job], pools: { default: 1 } })
       stage.worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
@@ -107,7 +107,7 @@ describeEngines(
       expect(stage.started()).toEqual([id])
     })
 
-    it("takes no slot any more when nobody knows whether it was written", async () => {
+    it("takes no more slots after an insert whose outcome is unknown", async () => {
       const job = plain()
       const gate = createGate()
       const stage = await idle({ jobs: [job], pools: { default: 1 } })
@@ -128,7 +128,7 @@ describeEngines(
       expect(await enqueued).toEqual(stage.started())
     })
 
-    it("has the pool looked at as often as one that is not idle", async () => {
+    it("does not change how often the pool looks around", async () => {
       const job = plain()
       const { tick, enqueue, settled } = await idle({ jobs: [job] })
       let restMs = 0
@@ -139,7 +139,7 @@ describeEngines(
       expect(await tick()).toBe(DEFAULTS.pollMs)
     })
 
-    it("is started so also when the process has looked again and found nothing", async () => {
+    it("is also started after the process has looked again and found nothing", async () => {
       const job = plain()
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       // A look from the bottom that takes this long is not repeated for half a second.
@@ -157,7 +157,7 @@ describeEngines(
       await stage.settled()
     })
 
-    it("goes on so, one after the other and side by side, while slots are free", async () => {
+    it("is started again and again, one after the other and side by side, while slots are free", async () => {
       const gate = createGate()
       const job = defineJob({ name: "plain", run: () => gate.opened })
       const { enqueue, started, since } = await idle({ jobs: [job], pools: { default: 3 } })
@@ -186,7 +186,7 @@ describeEngines(
       ).toHaveLength(1)
     })
 
-    it("may be one of several: all of them are started by their insert, in their order", async () => {
+    it("may be one of several: the insert starts all of them, in their order", async () => {
       const job = plain()
       const { enqueue, started, settled, since } = await idle({ jobs: [job], pools: { default: 3 } })
       const ids = await enqueue(job, 3)
@@ -195,7 +195,7 @@ describeEngines(
       expect(since()).not.toContain("runs/claim")
     })
 
-    it("waits for its turn when it is one of more than there are free slots", async () => {
+    it("waits for its turn when there are more runs than free slots", async () => {
       const gate = createGate()
       const job = defineJob({ name: "plain", run: () => gate.opened })
       const { enqueue, started, tick } = await idle({ jobs: [job], pools: { default: 4 } })
@@ -207,14 +207,14 @@ describeEngines(
       gate.open()
     })
 
-    it("waits for its turn when another of those that come with it has to wait", async () => {
+    it("waits for its turn when another run of the same call has to wait", async () => {
       const job = plain()
       const { enqueue, started } = await idle({ jobs: [job] })
       await enqueue(job, 2, (index: number) => (index === 0 ? {} : { delay: 1 }))
       expect(started()).toEqual([])
     })
 
-    it("comes after those of a higher priority that come with it", async () => {
+    it("comes after runs of a higher priority in the same call", async () => {
       const job = plain()
       const { enqueue, started } = await idle({ jobs: [job] })
       const [low, high] = await enqueue(job, 2, (index: number) => ({ priority: index }))
@@ -230,7 +230,7 @@ describeEngines(
     })
 
     it.each(["job", "pool"])(
-      "waits for its turn when its %s is paused, though nobody here knows of that",
+      "waits for its turn when its %s is paused, though this process has not heard of that",
       async (kind) => {
         const job = plain()
         const { enqueue, started, database } = await idle({ jobs: [job] })
@@ -244,7 +244,7 @@ describeEngines(
       },
     )
 
-    it("waits for its turn when the lease of this process is dead, though nobody here knows of that", async () => {
+    it("waits for its turn when the lease is dead, though this process has not heard of that", async () => {
       const job = plain()
       const { enqueue, started, database } = await idle({ jobs: [job] })
       await execute(database, "update {workers} set dead = true")
@@ -253,7 +253,7 @@ describeEngines(
       expect(await rowsOf(database, "select {schema}.state(runs) from {runs}")).toEqual([{ state: "ready" }])
     })
 
-    it("waits for its turn when somebody was heard of since the last look", async () => {
+    it("waits for its turn after a wake-up since the last look", async () => {
       const job = plain()
       const { enqueue, started, worker, tick } = await idle({ jobs: [job] })
       worker.wake({ pool: "default", solo: false, priority: 0, rank: 1n })
@@ -270,7 +270,7 @@ describeEngines(
       expect(started()).toEqual([])
     })
 
-    it("waits behind others that wait: they go first", async () => {
+    it("waits behind runs that already wait: they go first", async () => {
       const gate = createGate()
       const job = defineJob({ name: "plain", run: () => gate.opened })
       const { enqueue, started, tick, settled } = await idle({ jobs: [job], pools: { default: 1 } })

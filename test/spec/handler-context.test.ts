@@ -1,4 +1,4 @@
-/** What a handler is told about its attempt, and what it can leave behind. */
+/** What a handler learns about its attempt, and what it can record. */
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest"
 import { defineJob, type JobContext } from "../../src/index.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
@@ -24,7 +24,7 @@ function jobOf<T>(run: (ctx: JobContext) => Promise<T> | T, settings = {}) {
 }
 
 describe("the context of a handler", () => {
-  it("tells everything there is to know about the attempt", async () => {
+  it("describes the attempt completely", async () => {
     const seen: JobContext[] = []
     const job = jobOf((ctx) => void seen.push(ctx), { pool: "side" })
     await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
@@ -54,7 +54,7 @@ describe("the context of a handler", () => {
     })
   })
 
-  it("names every attempt as history will, and knows the name before it begins", async () => {
+  it("names every attempt as history does, and knows the name before the attempt begins", async () => {
     const named: string[] = []
     const job = jobOf(({ attemptId, attempt }) => {
       named.push(attemptId)
@@ -123,7 +123,7 @@ describe("the log of an attempt", () => {
     ])
   })
 
-  it("keeps 256 KiB, and counts what is more", async () => {
+  it("keeps 256 KiB, and counts the lines beyond that", async () => {
     const line = "x".repeat(1_000)
     const job = jobOf(({ log }) => {
       for (let lines = 0; lines < 1_000; lines += 1) log(line)
@@ -138,7 +138,7 @@ describe("the log of an attempt", () => {
     expect(logs.at(-1)).toEqual({ dropped: 1_000 - (logs.length - 1) })
   })
 
-  it("is measured in bytes, whatever the letters", async () => {
+  it("is measured in bytes, not in letters", async () => {
     const job = jobOf(({ log }) => {
       for (let lines = 0; lines < 1_000; lines += 1) log("🎉".repeat(500))
     })
@@ -149,7 +149,7 @@ describe("the log of an attempt", () => {
     expect(bytes).toBeLessThanOrEqual(256 * KIB + 100)
   })
 
-  it("takes what cannot be kept with a grain of salt: the run does not fail for it", async () => {
+  it("replaces values that cannot be kept: the run does not fail for them", async () => {
     const job = jobOf(({ log }) => {
       const cycle: { self?: unknown } = {}
       cycle.self = cycle
@@ -191,7 +191,7 @@ describe("the log of an attempt", () => {
 })
 
 describe("the progress of a handler", () => {
-  it("can be seen while it runs, the last word always, and is gone when it is tried again", async () => {
+  it("is visible while the handler runs, its last value always, and is gone at the retry", async () => {
     const gate = createGate()
     const job = jobOf(
       async ({ progress, attempt }) => {
@@ -210,7 +210,7 @@ describe("the progress of a handler", () => {
     await vi.waitUntil(async () => JSON.stringify(await seen()) === '{"done":50,"of":50}', {
       timeout: 10_000,
     })
-    // Fifty words, two writes: the first, and the last.
+    // Fifty updates, two writes: the first, and the last.
     expect(app.database.count("runs/record-progress")).toBe(2)
     gate.open()
     await app.drain()
@@ -218,7 +218,7 @@ describe("the progress of a handler", () => {
     expect(await seen()).toBeUndefined()
   })
 
-  it("that cannot be kept is refused where it is said", async () => {
+  it("that cannot be kept is refused at the call", async () => {
     const job = jobOf(({ progress }) => progress({ n: 1n }), { retry: { attempts: 3 } })
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)

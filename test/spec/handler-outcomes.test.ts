@@ -1,10 +1,10 @@
-/** What a handler can say about its run, and what becomes of the run by that. */
+/** What a handler can answer for its run, and what the run becomes. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, Cancel, defineJob, Retry, Snooze } from "../../src/index.ts"
 import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
-/** Says something, until the attempt with this number; then it is done. */
+/** A job that gives this answer until the attempt with this number, and then succeeds. */
 interface Speech {
   readonly say: "error" | "retry" | "retry-later" | "cancel" | "bury" | "snooze" | "nonsense"
   readonly how: "returned" | "thrown"
@@ -56,7 +56,7 @@ afterAll(async () => {
 
 const letters = (id: string) => rowsOf(app.database, `select * from {dead_letters} where run = '${id}'`)
 
-/** A run of the speaker, and what there is to know about it after so long. */
+/** A run of that job, and its record after this much time. */
 async function listen(speech: Speech, duration: "1s" | "1d" = "1d") {
   const enqueuedAt = await app.clock.now()
   const run = await app.enqueue(speaker, speech)
@@ -76,7 +76,7 @@ describe("a handler that returns", () => {
     },
   )
 
-  it("leaves an attempt in history that tells all about it", async () => {
+  it("leaves an attempt in history with its full record", async () => {
     const run = await app.enqueue(echo, "x")
     await app.drain()
     const [attempt] = await app.attempts(run.id)
@@ -100,7 +100,7 @@ describe("a handler that returns", () => {
     expect(Object.keys(attempt ?? {})).not.toEqual(expect.arrayContaining(["error"]))
   })
 
-  it("something that only looks like a verdict has said nothing special", async () => {
+  it("an object that only looks like a verdict has succeeded with it as its result", async () => {
     const run = await app.enqueue(echo, { kind: "cancel", reason: "x", "carillon.verdict": true })
     await app.drain()
     expect(await run.result()).toMatchObject({ kind: "cancel" })
@@ -108,7 +108,7 @@ describe("a handler that returns", () => {
 })
 
 describe("a handler that throws", () => {
-  it("has failed: charged, with the error's code, message and stack, and is tried again because of it", async () => {
+  it("has failed: the attempt is charged, keeps the error's code, message and stack, and is retried", async () => {
     const { run, attempts, secondsAfter } = await listen({ say: "error", how: "thrown", times: 2 })
     expect(await run.result()).toBe("done")
     const failed = { outcome: "failed", charged: true, error: { code: "E_LUCK", message: "no luck" } }
@@ -121,7 +121,7 @@ describe("a handler that throws", () => {
     expect(secondsAfter).toEqual([0, 60, 120])
   })
 
-  it("on its last attempt is dead, and kept as a dead letter", async () => {
+  it("on its last attempt leaves a dead letter", async () => {
     const { run, attempts, letters: kept } = await listen({ say: "error", how: "thrown", times: 9 })
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD", cause: { code: "E_LUCK" } })
     expect(attempts).toHaveLength(3)
@@ -135,13 +135,13 @@ describe("a handler that throws", () => {
     ["nothing", undefined, "undefined"],
     ["an object", { why: "so" }, '{"why":"so"}'],
     ["a number", 42, "42"],
-  ])("%s has failed with what can be said of it", async (_, thrown, message) => {
+  ])("%s has failed, with a readable description", async (_, thrown, message) => {
     const run = await app.enqueue(thrower, thrown)
     await app.drain()
     expect(await app.attempts(run.id)).toMatchObject([{ outcome: "failed", error: { code: null, message } }])
   })
 
-  it("because it made a wrong verdict has failed, and says what was wrong with it", async () => {
+  it("because it built a wrong verdict has failed, with the reason", async () => {
     const { attempts } = await listen({ say: "nonsense", how: "returned", times: 1 })
     expect(attempts).toMatchObject([
       { outcome: "failed", error: { code: "OPTIONS_INVALID", message: expect.stringContaining("after") } },
@@ -151,7 +151,7 @@ describe("a handler that throws", () => {
 })
 
 describe.each(["returned", "thrown"] as const)("a verdict that is %s", (how) => {
-  it("Retry is a failure that is charged, and the policy says when", async () => {
+  it("Retry is a charged failure, and the retry policy sets the time", async () => {
     const { run, attempts, secondsAfter } = await listen({ say: "retry", how, times: 1 })
     expect(await run.result()).toBe("done")
     expect(attempts).toMatchObject([
@@ -202,7 +202,7 @@ describe.each(["returned", "thrown"] as const)("a verdict that is %s", (how) => 
     expect(kept).toMatchObject([{ attempts: 1, error_code: "RUN_BURIED", error_message: "no such account" }])
   })
 
-  it("Snooze comes back later and is not charged, however often", async () => {
+  it("Snooze comes back later and is never charged", async () => {
     const { run, attempts, secondsAfter } = await listen({ say: "snooze", how, times: 5 })
     expect(await run.result()).toBe("done")
     expect(attempts).toHaveLength(6)
@@ -221,13 +221,13 @@ describe.each(["returned", "thrown"] as const)("a verdict that is %s", (how) => 
 })
 
 describe("a verdict", () => {
-  it("is told as an event, after it was written", async () => {
+  it("is reported as an event, after it was written", async () => {
     const { run } = await listen({ say: "snooze", how: "returned", times: 1 }, "1s")
     const finished = app.events.filter((event) => event.type === "attempt.finished" && event.run === run.id)
     expect(finished).toMatchObject([{ outcome: "snoozed", runState: "waiting", attempt: 1, job: "speaker" }])
   })
 
-  it("of another copy of this package is understood", async () => {
+  it("from another copy of this package is understood", async () => {
     const foreign = defineJob({
       name: "foreign",
       run: async () => ({ [Symbol.for("carillon.verdict")]: true, kind: "bury", reason: "said elsewhere" }),

@@ -1,4 +1,4 @@
-/** The signal of a handler: why it aborts, and what becomes of a handler that does not listen. */
+/** The signal of a handler: why it aborts, and what happens to a handler that ignores it. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { AttemptAborted, defineJob, type JobContext } from "../../src/index.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
@@ -24,7 +24,7 @@ function jobOf<T>(run: (ctx: JobContext) => Promise<T> | T, settings = {}) {
 }
 
 describe("the signal of a handler", () => {
-  /** A handler that listens to its signal and ends by it, or ignores it until the test lets it go. */
+  /** A handler that obeys its signal, or ignores it until the test lets it go. */
   function listener({ obeys }: { obeys: boolean }) {
     const gate = createGate()
     const reasons: AttemptAborted[] = []
@@ -62,7 +62,7 @@ describe("the signal of a handler", () => {
     expect(reasons[0]?.message).toContain(code === "ATTEMPT_TIMEOUT" ? "20 ms" : "")
   })
 
-  it("is aborted also for one who asks for it only afterwards", async () => {
+  it("is aborted also for a handler that first reads it afterwards", async () => {
     const gate = createGate()
     const seen: unknown[] = []
     const job = jobOf(async (ctx) => {
@@ -94,7 +94,7 @@ describe("the signal of a handler", () => {
       else {
         await app.stealLease()
         await app.tick()
-        // Somebody else executes it meanwhile.
+        // Another worker executes the run meanwhile.
         const failing = jobOf(() => Promise.reject(new Error("elsewhere")), { retry: { attempts: 1 } })
         await using other = await server.beside(app, { jobs: [failing] })
         await other.drain()

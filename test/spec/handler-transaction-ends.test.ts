@@ -1,4 +1,4 @@
-/** How a transaction of a handler may end: by a verdict, forgotten, too late, or on a day that has no partition yet. */
+/** How a transaction of a handler may end: by a verdict, not awaited, too late, or on a day without a partition. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest"
 import { Bury, Cancel, type HandlerTransaction, type JobContext, Retry, Snooze } from "../../src/index.ts"
 import { openBooking } from "../support/booking-job.ts"
@@ -8,7 +8,7 @@ import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 const places = (["memory", "postgres18"] as const).map((where) => [where] as const)
 
-/** Every rejection that nobody handles while a test runs; in a process of its own each would end it. */
+/** The unhandled rejections of a test; in a process of its own each would end it. */
 function watchRejections(): unknown[] {
   const seen: unknown[] = []
   const note = (reason: unknown) => void seen.push(reason)
@@ -17,7 +17,7 @@ function watchRejections(): unknown[] {
   return seen
 }
 
-/** Keeps the event loop for so long. */
+/** Blocks the event loop for this long. */
 function block(ms: number): void {
   const untilMs = performance.now() + ms
   while (performance.now() < untilMs);
@@ -62,7 +62,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     },
   )
 
-  it("that is not awaited is waited for all the same, and completes the run", async () => {
+  it("that is not awaited still completes the run", async () => {
     const { app, job, effects } = await openBooking(kit, async (ctx, book) => {
       void ctx.transaction(async (tx) => {
         await book(tx, "done")
@@ -77,7 +77,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(await app.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
   })
 
-  it("that is not awaited and fails has failed the attempt, and does not end the process", async () => {
+  it("that is not awaited and fails makes the attempt fail, and the process survives", async () => {
     const rejections = watchRejections()
     const { app, job, effects } = await openBooking(
       kit,
@@ -98,7 +98,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(rejections).toEqual([])
   })
 
-  it("that is under way when its handler throws writes nothing", async () => {
+  it("that is open when its handler throws writes nothing", async () => {
     const rejections = watchRejections()
     const gate = createGate()
     const begun = createGate()
@@ -116,7 +116,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
       { retry: { attempts: 1 } },
     )
     const run = await app.enqueue(job)
-    // In memory nothing else is answered while the transaction is open.
+    // In memory no other call is answered while the transaction is open.
     const ticking = app.tick()
     await begun.opened
     await nextTurn()
@@ -129,7 +129,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(rejections).toEqual([])
   })
 
-  it("asked for after its handler has ended is refused, and a statement nobody awaits ends no process", async () => {
+  it("that begins after its handler has ended is refused, and a statement left unawaited ends no process", async () => {
     const rejections = watchRejections()
     let kept: JobContext | undefined
     let keptTx: HandlerTransaction | undefined
@@ -182,7 +182,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
   })
 
   it.each(["before it begins", "while it is open"])(
-    "finds its day in history, also when days have gone by %s: its body runs once, and nothing is charged",
+    "finds its day in history, also when days have passed %s: its body runs once, uncharged",
     async (when) => {
       let bodies = 0
       const { app, job, effects } = await openBooking(kit, (ctx, book) =>

@@ -1,4 +1,4 @@
-/** `ctx.transaction` while others are about: leases are lost, runs cancelled, connections taken, answers lost. */
+/** `ctx.transaction` in races: lost leases, cancelled runs, taken connections, lost answers. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -13,7 +13,7 @@ import { createWatchedKit, SILENT, type WatchedKit } from "../support/watched-ap
 
 const by = { actor: "a test", reason: "to see" }
 
-describe("a transaction of a handler, beside others", () => {
+describe("a transaction of a handler, in a race", () => {
   let kit: WatchedKit
   beforeAll(async () => {
     kit = await createWatchedKit(SERVER_URLS.postgres18)
@@ -65,7 +65,7 @@ describe("a transaction of a handler, beside others", () => {
     expect(await app.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
   })
 
-  it("of a run that another process cancels before its commit writes nothing, though nobody was told", async () => {
+  it("of a run cancelled elsewhere before its commit writes nothing, though the wake-up was lost", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
         await book(tx, "x")
@@ -95,13 +95,13 @@ describe("a transaction of a handler, beside others", () => {
     expect(await effects()).toEqual([])
   })
 
-  it("that is being committed when its timeout is over has succeeded, and nobody is told otherwise", async () => {
+  it("whose commit is in flight when its timeout is over has succeeded, and is reported so", async () => {
     const { app, job, effects } = await openBooking(
       kit,
       (ctx, book) =>
         ctx.transaction(async (tx) => {
           await book(tx, "x")
-          // The end of the run has to wait for this row, until the timeout is over.
+          // The settle of the run has to wait for this row, until the timeout is over.
           const held = await hold(app.database, `select from {runs} where id = '${ctx.runId}' for update`)
           ctx.signal.addEventListener("abort", () => void held.release())
           return "done"
@@ -116,7 +116,7 @@ describe("a transaction of a handler, beside others", () => {
     expect(told).toMatchObject([{ type: "attempt.finished", outcome: "succeeded", runState: "succeeded" }])
   })
 
-  it("takes nothing away from Carillon itself, however many are open", async () => {
+  it("takes no connection away from Carillon itself, however many are open", async () => {
     const gate = createGate()
     let open = 0
     const holding = defineJob({
@@ -136,7 +136,7 @@ describe("a transaction of a handler, beside others", () => {
       Array.from({ length: 30 }, () => ({})),
     )
     await app.tick()
-    // As many as there are connections for them; the others wait for those.
+    // As many as there are connections for; the others wait for those.
     await vi.waitUntil(() => open === 10, { timeout: 10_000 })
     const run = await app.enqueue(quick)
     await app.tick()
@@ -156,7 +156,7 @@ describe("a transaction of a handler, beside others", () => {
       run: (_: undefined, ctx) =>
         ctx.transaction(async (tx) => {
           await tx.query(`insert into "${schema}".effects values ($1)`, [ctx.runId])
-          // The next commit is most likely this one; if it was another's, then one of the next four.
+          // The next commit is most likely this one; otherwise it is one of the next four.
           proxy.cutInsteadOf("COMMIT")
           return ctx.runId
         }),
@@ -184,7 +184,7 @@ function openDirect(schema: string) {
   return { ...database, [Symbol.asyncDispose]: () => database.close() }
 }
 
-describe("a call beside a transaction of a handler, in memory", () => {
+describe("a call beside an open transaction of a handler, in memory", () => {
   it("fails at once with its own code, instead of waiting for itself", async () => {
     const kit = await createWatchedKit()
     onTestFinished(() => kit.close())

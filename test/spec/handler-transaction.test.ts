@@ -16,7 +16,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
   })
   afterAll(() => kit.close())
 
-  it("commits what it wrote together with the end of the run, whose result is what it returned", async () => {
+  it("commits its writes together with the end of the run, whose result is its return value", async () => {
     const { app, job, effects } = await openBooking(kit, async (ctx, book) => {
       const returned = await ctx.transaction(async (tx) => {
         const { rows, rowCount } = await book(tx, "done")
@@ -51,7 +51,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     },
   )
 
-  it("that throws has written nothing: the attempt has failed, and the next may succeed", async () => {
+  it("that throws writes nothing: the attempt has failed, and the next may succeed", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
         await book(tx, `attempt ${ctx.attempt}`)
@@ -81,7 +81,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(await app.attempts(run.id)).toHaveLength(1)
   })
 
-  it("is the only one: a second is refused, and what was committed stays", async () => {
+  it("is the only one of its attempt: a second is refused, and the first commit stays", async () => {
     const refusals: unknown[] = []
     const { app, job, effects } = await openBooking(kit, async (ctx, book) => {
       await ctx.transaction((tx) => book(tx, "first").then(() => "first"))
@@ -108,7 +108,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(await effects()).toEqual(["one"])
   })
 
-  it("once committed is the end of the run, whatever the handler does after it", async () => {
+  it("ends the run at its commit, whatever the handler does after it", async () => {
     const { app, job, effects } = await openBooking(kit, async (ctx, book) => {
       await ctx.transaction((tx) => book(tx, "done").then(() => "done"))
       throw new Error("too late to fail")
@@ -120,7 +120,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(await app.attempts(run.id)).toHaveLength(1)
   })
 
-  it("of a result that cannot be kept has written nothing, and the run fails for good", async () => {
+  it("with a result that cannot be kept writes nothing, and the run fails for good", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction((tx) => book(tx, "x").then(() => ({ n: 1n }))),
     )
@@ -131,7 +131,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(await app.attempts(run.id)).toHaveLength(1)
   })
 
-  it("in which an error was swallowed is not committed, and says why", async () => {
+  it("that swallows an error is not committed, and says why", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
         await book(tx, "x")
@@ -166,7 +166,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(inputs.map(({ input }) => input).sort()).toEqual(["a", "b", "of attempt 2"])
   })
 
-  it("is over when it is over: what is kept of it can do nothing any more", async () => {
+  it("is closed after its end: a kept reference can do nothing any more", async () => {
     let kept: HandlerTransaction | undefined
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
@@ -194,7 +194,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(await app.enqueue(job, undefined, { key: "k", keyFor: "live" })).toMatchObject({ created: true })
   })
 
-  it("keeps what was logged before it, in history", async () => {
+  it("keeps the log lines from before it, in history", async () => {
     const { app, job } = await openBooking(kit, (ctx) => {
       ctx.log("before")
       return ctx.transaction(async () => void ctx.log("inside"))
@@ -205,7 +205,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(attempt?.logs).toMatchObject([{ message: "before" }, { message: "inside" }])
   })
 
-  it("whose commit was made and not answered is looked up: one success, one effect", async () => {
+  it("whose commit took effect without an answer is looked up: one success, one effect", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) => {
       app.database.meddle("commit", answerLost)
       return ctx.transaction((tx) => book(tx, "done").then(() => "done"))
@@ -218,7 +218,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     expect(app.events.filter(({ type }) => type === "attempt.fenced")).toEqual([])
   })
 
-  it("whose commit never arrived has failed, and the next attempt does it", async () => {
+  it("whose commit never arrived has failed, and the next attempt does the work", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) => {
       if (ctx.attempt === 1) app.database.meddle("commit", requestLost)
       return ctx.transaction((tx) => book(tx, `attempt ${ctx.attempt}`))

@@ -1,4 +1,4 @@
-/** The thread that renews a process's lease, seen from both sides. */
+/** The heartbeat thread that renews a process's lease, seen from both sides. */
 import { expect, it, onTestFinished, vi } from "vitest"
 import { createBeat } from "../../src/engine/process/heartbeat/beat.ts"
 import { type Board, createBoard, openBoard } from "../../src/engine/process/heartbeat/board.ts"
@@ -49,9 +49,9 @@ async function withThread(engine: Engine, parts: Partial<LeaseParts> = {}) {
 }
 
 describeEngines(
-  "a process with a heartbeat's thread",
+  "a process with a heartbeat thread",
   (engine) => {
-    it("leaves renewing to it, and counts what it did, heard or not", async () => {
+    it("leaves renewals to the thread, and counts them, whether it heard of each or not", async () => {
       const { lease, held, time, board, renewals } = await withThread(engine)
       expect(held()).toMatchObject({ lease: lease.id() })
       time.pass(200)
@@ -61,7 +61,7 @@ describeEngines(
       expect(renewals()).toBe(0)
     })
 
-    it("renews by itself when the thread is late, and when it does not get through", async () => {
+    it("renews by itself when the thread is late, and when the thread does not get through", async () => {
       const { lease, time, board, renewals, say, failures } = await withThread(engine)
       board().renewed(time.nowMs())
       time.pass(1.5 * RENEW_EVERY_MS)
@@ -75,11 +75,11 @@ describeEngines(
       say({ kind: "renewed", lease: lease.id(), sentAtMs: time.nowMs() })
       expect(await lease.tick(signal)).toBe(1.5 * RENEW_EVERY_MS)
       expect(renewals()).toBe(2)
-      // Told once: it is the same trouble.
+      // Reported once: it is the same trouble.
       expect(failures).toEqual([new Error("no connection is left")])
     })
 
-    it("tells it for how long to speak for the main loop: three leases, or what runs and some grace", async () => {
+    it("lets the thread act for a silent main loop for three leases, or the longest timeout plus grace", async () => {
       let longestMs: number | null = null
       const { lease, board } = await withThread(engine, { longestTimeoutMs: () => longestMs })
       const maxBlock = () => board().lastPulse().maxBlockMs
@@ -88,14 +88,14 @@ describeEngines(
       expect(maxBlock()).toBe(40_000)
       lease.mayTake(5_000)
       expect(maxBlock()).toBe(40_000)
-      // The next sign of life says what is so by then.
+      // The next sign of life carries the new value.
       longestMs = 5_000
       await vi.waitUntil(() => maxBlock() === 35_000, { timeout: 10_000 })
       longestMs = null
       await vi.waitUntil(() => maxBlock() === 3 * LEASE_MS, { timeout: 10_000 })
     })
 
-    it("is in touch with the database by what the thread reached, and since its last first failure", async () => {
+    it("counts as in touch while the thread reaches the database, and loses touch at a first failure", async () => {
       const { lease, time, say } = await withThread(engine)
       time.pass(800)
       say({ kind: "renewed", lease: lease.id(), sentAtMs: time.nowMs() })
@@ -109,7 +109,7 @@ describeEngines(
       expect(lease.reachableForMs()).toBe(100)
     })
 
-    it("gives up what the thread was told is dead, and has it renew the next", async () => {
+    it("gives up a lease that the thread heard is dead, and has it renew the next", async () => {
       const { lease, lost, got, held, board, say } = await withThread(engine)
       const first = lease.id()
       board().lost()
@@ -119,7 +119,7 @@ describeEngines(
       expect(got.at(-1)).toEqual({ kind: "drop" })
       await lease.tick(signal)
       expect(held()).toMatchObject({ lease: lease.id() })
-      // Late news about the old one.
+      // Late news about the old lease.
       say({ kind: "lost", lease: first })
       say({ kind: "server", lease: first, server: "elsewhere" })
       expect(lost).toHaveLength(1)
@@ -146,9 +146,9 @@ async function beatOn(engine: Engine) {
 }
 
 describeEngines(
-  "the heartbeat's thread",
+  "the heartbeat thread",
   (engine) => {
-    it("renews what it holds, and says when it sent that", async () => {
+    it("renews the lease it holds, and reports when it sent the renewal", async () => {
       const { time, runtime, told, lease, board, beat } = await beatOn(engine)
       const expiry = async () => (await rowsOf(runtime.database, "select expires_at from {workers}"))[0]
       const before = await expiry()
@@ -165,7 +165,7 @@ describeEngines(
       ])
     })
 
-    it("falls silent when the main loop has, says so once, and goes on when that goes on", async () => {
+    it("falls silent with the main loop, reports that once, and goes on with it", async () => {
       const { time, printed, told, lease, board, beat } = await beatOn(engine)
       board.pulse(time.nowMs(), 3 * LEASE_MS)
       beat.hold(lease, board)
@@ -183,7 +183,7 @@ describeEngines(
       expect(printed).toHaveLength(1)
     })
 
-    it("says that a lease is dead, and asks for it no more", async () => {
+    it("reports that a lease is dead, and does not renew it again", async () => {
       const { time, runtime, told, lease, board, beat } = await beatOn(engine)
       board.pulse(time.nowMs(), 3 * LEASE_MS)
       beat.hold(lease, board)

@@ -37,7 +37,7 @@ function rowsFrom(seed: number, count: number): Row[] {
     const n = index * 7 + seed
     const run = n % 2 === 0 ? host.newId() : pick(runs, n * 5)
     const state = pick(STATES, n)
-    // A run ends once without having been claimed.
+    // One run ends once without having been claimed.
     const isUnclaimed = state === "cancelled" && !unclaimed.has(run)
     if (isUnclaimed) unclaimed.add(run)
     return {
@@ -68,7 +68,7 @@ async function write(database: Database, rows: readonly Row[]): Promise<void> {
   )
 }
 
-/** What the pages should hold together, the newest first. */
+/** What the pages should hold together, newest first. */
 function expectedOf(rows: readonly Row[], options: HistoryOptions): string[] {
   const { job, tenant, state, from, to } = options
   return rows
@@ -81,7 +81,7 @@ function expectedOf(rows: readonly Row[], options: HistoryOptions): string[] {
     .map(nameOf)
 }
 
-/** In the order of pages: a claim is a signed number, and none is less than any. */
+/** The order of pages: a claim is a signed number, and no claim sorts before every claim. */
 function placeOf({ finished, run, claim }: Row): string {
   return `${finished} ${run} ${claim === null ? "" : String(claim + 2n ** 63n).padStart(20, "0")}`
 }
@@ -129,7 +129,7 @@ describeEngines("history in pages", (engine) => {
     { requiredKeys: [] },
   )
 
-  it("holds every attempt once, the newest first, whatever is asked for and however long pages are", async () => {
+  it("holds every attempt once, newest first, for every filter and page length", async () => {
     const limits = fc.constantFrom(1, 2, 7, 50, 149, 150, 1_000)
     await fc.assert(
       fc.asyncProperty(query as fc.Arbitrary<HistoryOptions>, limits, async (options, limit) => {
@@ -154,7 +154,7 @@ describeEngines("history in pages", (engine) => {
     )
   })
 
-  it("names attempts that nobody claimed, and the occurrences that they stand for", async () => {
+  it("names attempts without a claim, and the occurrences they stand for", async () => {
     const [run, other] = [host.newId(), host.newId()]
     const midnight = "'2026-03-02T00:00Z'"
     await execute(
@@ -193,11 +193,11 @@ describeEngines("history in pages", (engine) => {
     await execute(runtime.database, "delete from {attempts} where job = 'nightly'")
   })
 
-  it("has 100 attempts on a page unless asked otherwise", async () => {
+  it("has 100 attempts on a page by default", async () => {
     expect((await readPages(runtime, {})).map(({ length }) => length)).toEqual([100, 50])
   })
 
-  it("repeats and leaves out none that was there before the first page, whatever comes meanwhile", async () => {
+  it("neither repeats nor omits an attempt from before the first page, whatever ends meanwhile", async () => {
     const before = expectedOf(rows, { tenant: "acme" })
     const pages: string[][] = []
     for (let cursor: string | undefined, n = 0; n === 0 || cursor; n += 1) {
@@ -233,7 +233,7 @@ describeEngines("history in pages", (engine) => {
     })
   })
 
-  it("refuses what it does not know, all at once", async () => {
+  it("refuses unknown options, all at once", async () => {
     const wrong = {
       limit: 0,
       state: "alive",

@@ -1,6 +1,4 @@
-/**
- * Idempotency keys that are held while their run lives, or for a time: the second enqueue is answered with the first.
- */
+/** Idempotency keys, held while their run lives or for a time: the second enqueue gets the first run. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, createCarillon, defineJob, Snooze } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -35,7 +33,7 @@ describe("a key", () => {
     await kit.close()
   })
 
-  it("makes one run of two enqueues: the second is answered with the first, and changes nothing of it", async () => {
+  it("makes one run of two enqueues: the second gets the first run, and changes nothing of it", async () => {
     const first = await app.enqueue(plain, "first", { key: "one", delay: "1h" })
     const second = await app.enqueue(plain, "second", { key: "one", priority: 9, delay: 0 })
     expect(first.created).toBe(true)
@@ -53,7 +51,7 @@ describe("a key", () => {
     expect(await second.result()).toBe("first")
   })
 
-  it("holds for one job and one tenant", async () => {
+  it("counts for one job and one tenant", async () => {
     const runs = [
       await app.enqueue(plain, "", { key: "shared" }),
       await app.enqueue(other, "", { key: "shared" }),
@@ -134,7 +132,7 @@ describe("a key", () => {
     expect(await app.enqueue(plain, "", { key: "late", keyFor: "live" })).toMatchObject({ created: true })
   })
 
-  it("for a time is held that long, whatever becomes of the run, and no longer", async () => {
+  it("with a time is held that long, whatever happens to the run, and no longer", async () => {
     const first = await app.enqueue(plain, "first", { key: "timed", keyFor: "1h" })
     await app.drain()
     expect(await first.result()).toBe("first")
@@ -146,7 +144,7 @@ describe("a key", () => {
     expect(await app.enqueue(plain, "third", { key: "timed" })).toMatchObject({ created: true })
   })
 
-  it("for a time is held also when the run was cancelled", async () => {
+  it("with a time is held also when the run was cancelled", async () => {
     const first = await app.enqueue(plain, "", { key: "timed cancel", keyFor: "1h", delay: "10m" })
     await app.cancel(first.id, by)
     expect(await app.enqueue(plain, "", { key: "timed cancel" })).toMatchObject({
@@ -168,7 +166,7 @@ describe("a key", () => {
     })
   })
 
-  it("leaves nothing behind after its time: upkeep takes away what nobody has taken anew", async () => {
+  it("leaves no row behind after its time: upkeep removes keys that no new run took", async () => {
     await using alone = await kit.app({ jobs: [plain] })
     const items = Array.from({ length: 30 }, (_, index) => ({
       input: "",
@@ -182,8 +180,8 @@ describe("a key", () => {
   })
 })
 
-describe("a key that many ask for at once", () => {
-  it("makes one run, and everyone is told which", async () => {
+describe("a key under concurrent enqueues", () => {
+  it("makes one run, and every caller gets it", async () => {
     const job = defineJob({ name: "wanted", run: async () => {} })
     const address = {
       database: SERVER_URLS.postgres18,
@@ -202,7 +200,7 @@ describe("a key that many ask for at once", () => {
     expect(answers.filter(({ created }) => created)).toHaveLength(1)
   })
 
-  it("is answered with a run that is there, also while runs come and go", async () => {
+  it("always gets a run that exists, also while runs come and go", async () => {
     let executed = 0
     const job = defineJob({
       name: "fleeting",

@@ -1,4 +1,4 @@
-/** A key alone: once, however often it is asked for, for as long as history knows the run. */
+/** A key without a time: it makes one run for as long as history knows that run. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, defineJob, type EnqueueOptions } from "../../src/index.ts"
 import { dropExpired } from "../../src/store/attempts/retention.ts"
@@ -14,7 +14,7 @@ const long = defineJob({ name: "long", history: "long", run: async (name: string
 const hopeless = defineJob({ name: "hopeless", run: async (_: string) => Bury("no hope") })
 const parked = defineJob({ name: "parked", concurrency: 1, run: async (name: string) => name })
 
-describe("a key alone", () => {
+describe("a key without a time", () => {
   let kit: WatchedKit
   beforeAll(async () => {
     kit = await createWatchedKit()
@@ -33,7 +33,7 @@ describe("a key alone", () => {
     expect({ id: again.id, created: again.created }).toEqual({ id: run.id, created: false })
   }
 
-  it("makes one run, whose result everyone gets who asks after its end", async () => {
+  it("makes one run, and later enqueues get its result after its end", async () => {
     await using stage = await given()
     const { app } = stage
     const first = await app.enqueue(fine, "shipped", { key: "order:7" })
@@ -49,7 +49,7 @@ describe("a key alone", () => {
     ["standard", fine, "7d", "1d"],
     ["long", long, "90d", "1d"],
   ] as const)(
-    "is held for as long as the class %s keeps history, and not for ever",
+    "is held for as long as the class %s keeps history, and no longer",
     async (_, job, kept, rest) => {
       await using stage = await given()
       const { app, ask } = stage
@@ -62,7 +62,7 @@ describe("a key alone", () => {
     },
   )
 
-  it("is there whenever history knows the run", async () => {
+  it("is held whenever history knows the run", async () => {
     await using stage = await given()
     const { app, ask } = stage
     const first = await ask()
@@ -100,7 +100,7 @@ describe("a key alone", () => {
     expect(await ask()).toMatchObject({ created: true })
   })
 
-  it("is not free after an expiry, nor of a parked run that was cancelled", async () => {
+  it("is not free after an expiry, nor after the cancel of a parked run", async () => {
     await using stage = await given()
     const { app, ask } = stage
     const late = await ask(fine, { startWithin: "1m" })
@@ -114,7 +114,7 @@ describe("a key alone", () => {
     await expectTaken(app, inLine, parked)
   })
 
-  it("is held by a dead letter for as long as that is there, and kept through its replay", async () => {
+  it("is held by a dead letter for as long as that exists, and through its replay", async () => {
     await using stage = await given()
     const { app, ask } = stage
     const first = await ask(hopeless)
@@ -129,7 +129,7 @@ describe("a key alone", () => {
     await expectTaken(app, first, hopeless)
   })
 
-  it("is remembered from the moment at which its dead letter is discarded", async () => {
+  it("is remembered from the moment its dead letter is discarded", async () => {
     await using stage = await given()
     const { app, ask } = stage
     const first = await ask(hopeless)
@@ -142,7 +142,7 @@ describe("a key alone", () => {
     expect(await ask(hopeless)).toMatchObject({ created: true })
   })
 
-  it("that was free with the death of its run is not the run's again after a replay", async () => {
+  it("that was freed by the death of its run does not return to it at a replay", async () => {
     await using stage = await given()
     const { app, ask } = stage
     const first = await ask(hopeless, { keyFor: "live" })
@@ -154,7 +154,7 @@ describe("a key alone", () => {
     await expectTaken(app, second, hopeless)
   })
 
-  it('with `keyFor: "forever"` makes no other run, ever', async () => {
+  it('with `keyFor: "forever"` never makes another run', async () => {
     await using stage = await given()
     const { app, ask } = stage
     const first = await ask(fine, { keyFor: "forever" })

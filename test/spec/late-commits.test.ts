@@ -1,4 +1,6 @@
-/** Runs that turn up far below where a busy pool has come to: they are found while it is busy, not when it is empty. */
+/**
+ * Runs that appear far below the mark of a busy pool: claims find them while the pool is busy, not when it is empty.
+ */
 import pg from "pg"
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { defineJob } from "../../src/index.ts"
@@ -11,7 +13,7 @@ import { carillonOn } from "../support/watched-app.ts"
 const by = { actor: "a test", reason: "to see" }
 const BACKLOG = 15_000
 
-/** A worker that has more to do than it can, and one who sees to it that this stays so. */
+/** A worker with more runs than it can execute, and a producer that keeps it so. */
 async function busyPool(wakeups: boolean) {
   const started = new Set<string>()
   const job = defineJob({
@@ -44,9 +46,9 @@ async function busyPool(wakeups: boolean) {
     )
     fed += 5_000
   }
-  /** How many of the backlog are left. */
+  /** How many runs of the backlog are left. */
   const left = () => fed - started.size
-  /** Fills the queue, starts the worker, and keeps on filling; resolves when the worker is well on its way. */
+  /** Fills the queue, starts the worker, and keeps filling; resolves when the worker is well on its way. */
   const begin = async () => {
     while (fed < BACKLOG) await feed()
     await worker.carillon.start()
@@ -59,7 +61,7 @@ async function busyPool(wakeups: boolean) {
     await vi.waitUntil(() => started.size > 3_000, { timeout: 20_000 })
   }
   const looks = () => worker.database.count("runs/look")
-  /** Waits for the start of a run, and returns how often the worker looked around for that, and what it left behind. */
+  /** Waits for the start of a run; returns how often the worker looked for it, and how many runs it left behind. */
   const startOf = async (id: string) => {
     const before = looks()
     await vi.waitUntil(() => started.has(id), { timeout: 20_000, interval: 5 })
@@ -80,9 +82,9 @@ describe.each([
     expect(started.has(id)).toBe(false)
     await user.query("commit")
     const found = await startOf(id)
-    // A look twice a second, and the one after the commit says where to look again.
+    // The pool looks twice a second, and the first look after the commit says where to look again.
     expect(found.looks).toBeLessThanOrEqual(4)
-    // It was not found because everything else was done.
+    // The run was not found because the backlog was empty.
     expect(found.left).toBeGreaterThan(0)
     expect(
       await rowsOf(worker.database, "select from {runs} where {schema}.state(runs) = 'ready' limit 1"),
@@ -102,7 +104,7 @@ describe.each([
     ).toHaveLength(1)
   })
 
-  it("a run that was locked by somebody when it was passed starts when it is let go", async () => {
+  it("a run whose row was locked when the claim passed it starts when the lock is gone", async () => {
     const { job, client, worker, user, begin, startOf, started } = await busyPool(wakeups)
     const { id } = await client.carillon.enqueue(job)
     await user.query("begin")
@@ -117,9 +119,9 @@ describe.each([
 })
 
 describeEngines(
-  "a wake-up that says how far below something is",
+  "a wake-up with the rank of a run below the mark",
   (engine) => {
-    /** A claimer that has passed a run which nobody could see, and has more to do than it can. */
+    /** A claimer that has passed an invisible run, and has more runs than it can execute. */
     async function passedBy() {
       const job = defineJob({ name: "quick", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 10 } })
@@ -141,7 +143,7 @@ describeEngines(
       return { stage, late, wake, claim }
     }
 
-    it("is needed: without it, a run below is passed by", async () => {
+    it("is needed: without it, the claimer passes a run below its mark", async () => {
       const { stage, late, claim } = await passedBy()
       await claim()
       await claim()
@@ -156,7 +158,7 @@ describeEngines(
       expect(stage.started()).toContain(late)
     })
 
-    it("is not forgotten when it comes while a claim is under way", async () => {
+    it("is kept when it comes during a claim", async () => {
       const { stage, late, wake, claim } = await passedBy()
       stage.database.meddle("runs/claim", async (run) => {
         const rows = await run()

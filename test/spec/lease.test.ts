@@ -1,4 +1,4 @@
-/** The lease of a process: how long it lasts, and when the process has to give it up by itself. */
+/** The lease of a process: how long it lasts, and when the process has to give it up. */
 import { expect, it, onTestFinished } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -49,7 +49,7 @@ describeEngines("a lease", (engine) => {
     expect(lease.remainingMs()).toBe(LEASE_MS - 300)
   })
 
-  it("that others took is given up, and another is taken", async () => {
+  it("that another process marked dead is given up, and a new one is taken", async () => {
     const runtime = await engine.migrated()
     const { lease, lost } = leaseOn(runtime)
     await lease.open()
@@ -96,14 +96,14 @@ describeEngines("a lease", (engine) => {
     await beatUntil(() => lost.length > 0)
     expect(lost).toEqual([{ lease: first, because: "expired" }])
     expect(time.nowMs() - openedAtMs).toBe(LEASE_MS)
-    // Nothing can be claimed under what comes before the next one.
+    // Nothing can be claimed between this lease and the next.
     expect(lease.id()).not.toBe(first)
     expect(lease.remainingMs()).toBe(0)
     await lease.tick(signal)
     expect(lease.remainingMs()).toBe(LEASE_MS)
   })
 
-  it("that ran out while the event loop was blocked is asked for before it is given up", async () => {
+  it("that ran out while the event loop was blocked is checked before it is given up", async () => {
     const time = virtualTime()
     const runtime = time.within(await engine.migrated())
     const { lease, lost, blocked, beatUntil } = leaseOn(runtime)
@@ -123,7 +123,7 @@ describeEngines("a lease", (engine) => {
   })
 
   it.runIf(engine.lacks.includes("connections"))(
-    "that nobody else could take is never given up",
+    "that no other process can take is never given up",
     async () => {
       const time = virtualTime()
       const { lease, lost, beatUntil } = leaseOn(time.within(await engine.migrated()))
@@ -135,7 +135,7 @@ describeEngines("a lease", (engine) => {
   )
 })
 
-it("a handler is told when the lease has run out, although the database is away", async () => {
+it("ends for a handler when it runs out, although the database is away", async () => {
   const proxy = await openFaultyNetwork(SERVER_URLS.postgres18)
   const aborted = createGate()
   const lost: CarillonEvent[] = []

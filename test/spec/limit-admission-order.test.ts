@@ -1,4 +1,4 @@
-/** The line under a limit: who goes on when, and that nobody in it is ever forgotten. */
+/** The line under a limit: which run is admitted when, and that the line forgets no run. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Bury, Snooze } from "../../src/index.ts"
 import { breathe, counting, named, numbers, untilAborted } from "../support/counting-job.ts"
@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-describe("the next in line", () => {
+describe("the next run in line", () => {
   it.each([
     ["has failed for good", () => Bury("no"), {}],
     [
@@ -24,7 +24,7 @@ describe("the next in line", () => {
     ],
     ["has been snoozed", () => Snooze("1h"), {}],
     ["takes too long", untilAborted, { attempts: 2, delay: "1h" }],
-  ] as const)("goes on when the one before %s", async (_, ends, retry) => {
+  ] as const)("is admitted when the one before %s", async (_, ends, retry) => {
     const { job, order } = counting({ retry, timeout: "30ms" }, (name, signal) =>
       name === "a" ? ends(signal) : undefined,
     )
@@ -39,7 +39,7 @@ describe("the next in line", () => {
     expect(order).toEqual(["a", "b"])
   })
 
-  it("is joined by one that comes back from its wait, and never two at once", async () => {
+  it("is joined by a run that comes back from its wait, and never two run at once", async () => {
     const gate = createGate()
     let first = true
     const { job, order, most } = counting({ retry: { attempts: 2, delay: "1m" } }, (name) => {
@@ -67,7 +67,7 @@ describe("the next in line", () => {
     expect(most()).toBe(1)
   })
 
-  it("goes on when the one before is cancelled, whether it runs or not", async () => {
+  it("is admitted when the one before is cancelled, whether it runs or not", async () => {
     const { job, order } = counting({}, (name, signal) => (name === "a" ? untilAborted(signal) : undefined))
     await using app = await kit.app({ jobs: [job] })
     const [a, b, c] = await app.enqueueMany(job, named(["a", "b", "c"]))
@@ -82,7 +82,7 @@ describe("the next in line", () => {
     expect(order).toEqual(["a", "c"])
   })
 
-  it("does not go on when the one before was lost with its process: that one keeps its place", async () => {
+  it("is not admitted when the one before was lost with its process: that one keeps its place", async () => {
     const { job, order, most } = counting({}, breathe)
     await using app = await kit.app({ jobs: [job], lease: "60s" })
     const [a, b] = await app.enqueueMany(job, named(["a", "b"]))
@@ -112,8 +112,8 @@ describe("the next in line", () => {
   })
 })
 
-describe("what is parked", () => {
-  it("survives a stop, and so does the place of the one that was running", async () => {
+describe("the line", () => {
+  it("survives a stop, and so does the place of the running run", async () => {
     const { job, order, most } = counting({}, (name) =>
       order.length === 1 && name === "0" ? new Promise(() => {}) : breathe(),
     )
@@ -134,7 +134,7 @@ describe("what is parked", () => {
     expect(most()).toBe(2)
   })
 
-  it("is not there before it is due", async () => {
+  it("does not hold a run before it is due", async () => {
     const { job, order } = counting({})
     await using app = await kit.app({ jobs: [job] })
     const later = await app.enqueue(job, { name: "later" }, { delay: "1h" })
@@ -146,7 +146,7 @@ describe("what is parked", () => {
     expect(order).toEqual(["now", "later"])
   })
 
-  it("leaves nothing behind when all of it has ended", async () => {
+  it("leaves no row behind when all its runs have ended", async () => {
     const { job } = counting({})
     await using app = await kit.app({ jobs: [job] })
     await app.enqueueMany(job, named(numbers(5)))

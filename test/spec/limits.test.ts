@@ -1,4 +1,4 @@
-/** Limits: at most so many runs of a job, or of a key, at once; the others are parked in line, and never forgotten. */
+/** Limits: at most this many runs of a job, or of a key, at once. The others park in line, and none is forgotten. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { breathe, counting, named, numbers } from "../support/counting-job.ts"
@@ -15,7 +15,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 describe("a job with a limit", () => {
-  it("of one never has two runs at once, and executes them in their order", async () => {
+  it("of one never runs two at once, and executes its runs in their order", async () => {
     const { job, order, most } = counting({}, breathe)
     await using app = await kit.app({ jobs: [job], pools: { default: 5 } })
     const runs = await app.enqueueMany(job, named(numbers(20)))
@@ -25,7 +25,7 @@ describe("a job with a limit", () => {
     expect(order).toEqual(numbers(20))
   })
 
-  it("of three has three at once, and never four", async () => {
+  it("of three runs three at once, and never four", async () => {
     const gate = createGate()
     const { job, order, most } = counting({ concurrency: 3 }, () => gate.opened)
     await using app = await kit.app({ jobs: [job], pools: { default: 10 } })
@@ -50,7 +50,7 @@ describe("a job with a limit", () => {
     await app.drain()
   })
 
-  it("has as many lines as keys, each with the limit of its own", async () => {
+  it("has one line for each key, each with a limit of its own", async () => {
     const gates: Record<string, Gate> = { a: createGate(), b: createGate() }
     const { job, order, most } = counting({}, (name) => gates[name.slice(0, 1)]?.opened)
     await using app = await kit.app({ jobs: [job], pools: { default: 10 } })
@@ -109,7 +109,7 @@ describe("a job with a limit", () => {
     expect(order.slice(1)).toEqual(["high", "first", "second"])
   })
 
-  it("holds up nobody else", async () => {
+  it("does not hold up other jobs", async () => {
     const gate = createGate()
     const { job } = counting({}, () => gate.opened)
     const free = defineJob({ name: "free", run: async () => "done" })
@@ -139,7 +139,7 @@ describe("a job with a limit", () => {
 })
 
 describe("a limit over several processes", () => {
-  it("holds for all of them together, and nothing is stuck", async () => {
+  it("holds for all of them together, and no run is stuck", async () => {
     const server = await createWatchedKit(SERVER_URLS.postgres18)
     const { job, order, most } = counting({ concurrency: 2 }, breathe)
     await using app = await server.app({ jobs: [job], pools: { default: 5 } })

@@ -1,4 +1,4 @@
-/** An enqueue whose answer was lost is repeated, and makes one run all the same. */
+/** An enqueue whose answer was lost is repeated, and still makes one run. */
 import pg from "pg"
 import { describe, expect, it, onTestFinished } from "vitest"
 import { type Carillon, type CarillonOptions, createCarillon, defineJob } from "../../src/index.ts"
@@ -22,20 +22,20 @@ import {
 const job = defineJob({ name: "once", run: async (input: number) => input })
 const items = (count: number) => Array.from({ length: count }, (_, index) => ({ input: index }))
 
-/** One who enqueues and has done so before, in a process where waiting takes no time. */
+/** A producer that has enqueued before, in a process where waiting takes no time. */
 async function client(options: CarillonOptions = {}) {
   const host = createFastForwardHost()
   const { carillon, database } = carillonOn(SERVER_URLS.postgres18, options, host)
   onTestFinished(() => carillon.stop())
   const warm = await carillon.enqueue(job, -1)
   await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
-  // The first try takes the short way, those after it look for what the first may have written.
+  // The first try takes the short way; later tries look for what the first may have written.
   const tries = () => database.count("runs/insert-one") + database.count("runs/insert") - 1
   const live = async () => (await rowsOf(database, "select id from {runs}")).map(({ id }) => id)
   return { carillon, database, host, tries, live }
 }
 
-/** One who executes what others enqueue. */
+/** A worker that executes what other processes enqueue. */
 async function worker(schema: string): Promise<Carillon> {
   const carillon = createCarillon({ database: SERVER_URLS.postgres18, schema, jobs: [job], logger: SILENT })
   onTestFinished(() => carillon.stop())
@@ -44,7 +44,7 @@ async function worker(schema: string): Promise<Carillon> {
 }
 
 describe("an enqueue whose answer was lost", () => {
-  it("is sent again when the first can no longer come in late, and makes one run", async () => {
+  it("is repeated when the first try can no longer arrive, and makes one run", async () => {
     const { carillon, database, host, tries, live } = await client()
     database.meddle("runs/insert-one", answerLost)
     const run = await carillon.enqueue(job, 1)
@@ -56,7 +56,7 @@ describe("an enqueue whose answer was lost", () => {
     expect(host.rests[0]).toBeGreaterThan(4_000)
   })
 
-  it("and that never arrived is written by the second try", async () => {
+  it("before it arrived is written by the second try", async () => {
     const { carillon, database, live } = await client()
     database.meddle("runs/insert-one", requestLost)
     const run = await carillon.enqueue(job, 1)
@@ -88,14 +88,14 @@ describe("an enqueue whose answer was lost", () => {
     expect(host.rests).toEqual([])
   })
 
-  it("is written by a third try when the second was void, and not merely said to be", async () => {
+  it("is written by a third try when the second was void, and not merely reported as written", async () => {
     const { carillon, database, live } = await client()
     const clock = await takeClock(database, "2026-03-01T09:00Z")
     await carillon
       .enqueue(job, 0, { delay: "1d" })
       .then(({ id }) => carillon.cancel(id, { actor: "a", reason: "b" }))
     database.meddle("runs/insert-one", async () => {
-      // The clock of the database is set forward: whatever is sent with the old bound comes too late.
+      // The clock of the database is set forward: what is sent with the old bound arrives too late.
       await clock.set("2026-03-01T10:00Z")
       return requestLost(async () => undefined as never)
     })
@@ -103,13 +103,13 @@ describe("an enqueue whose answer was lost", () => {
     expect(await live()).toEqual([run.id])
   })
 
-  it("is given up by its deadline also when the clock of the database is set back meanwhile", async () => {
+  it("is given up at its deadline also when the clock of the database is set back meanwhile", async () => {
     const { carillon, database, host } = await client()
     const clock = await takeClock(database, "2026-03-01T09:00Z")
     const mind = { actor: "a test", reason: "only to hear the time" }
     await carillon.enqueue(job, 0, { delay: "1d" }).then(({ id }) => carillon.cancel(id, mind))
     database.meddle("runs/insert-one", async () => {
-      // By this clock the lost try may still come in for an hour.
+      // By this clock the lost try may still arrive for an hour.
       await clock.set("2026-03-01T08:00Z")
       await carillon.enqueue(job, 0, { delay: "1d" })
       return requestLost(async () => undefined as never)
@@ -118,7 +118,7 @@ describe("an enqueue whose answer was lost", () => {
     expect(Math.max(0, ...host.rests)).toBeLessThan(30_000)
   })
 
-  it("is given up at its deadline, and nobody is told that it was written", async () => {
+  it("is given up at its deadline, and is not reported as written", async () => {
     const { carillon, database, tries } = await client()
     database.meddle("runs/insert-one", requestLost)
     for (let times = 0; times < 20; times += 1) {
@@ -130,8 +130,8 @@ describe("an enqueue whose answer was lost", () => {
   })
 })
 
-describe("an enqueue that comes to nothing", () => {
-  it("because its question for the time went unanswered asks again", async () => {
+describe("an enqueue that fails", () => {
+  it("asks for the time again when that question went unanswered", async () => {
     const { carillon, database } = carillonOn(SERVER_URLS.postgres18, {}, createFastForwardHost())
     onTestFinished(() => carillon.stop())
     for (const meddling of [answerLost, requestLost, sessionEnded]) database.meddle("clock/read", meddling)
@@ -149,7 +149,7 @@ describe("an enqueue that comes to nothing", () => {
     expect(database.count("runs/insert")).toBe(3)
   })
 
-  it("is tried for as long as the call may take while there is no connection to be had", async () => {
+  it("for lack of a connection is repeated for as long as the call may take", async () => {
     const { carillon, database, live } = await client()
     // As a try says whose five seconds are over and whose call has twenty-five more.
     for (let tries = 0; tries < 3; tries += 1) database.meddle("runs/insert-one", outOfReach)
@@ -157,7 +157,7 @@ describe("an enqueue that comes to nothing", () => {
     expect(await live()).toEqual([run.id])
   })
 
-  it("is tried on when its answer was lost and there is no connection to be had then", async () => {
+  it("goes on trying when its answer was lost and there is no connection then", async () => {
     const { carillon, database, live } = await client()
     database.meddle("runs/insert-one", answerLost)
     for (let tries = 0; tries < 3; tries += 1) database.meddle("commit", outOfReach)
@@ -165,7 +165,7 @@ describe("an enqueue that comes to nothing", () => {
     expect(await live()).toEqual([run.id])
   })
 
-  it("after one whose answer was lost does not say that nothing was written", async () => {
+  it("after a try whose answer was lost does not claim that nothing was written", async () => {
     const { carillon, database, live } = await client()
     database.meddle("runs/insert-one", answerLost)
     for (let tries = 0; tries < 200; tries += 1) database.meddle("runs/insert", outOfReach)
@@ -174,11 +174,11 @@ describe("an enqueue that comes to nothing", () => {
   })
 })
 
-describe("many whose answer was lost", () => {
+describe("an enqueue of many runs whose answer was lost", () => {
   it.each([
     ["was", answerLost],
     ["was not", requestLost],
-  ])("are written once, when their commit %s made", async (_, meddling) => {
+  ])("writes them once, when their commit %s made", async (_, meddling) => {
     const { carillon, database, live } = await client()
     database.meddle("commit", meddling)
     const runs = await carillon.enqueueMany(job, items(12_000))
@@ -188,7 +188,7 @@ describe("many whose answer was lost", () => {
     expect(runs.findIndex(({ id }) => !ids.has(id))).toBe(-1)
   })
 
-  it("are written once also when some of them have run and settled by then", async () => {
+  it("writes them once also when some of them have run and settled by then", async () => {
     const { carillon, database, live } = await client()
     const executing = await worker(database.schema)
     database.meddle("commit", async (insert) => {
@@ -237,7 +237,7 @@ describe("an enqueue with a key whose answer was lost", () => {
     ])
   })
 
-  it("that another run holds is answered with that run", async () => {
+  it("gets the other run that holds the key", async () => {
     const { carillon, database, live } = await client()
     const holder = await carillon.enqueue(job, 1, { key: "k" })
     database.meddle("commit", answerLost)
@@ -245,7 +245,7 @@ describe("an enqueue with a key whose answer was lost", () => {
     expect(await live()).toEqual([holder.id])
   })
 
-  it("tells of many the same as if the answer had come", async () => {
+  it("returns for many runs what the lost answer would have said", async () => {
     const { carillon, database, live } = await client()
     const holder = await carillon.enqueue(job, 0, { key: "held" })
     database.meddle("commit", answerLost)

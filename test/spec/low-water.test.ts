@@ -1,4 +1,4 @@
-/** Where a claimer begins: behind what others are running, and never above what it could have had for long. */
+/** Where a claimer begins: behind the runs of others, and never long above a run that it could have had. */
 import { describe, expect, it } from "vitest"
 import { createClaimLedger } from "../../src/engine/queue/claim-ledger.ts"
 import { createClaimer, type Wanted } from "../../src/engine/queue/claimer.ts"
@@ -12,7 +12,7 @@ import { watchDatabase } from "../support/watched-database.ts"
 const job = defineJob({ name: "greet", run: async () => {} }) as AnyJob
 const WANTED: Wanted = { limit: 10, free: 0, except: [] }
 
-/** A claimer of a pool in which others are running all that there is. */
+/** A claimer of a pool in which other workers run everything. */
 async function stageOn(engine: Engine, { knowsLane } = { knowsLane: true }) {
   const database = watchDatabase((await engine.migrated()).database)
   const time = { ms: 0 }
@@ -32,14 +32,14 @@ async function stageOn(engine: Engine, { knowsLane } = { knowsLane: true }) {
   await insert(database, ...Array(20).fill({}))
   await claim(database, await openLease(database), { limit: 20 })
   if (knowsLane) claimer.wake({ pool: "default", solo: false, priority: 0, rank: 1n })
-  /** One that turns up at the bottom without a word. What a claim that goes on from its mark does not see. */
+  /** A run that appears at the bottom without a wake-up. A claim that starts at its mark does not see it. */
   const addAtTheBottom = (rank = 1) =>
     execute(
       database,
       `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
        values ('${host.newId()}', 'greet', 'default', 0, ${rank}, 'queued', {now}, {now}, '{}')`,
     )
-  /** Claims so often that nothing is left but what was passed. */
+  /** Claims until nothing is left but passed runs. */
   const goThrough = async (by = claimer) => {
     await by.claim(WANTED)
     await by.search(WANTED)
@@ -51,12 +51,12 @@ async function stageOn(engine: Engine, { knowsLane } = { knowsLane: true }) {
 
 type Stage = Awaited<ReturnType<typeof stageOn>>
 
-// Alone: where others have transactions open, marks stay behind, and that has tests of its own.
+// Alone: with open transactions of other tests the marks stay behind, and that has tests of its own.
 describeEngines(
-  "passing",
+  "the low-water mark",
   (engine) => {
     describe("a claimer that has found nothing", () => {
-      it("goes on behind what others are running, and finds by a sweep what it has passed", async () => {
+      it("continues behind the runs of others, and finds by a sweep what it has passed", async () => {
         const { claimer, addAtTheBottom, goThrough, found } = await stageOn(engine)
         await goThrough()
         expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
@@ -111,7 +111,7 @@ describeEngines(
       })
     })
 
-    it("is gone back upon by a claimer whose lease was over in the database and is live again", async () => {
+    it("goes back when its lease was over in the database and is live again", async () => {
       const { claimer, database, goThrough, addAtTheBottom, swept } = await stageOn(engine)
       await goThrough()
       await swept()
@@ -130,7 +130,7 @@ describeEngines(
     })
 
     describe("a sweep", () => {
-      it("is due at once when something may have been missed, and else after a rest, which is longer in a busy pool", async () => {
+      it("is due at once when runs may have been missed, else after a rest, longer in a busy pool", async () => {
         const { claimer, time, goThrough } = await stageOn(engine)
         const isDue = () => [claimer.isSweepDue(false), claimer.isSweepDue(true)]
         expect(isDue()).toEqual([true, true])
@@ -147,7 +147,7 @@ describeEngines(
         expect(isDue()).toEqual([true, true])
       })
 
-      it("that took long is repeated after fifty times as long, and none is due while one is under way", async () => {
+      it("that took long is repeated after fifty times as long, and none is due while one runs", async () => {
         const { claimer, database, time, goThrough } = await stageOn(engine)
         await goThrough()
         database.meddle("runs/claim", async (run) => {
@@ -162,7 +162,7 @@ describeEngines(
         expect(claimer.isSweepDue(true)).toBe(true)
       })
 
-      it("says nothing of what has come since it was told that something may have been missed", async () => {
+      it("does not clear a warning of missed runs that arrived after it began", async () => {
         const { claimer, database, goThrough } = await stageOn(engine)
         await goThrough()
         database.meddle("runs/claim", async (run) => {
@@ -172,13 +172,13 @@ describeEngines(
         })
         expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
         expect(claimer.isSweepDue(false)).toBe(true)
-        // Where nobody knows of a lane, nobody has looked through it.
+        // A lane that the claimer does not know was not swept.
         expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: false })
         await claimer.search(WANTED)
         expect(await claimer.sweep(WANTED)).toEqual({ runs: [], isEmpty: true })
       })
 
-      it("that finds more than it may take leaves the rest to the claims that follow", async () => {
+      it("that finds more than it may take leaves the rest to the next claims", async () => {
         const { claimer, addAtTheBottom, goThrough, found } = await stageOn(engine)
         await goThrough()
         for (const rank of [1, 2, 3]) await addAtTheBottom(rank)
@@ -188,7 +188,7 @@ describeEngines(
     })
 
     describe("a claimer that starts", () => {
-      /** One that has taken and passed a run says how far it has come. */
+      /** A claimer that has taken and passed a run records its low-water mark. */
       async function lowWaterOf(parts: Stage, ...jobs: string[]) {
         const first = parts.newClaimer(...jobs)
         await insert(parts.database, {})
@@ -198,7 +198,7 @@ describeEngines(
         await first.recordLowWater()
       }
 
-      it("begins where the last one has come to, and finds by a sweep what is below", async () => {
+      it("begins at the last recorded mark, and finds by a sweep what is below", async () => {
         const parts = await stageOn(engine, { knowsLane: false })
         await lowWaterOf(parts, "greet")
         await parts.addAtTheBottom()
@@ -209,7 +209,7 @@ describeEngines(
         expect(await parts.swept(second)).toBe(1)
       })
 
-      it("begins at the bottom where nobody has said how far it has come", async () => {
+      it("begins at the bottom where no mark is recorded", async () => {
         const { newClaimer, addAtTheBottom, found, claimer } = await stageOn(engine)
         await claimer.recordLowWater()
         await addAtTheBottom()
@@ -227,7 +227,7 @@ describeEngines(
         expect(await parts.found(parts.newClaimer(...jobsOfSecond))).toBe(count)
       })
 
-      it("trusts nobody who has come further than now", async () => {
+      it("ignores a mark from the future", async () => {
         const parts = await stageOn(engine, { knowsLane: false })
         await lowWaterOf(parts, "greet")
         const future = "9000000000000000000"
@@ -237,14 +237,14 @@ describeEngines(
       })
     })
 
-    describe("how far a claimer has come", () => {
-      it("is worth saying when it has taken many runs, not more often than every five seconds, and when it ends", async () => {
+    describe("the low-water mark of a claimer", () => {
+      it("is recorded after many runs, at most every five seconds, and at the end", async () => {
         const { claimer, database, time } = await stageOn(engine, { knowsLane: false })
         const recorded = () => database.count("low-water/record")
         const takeMany = async (count: number) => {
           await insert(database, ...Array(count).fill({}))
           expect((await claimer.claim({ ...WANTED, limit: count })).runs).toHaveLength(count)
-          // What is open at a look may hold the mark back until the look after it.
+          // A transaction that is open at one look may hold the mark back until the next look.
           for (const _ of [1, 2, 3]) await claimer.search(WANTED)
         }
         await claimer.recordLowWater()
@@ -271,7 +271,7 @@ describeEngines(
       })
     })
 
-    it("a claimer takes away the notes of claims that have ended, when there are many of them", async () => {
+    it("a claimer removes the notes of ended claims when there are many of them", async () => {
       const { claimer, database, ledger, mine } = await stageOn(engine, { knowsLane: false })
       await execute(
         database,

@@ -1,4 +1,4 @@
-/** Mistakes that would show a minute or a month later are told at once. */
+/** Mistakes that would show a minute or a month later are reported at once. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, defineSchedule, type OptionsError } from "../../src/index.ts"
 import { SERVER_URLS } from "../support/server-urls.ts"
@@ -14,7 +14,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 describe("a pause of a job", () => {
-  it("that nobody knows is refused, with the one that may be meant", async () => {
+  it("that no process knows is refused, with a suggestion", async () => {
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 } })
     await app.tick()
     await expect(app.pause({ job: "email.sned" }, by)).rejects.toMatchObject({
@@ -35,7 +35,7 @@ describe("a pause of a job", () => {
 })
 
 describe("a run in a pool that no live worker serves", () => {
-  it("is told at once, with the pool that may be meant, and once", async () => {
+  it("is reported at once, with a suggestion, and only once", async () => {
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 } })
     await app.enqueue(send, undefined, { pool: "mial" })
     await app.enqueue(send, undefined, { pool: "mial" })
@@ -44,7 +44,7 @@ describe("a run in a pool that no live worker serves", () => {
     expect(app.database.count("workers/live-pools")).toBe(1)
   })
 
-  it("is not asked about for a pool of this process, and not told of one that another serves", async () => {
+  it("is not checked for a pool of this process, and not reported for one that another worker serves", async () => {
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 } })
     await app.enqueue(send)
     expect(app.database.count("workers/live-pools")).toBe(0)
@@ -57,7 +57,7 @@ describe("a run in a pool that no live worker serves", () => {
     await other.close()
   })
 
-  it("is told to a process that only enqueues", async () => {
+  it("is reported by a process that only enqueues", async () => {
     const { carillon } = carillonOn(SERVER_URLS.postgres18, {})
     const told = new Promise((resolve) => {
       carillon.subscribe((event) => void (event.type === "pool.unserved" && resolve(event.pool)))
@@ -76,7 +76,7 @@ describe("a schedule", () => {
       )
       .map(({ warnings }) => warnings.map(({ code }) => code).join())
 
-  it("that makes runs which expire at once is told when it is made or changed, and not when it is not", async () => {
+  it("whose runs expire at once is reported when it is created or changed, and not otherwise", async () => {
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 } })
     const options = { name: "s", job: send, every: "10m", misfire: "all" } as const
     await app.schedules.put(options)
@@ -91,7 +91,7 @@ describe("a schedule", () => {
     expect(warned(app)).toEqual(["expires-at-once", "expires-at-once"])
   })
 
-  it("that passes over months is told when the code declares it, and not again at the next start", async () => {
+  it("that skips months is reported when the code declares it, and not again at the next start", async () => {
     const schedules = [defineSchedule({ name: "monthly", job: send, cron: "0 6 31 * *" })]
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 }, schedules })
     await app.tick()
@@ -101,7 +101,7 @@ describe("a schedule", () => {
     expect(warned(app)).toHaveLength(1)
   })
 
-  it("tells all that is wrong with it at once: its expression, its zone and its options", async () => {
+  it("reports all its faults at once: its expression, its zone and its options", async () => {
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 } })
     const wrong = {
       name: "s",

@@ -1,4 +1,4 @@
-/** Nothing that a process does with its own signals makes Node suspect a leak of listeners. */
+/** Carillon uses its signals so that Node never suspects a leak of listeners. */
 import { afterEach, beforeEach, expect, it } from "vitest"
 import { createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -21,10 +21,10 @@ afterEach(() => {
   process.off("warning", listen)
 })
 
-/** Node tells of warnings in a later turn. */
+/** Node emits warnings in a later turn. */
 const told = () => new Promise((resolve) => setImmediate(resolve))
 
-it("a process with thirty pools runs a job in each, and is stopped twelve times, without a warning", async () => {
+it("a process with thirty pools runs a job in each, and stops twelve times, without a warning", async () => {
   const jobs = Array.from({ length: 30 }, (_, n) => {
     const name = `job-${n}`
     return defineJob({ name, pool: `pool-${n}`, run: async () => name })

@@ -1,4 +1,4 @@
-/** An occurrence whose run is long over: nothing but the ledger knows that it had one, and that is enough. */
+/** An occurrence whose run ended long ago: only the ledger knows that it had one, and that is enough. */
 import { expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { takeClock } from "../../src/testing/clock.ts"
@@ -11,7 +11,7 @@ const NEVER = new AbortController().signal
 const OCCURRENCE = "2026-03-02T09:10:00Z"
 
 describeEngines("an occurrence whose run has been settled", (engine) => {
-  /** One that has happened, and how often its handler was called. */
+  /** One occurrence that fired, and how often its handler was called. */
   async function settledOccurrence() {
     const called: unknown[] = []
     const job = defineJob({
@@ -43,11 +43,11 @@ describeEngines("an occurrence whose run has been settled", (engine) => {
     }
   }
 
-  it("gets no second run when the cursor is set back before it, so that comparing it stops nobody", async () => {
+  it("gets no second run when the cursor is set back before it and passes the comparison", async () => {
     const { database, id, work, called, runs, ended, ledger } = await settledOccurrence()
     const before = { ended: await ended(), ledger: await ledger() }
     expect(before.ended).toMatchObject([{ run_state: "succeeded" }])
-    // Whoever reads it now finds the wrong cursor in the row too, so that taking it goes through.
+    // A scheduler that reads it now finds the wrong cursor in the row too, so its compare-and-set succeeds.
     await execute(
       database,
       `update {schedules} set cursor = '2026-03-02T09:00Z', next_occurrence = '${OCCURRENCE}', next_at = '${OCCURRENCE}'
@@ -75,7 +75,7 @@ describeEngines("an occurrence whose run has been settled", (engine) => {
       )
     await expect(insert(1)).rejects.toMatchObject({ sqlState: "23505" })
     expect(await ledger()).toHaveLength(1)
-    // It was the occurrence that was refused, and nothing else about the row.
+    // The occurrence was refused, and not another column of the row.
     await insert(2)
     expect(await ledger()).toHaveLength(2)
   })

@@ -80,7 +80,7 @@ describe("wrong options", () => {
     },
   )
 
-  it("answer a misspelt pool with the one that was meant", () => {
+  it("answer a misspelt pool with a suggestion", () => {
     const mail = defineJob({ name: "mail", pool: "mail", run: async () => {} })
     const error = catchOptionsError(() => createCarillon({ jobs: [mail], pools: { mial: 3 } }))
     expect(error.faults).toEqual([

@@ -17,7 +17,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** A job whose runs say for which occurrence they began. */
+/** A job whose runs report the occurrence for which they began. */
 function working() {
   const began: string[] = []
   const job = defineJob({
@@ -32,7 +32,7 @@ function working() {
 const LINE = { name: "s", every: "10m", overlap: "queue", misfire: "all" } as const
 const TIMES = ["09:10", "09:20", "09:30", "09:40", "09:50", "10:00", "10:10"]
 
-describe("what was missed is made up for from the oldest on", () => {
+describe("missed occurrences are made up for from the oldest on", () => {
   async function missed(lease: Duration = "1d") {
     const { began, job } = working()
     const app = await kit.app({ jobs: [job], at: "2026-03-02T09:00Z", lease, pools: { narrow: 5 } })
@@ -55,7 +55,7 @@ describe("what was missed is made up for from the oldest on", () => {
     await app.close()
   })
 
-  it("after a time without a worker for it", async () => {
+  it("after a time without a worker for the job", async () => {
     const { app, began } = await missed("2m")
     const idle = defineJob({ name: "idle", run: async () => {} })
     const other = await kit.beside(app, { jobs: [idle], lease: "1d" })
@@ -71,7 +71,7 @@ describe("what was missed is made up for from the oldest on", () => {
     await app.close()
   })
 
-  it("after a pause of the schedule that holds what is in line", async () => {
+  it("after a pause of the schedule that holds its waiting runs", async () => {
     const { app, began } = await missed()
     await app.pause(WORK, by)
     await app.clock.set("2026-03-02T10:10Z")
@@ -107,7 +107,7 @@ describe("in any order of pauses, resumes and ticks", () => {
     },
   )
 
-  it("the runs begin in the order of their occurrences, and all of them do", async () => {
+  it("start all runs in the order of their occurrences", async () => {
     await fc.assert(
       fc.asyncProperty(steps, async (taken) => {
         const { began, job } = working()

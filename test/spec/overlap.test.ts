@@ -1,4 +1,4 @@
-/** Occurrences that come while a run of their schedule is not finished, and take the place of another. */
+/** Occurrences that come due while a run of their schedule is not finished, and take the place of another. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
@@ -8,14 +8,14 @@ import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 const by = { actor: "ada", reason: "a test" }
 const at = (time: string) => new Date(`2026-03-02T${time}Z`)
 
-describe.each(["memory", "postgres18"] as const)("an occurrence that comes early, on %s", (where) => {
+describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (where) => {
   let kit: WatchedKit
   beforeAll(async () => {
     kit = await createWatchedKit(where === "memory" ? where : SERVER_URLS[where])
   })
   afterAll(() => kit.close())
 
-  /** `obeys`: its handler ends when it is told to. `fails`: at once. */
+  /** `obeys`: its handler ends when it is told to. `fails`: its handler fails at once. */
   async function stage({ obeys = true, fails = false, slots = 5, overrun = "hold" as "hold" | "free" } = {}) {
     const gate = createGate()
     const said: string[] = []
@@ -66,7 +66,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     return { app, job, said, create, now, fires, end }
   }
 
-  it("collapses with one that waits: the newest is what runs when the first has finished", async () => {
+  it("collapses with a waiting run: the newest is what runs when the first has finished", async () => {
     const { app, said, create, now, fires, end } = await stage()
     await create({ overlap: "collapse" })
     await now("09:10")
@@ -84,7 +84,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(said).toEqual(["09:10 began", "09:30 began"])
   })
 
-  it("collapses with one that nobody has started yet, also when there is no slot for it", async () => {
+  it("collapses with a run that has not started yet, also when there is no slot for it", async () => {
     const { create, now, fires, said, app } = await stage({ slots: 1 })
     const other = defineJob({ name: "other", run: async () => {} })
     await create({ overlap: "collapse" })
@@ -99,7 +99,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     await app.close()
   })
 
-  it("replaces a running one: that is told to end, and the new one starts when it has", async () => {
+  it("replaces a running run: that one is told to end, and the new one starts after it", async () => {
     const { app, said, create, now, fires, end } = await stage()
     await create({ overlap: "replace" })
     await now("09:10")
@@ -112,7 +112,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     await end()
   })
 
-  it("waits for one that does not end in its time, so that there are never two handlers at once", async () => {
+  it("waits for a run that does not end in time, so that two handlers never run at once", async () => {
     const { said, create, now, fires, end } = await stage({ obeys: false })
     await create({ overlap: "replace", replaceGrace: "1m" })
     await now("09:10")
@@ -124,7 +124,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(said).toEqual(["09:10 began", "09:10 was told", "09:20 began"])
   })
 
-  it("is not looked for again and again by schedulers while it holds its place beyond its time", async () => {
+  it("is not looked for again and again by schedulers while the old run overstays", async () => {
     const { app, create, now, end } = await stage({ obeys: false })
     await create({ overlap: "replace", replaceGrace: "1m" })
     await now("09:10")
@@ -137,7 +137,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     await end()
   })
 
-  it("replaces one that does not end in its time, where its place is free then: what it still says is refused", async () => {
+  it("replaces a run that overstays, where its place is free then: the late result is refused", async () => {
     const { app, said, create, now, fires, end } = await stage({ obeys: false, overrun: "free" })
     await create({ overlap: "replace", replaceGrace: "1m" })
     await now("09:10")
@@ -150,7 +150,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(app.events.filter(({ type }) => type === "attempt.fenced")).toHaveLength(1)
   })
 
-  it("supersedes one that waits behind the one that is being replaced", async () => {
+  it("supersedes a run that waits behind the one being replaced", async () => {
     const { create, now, fires, end } = await stage({ obeys: false })
     await create({ overlap: "replace", replaceGrace: "1h" })
     await now("09:10")
@@ -167,7 +167,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
   it.each([
     ["skip", "09:10 began", ["09:10 fired waiting", "09:20 skipped overlap"]],
     ["collapse", "09:10 began", ["09:10 fired waiting", "09:20 fired parked"]],
-  ] as const)("finds one that waits for its retry in its way (%s)", async (overlap, last, expected) => {
+  ] as const)("finds a run in its way that waits for its retry (%s)", async (overlap, last, expected) => {
     const { said, create, now, fires, app } = await stage({ fails: true })
     await create({ overlap })
     await now("09:10")
@@ -179,7 +179,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
   })
 
   it.each(["skip", "queue", "collapse", "replace"] as const)(
-    "takes the place of one that waits for its retry, if that is wanted (%s)",
+    "takes the place of a run that waits for its retry, if the options say so (%s)",
     async (overlap) => {
       const { said, create, now, fires, app } = await stage({ fails: true })
       await create(overlap === "replace" ? { overlap } : { overlap, onNewOccurrence: "replace-retry" })
@@ -193,7 +193,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     },
   )
 
-  it("takes the place of another by hand, as an occurrence would", async () => {
+  it("makes way for a run by hand, as for another occurrence", async () => {
     const { app, create, now, fires, end } = await stage()
     await create({ overlap: "collapse" })
     await now("09:10")
@@ -204,7 +204,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     await end()
   })
 
-  it("does not run beside that of another schedule with the same key", async () => {
+  it("does not run beside that of another schedule with the same overlap key", async () => {
     const { said, create, now, fires, end } = await stage()
     await create({ overlap: "queue", overlapKey: "k" })
     await create({ name: "t", overlap: "queue", overlapKey: "k", cron: "15 * * * *" })
@@ -217,7 +217,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(said).toEqual(["09:10 began", "09:15 began", "09:15 began"])
   })
 
-  describe("while one is between two attempts", () => {
+  describe("while a run is between two attempts", () => {
     const began: string[] = []
     const failing = defineJob({
       name: "failing",
@@ -230,7 +230,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     })
     const other = defineJob({ name: "other", run: async () => void began.push("other") })
 
-    /** The run of one schedule has failed once, and what it belongs to is paused when it is to go on. */
+    /** The run of one schedule has failed once, and what it belongs to is paused when the retry is due. */
     async function pausedBetween(target: { job: string } | { pool: string }) {
       began.length = 0
       const app = await kit.app({ jobs: [failing, other], at: "2026-03-02T09:00Z", lease: "1d" })
@@ -250,7 +250,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     it.each([
       { what: "its job", target: { job: "failing" } },
       { what: "its pool", target: { pool: "failing" } },
-    ])("waits for it, also while $what is paused, which then goes on at once", async ({ target }) => {
+    ])("waits for it, also while $what is paused, and goes on at once afterwards", async ({ target }) => {
       await using app = await pausedBetween(target)
       expect(began).toEqual(["attempt 1"])
       await app.resume(target, by)
@@ -258,7 +258,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
       expect(began).toEqual(["attempt 1", "attempt 2", "other"])
     })
 
-    it("waits for it, which is not held when its schedule is paused and holds what is queued: it is at work", async () => {
+    it("waits for it also in a pause that holds waiting runs: a retry counts as running", async () => {
       await using app = await pausedBetween({ job: "failing" })
       await app.schedules.pause("f", { ...by, hold: true })
       await app.drain()
@@ -269,7 +269,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     })
   })
 
-  it("and those behind it do not hold up what has room, however many they are", async () => {
+  it("and the runs behind it do not hold up others that have room, however many they are", async () => {
     const ran: string[] = []
     const job = defineJob({
       name: "narrow",
@@ -291,7 +291,7 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(ran).toEqual(["09:01", "has room"])
   })
 
-  it("obeys what its job prefers, and what it says itself, and tells which that is", async () => {
+  it("follows the default of its job, or its own option, and reports which of the two", async () => {
     await using app = await kit.app({ at: "2026-03-02T09:00Z" })
     const job = defineJob({ name: "picky", overlap: "collapse", misfire: "skip", run: async () => {} })
     const made = (more: object) => app.schedules.create({ name: "s", every: "10m", job, ...more })
@@ -302,12 +302,12 @@ describe.each(["memory", "postgres18"] as const)("an occurrence that comes early
     expect(await policies({ name: "a" })).toEqual(["latest", "collapse", { misfire: "job", overlap: "job" }])
     const own = { name: "b", overlap: "allow" }
     expect(await policies(own)).toEqual(["latest", "allow", { misfire: "job", overlap: "schedule" }])
-    // What the job prefers cannot be had with this.
+    // The default of the job does not fit this.
     const all = { name: "c", misfire: "all" }
     expect(await policies(all)).toEqual(["all", "queue", { misfire: "schedule", overlap: "default" }])
   })
 
-  it("of a time that is past is not there: nothing of a schedule happens before it was made", async () => {
+  it("of a time that is past does not exist: a schedule makes nothing from before its creation", async () => {
     const { create, now, fires, end } = await stage()
     await create({ overlap: "collapse", startAt: at("08:00") })
     await now("09:09")

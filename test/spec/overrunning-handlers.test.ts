@@ -1,7 +1,4 @@
-/**
- * Handlers that go on after their attempts have ended: places under limits stand for handlers, and slots are not lost
- * in silence.
- */
+/** Handlers that outlive their attempts: a place under a limit stands for a handler, and lost slots are reported. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { defineJob, type JobSettings } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -18,7 +15,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** A job whose handlers look at no signal, and go on until the gate is opened. */
+/** A job whose handlers ignore their signal, and run until the gate opens. */
 function deaf(settings: Partial<JobSettings> = {}) {
   const gate = createGate()
   onTestFinished(gate.open)
@@ -140,7 +137,7 @@ describe("a handler that never returns", () => {
     expect(app.events.filter(({ type }) => type === "pool.exhausted")).toEqual([])
   })
 
-  it("is not started beside itself, also if it was too late before it first waited", async () => {
+  it("is not started beside itself, also if it ran too long before it first waited", async () => {
     const gate = createGate()
     onTestFinished(gate.open)
     const job = defineJob({
@@ -161,7 +158,7 @@ describe("a handler that never returns", () => {
     await app.drain()
   })
 
-  it("has its slot until it returns: with all of them lost, the process says so once, and goes on when one is back", async () => {
+  it("keeps its slot until it returns: a process without a free slot reports that once, and recovers", async () => {
     const { gate, job, order } = hangs({ retry: { attempts: 1 } })
     const quick = defineJob({ name: "quick", run: async () => "done" })
     await using app = await kit.app({ jobs: [job, quick], pools: { default: 2 }, overrunGrace: "20ms" })
@@ -193,7 +190,7 @@ describe("a handler that never returns", () => {
     expect(await second?.result()).toBeNull()
   })
 
-  it("does not keep a process from stopping in its grace", async () => {
+  it("does not keep a process from stopping within its grace", async () => {
     const { job } = hangs({ retry: { attempts: 1 } })
     await using app = await kit.app({ jobs: [job], overrunGrace: "20ms" })
     await app.enqueueMany(job, named(["a"]))
@@ -203,7 +200,7 @@ describe("a handler that never returns", () => {
     expect(await app.until("worker.stopped")).toMatchObject({ unfinished: 1 })
   })
 
-  it("ends the process when it has the last slot of a pool, if that is wanted, and everything else is given back", async () => {
+  it("ends the process at the last slot of a pool, if the options say so, and all else is given back", async () => {
     const { job } = hangs({ retry: { attempts: 1 }, pool: "hanging" })
     const quick = defineJob({ name: "quick", run: async () => "done" })
     const exits: number[] = []

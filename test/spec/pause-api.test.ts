@@ -36,7 +36,7 @@ describe("an application", () => {
     },
   )
 
-  it("lets an attempt that is under way end, and begins none until it is resumed", async () => {
+  it("lets a running attempt end, and begins none until it is resumed", async () => {
     const [started, ended] = [createGate(), createGate()]
     const held = defineJob({
       name: "held",
@@ -54,7 +54,7 @@ describe("an application", () => {
     const second = await app.enqueue(held)
     ended.open()
     expect(await first.result()).toBe("done")
-    // Whoever came later has been executed, and this one has not been begun.
+    // The later run has been executed, and this one has not begun.
     expect(await (await app.enqueue(greet)).result()).toBe("hello")
     expect(app.events).not.toContainEqual(
       expect.objectContaining({ type: "attempt.started", run: second.id }),

@@ -1,4 +1,4 @@
-/** What becomes of the runs of what is paused, while it is and afterwards. */
+/** What happens to the runs of a paused job or pool, during the pause and after it. */
 import { describe, expect, it } from "vitest"
 import type { Database } from "../../src/store/database.ts"
 import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
@@ -18,14 +18,14 @@ import { execute, hold } from "../support/sql.ts"
 const MANY = 20_000
 const BATCH = 1_000
 
-describeEngines("what is paused", (engine) => {
+describeEngines("a paused job or pool", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
   it.each([
     ["job", "greet"],
     ["pool", "default"],
   ] as const)(
-    "moves out of the way and back, a bounded piece at a time: 20,000 runs of a %s",
+    "has its runs parked and returned, a bounded piece at a time: 20,000 runs of a %s",
     async (kind, name) => {
       const { runtime, database } = await openStage(engine)
       await addWorker(database, { jobs: ["greet", "other"], pools: ["default", "elsewhere"] })
@@ -51,7 +51,7 @@ describeEngines("what is paused", (engine) => {
   )
 
   itWithConnections(
-    "is moved by several processes at once, without loss and without repetition",
+    "has its runs moved by several processes at once, without loss and without repetition",
     async () => {
       const { runtime, database } = await openStage(engine)
       await addWorker(database)
@@ -77,7 +77,7 @@ describeEngines("what is paused", (engine) => {
     },
   )
 
-  it("is parked also when it becomes ready during the pause", async () => {
+  it("parks runs that become ready during the pause", async () => {
     const { runtime, database } = await openStage(engine)
     await addWorker(database)
     await addRuns(database, 2, { stage: "waiting" })
@@ -90,7 +90,7 @@ describeEngines("what is paused", (engine) => {
     expect(await census(database)).toEqual({ "pause greet": 2 })
   })
 
-  it("is given back by whatever process comes next, when the one that parked it is gone", async () => {
+  it("has its runs returned by the next process, when the one that parked them is gone", async () => {
     const { runtime, database } = await openStage(engine)
     await addWorker(database)
     await addRuns(database, 3)
@@ -102,7 +102,7 @@ describeEngines("what is paused", (engine) => {
     expect(await census(database)).toEqual({ "ready greet": 3 })
   })
 
-  itWithConnections("is not left behind when it is being parked while it is being resumed", async () => {
+  itWithConnections("leaves no run behind that is being parked during the resume", async () => {
     const { runtime, database } = await openStage(engine)
     await addWorker(database)
     await addRuns(database, 3)
@@ -117,7 +117,7 @@ describeEngines("what is paused", (engine) => {
     expect(await census(database)).toEqual({ "ready greet": 3 })
   })
 
-  it("rings for every lane that has runs again, with their rank, and for every key of a limit", async () => {
+  it("wakes every lane that has runs again, with their rank, and every key of a limit", async () => {
     const { runtime, database, clock } = await openStage(engine)
     await addWorker(database)
     await addRuns(database, 2)
@@ -147,7 +147,7 @@ describeEngines("what is paused", (engine) => {
     expect(resumed()).toBe(1)
   })
 
-  it("is said to have ended also when nothing of it was parked, so that claims look at it again", async () => {
+  it("reports its end also when it parked nothing, so that claims look again", async () => {
     const { runtime, database, clock } = await openStage(engine)
     const { mover, resumed } = watchMover(runtime)
     for (const name of ["a", "b"]) await pauseBy(database, "job", name)
@@ -157,7 +157,7 @@ describeEngines("what is paused", (engine) => {
     await resumeBy(database, "job", "a")
     await mover.move()
     expect(resumed()).toBe(1)
-    // Resumed and paused again before anyone looked.
+    // Resumed and paused again before the next look.
     await resumeBy(database, "job", "b")
     await clock.set("2026-03-01T10:00Z")
     await pauseBy(database, "job", "b")
@@ -166,10 +166,10 @@ describeEngines("what is paused", (engine) => {
     expect(resumed()).toBe(2)
   })
 
-  describe("is looked at", () => {
+  describe("the look for paused runs", () => {
     const { signal } = new AbortController()
 
-    it("at once again when others have moved in the same moment what was found: there may be more", async () => {
+    it("repeats at once when another process has just moved what it found: there may be more", async () => {
       const { runtime, database } = await openStage(engine)
       await pauseBy(database, "job", "greet")
       const run: Database["run"] = async (statement, params) => {
@@ -182,7 +182,7 @@ describeEngines("what is paused", (engine) => {
       expect(await mover.tick(signal)).toBe(0)
     })
 
-    it("every five seconds, soon while there is more to move, and seldom when looking takes long", async () => {
+    it("comes every five seconds, sooner while there is more to move, and seldom when it takes long", async () => {
       const { runtime, database } = await openStage(engine)
       await addWorker(database)
       await addRuns(database, BATCH + 1)
@@ -197,14 +197,14 @@ describeEngines("what is paused", (engine) => {
       expect([await mover.tick(signal), await mover.tick(signal)]).toEqual([0, 5_000])
       await resumeBy(database, "job", "greet")
       tookMs = 10
-      // Bringing back goes on at once, taking away leaves four fifths of the time to others.
+      // Returning runs goes on at once; parking leaves four fifths of the time to others.
       expect(await mover.tick(signal)).toBe(0)
       expect(await mover.tick(signal)).toBe(5_000)
       await pauseBy(database, "job", "greet")
       expect(await mover.tick(signal)).toBe(20 / 0.2 - 20)
       await mover.tick(signal)
       tookMs = 100
-      // Three readings: the start, what has been told, the end.
+      // Three readings: the start, what has been reported, the end.
       expect(await mover.tick(signal)).toBe(200 / 0.02)
       tookMs = 10_000
       expect(await mover.tick(signal)).toBe(60_000)

@@ -1,4 +1,4 @@
-/** Inputs and results that are hostile: kept exactly, or refused with the place where it stands. Never a stuck run. */
+/** Hostile inputs and results: kept exactly, or refused with the place of the fault. Never a stuck run. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type PayloadError } from "../../src/index.ts"
 import { SERVER_URLS } from "../support/server-urls.ts"
@@ -23,7 +23,7 @@ const throws = () => {
   throw new Error("do not look at me")
 }
 
-/** What JSON keeps, although many do not. */
+/** What JSON keeps, although many serialisers do not. */
 const KEPT: readonly [string, string][] = [
   ["NUL in a text", '{"a\\u0000b":"\\u0000"}'],
   ["lone surrogates", '["\\ud800","\\udfff","x\\udbffy"]'],
@@ -37,7 +37,7 @@ const KEPT: readonly [string, string][] = [
   ["a hundred thousand entries", JSON.stringify(Array.from({ length: 100_000 }, (_, n) => n))],
 ]
 
-/** What JSON cannot keep, with the place that is named. */
+/** What JSON cannot keep, with the place that the error names. */
 const REFUSED: readonly [string, string, string, () => unknown][] = [
   ["NaN", "PAYLOAD_INVALID", "a.1", () => ({ a: [1, Number.NaN] })],
   ["Infinity", "PAYLOAD_INVALID", "a", () => ({ a: Number.POSITIVE_INFINITY })],
@@ -118,7 +118,7 @@ describe.each(["memory", "postgres18"] as const)("on %s", (where) => {
     },
   )
 
-  it("bad results harm nobody else: all that ended with them are settled as what they are", async () => {
+  it("bad results harm no other run: everything that ended with them is settled as what it is", async () => {
     const names = REFUSED.map(([name]) => name)
     const inputs = Array.from({ length: 60 }, (_, index) =>
       index % 4 === 3 ? (names[index % names.length] ?? "") : "fine",
@@ -135,7 +135,7 @@ describe.each(["memory", "postgres18"] as const)("on %s", (where) => {
 })
 
 describe("an input", () => {
-  it("is what it was at the call, whatever becomes of the object afterwards", async () => {
+  it("is what it was at the call, whatever happens to the object afterwards", async () => {
     const kit = await createWatchedKit()
     const seen: unknown[] = []
     const job = defineJob({
@@ -153,7 +153,7 @@ describe("an input", () => {
     input.list.push(2)
     await enqueued
     await app.drain()
-    // Nor does what one attempt does to it reach the next.
+    // What one attempt does to it does not reach the next one either.
     expect(seen).toEqual([[1], [1]])
     await app.close()
     await kit.close()

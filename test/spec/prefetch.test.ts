@@ -1,6 +1,4 @@
-/**
- * Claiming ahead of free slots: only what a pool is fast enough for, only for a second, and never what must not wait.
- */
+/** Claiming ahead of free slots: only in a fast pool, only for a second, and never a run that must not wait. */
 import { expect, it, vi } from "vitest"
 import { defineJob, type JobSettings } from "../../src/index.ts"
 import { perform } from "../../src/operations/perform.ts"
@@ -15,7 +13,7 @@ const by = { actor: "a test", reason: "to see" }
 const SLOTS = 2
 const { signal } = new AbortController()
 
-/** A job whose first runs end at once, and whose later ones wait until they are let go. */
+/** A job whose first runs end at once, and whose later runs wait until the test lets them go. */
 function gated(quick: number, settings: Partial<JobSettings> = {}) {
   const gate = createGate()
   let runs = 0
@@ -30,7 +28,7 @@ function gated(quick: number, settings: Partial<JobSettings> = {}) {
   return { job, gate }
 }
 
-/** How many runs are in the hands of the process, started or not. */
+/** How many runs the process holds, started or not. */
 async function claimed({ database }: EngineStage, job = "gated"): Promise<number> {
   return (
     await rowsOf(database, `select from {runs} where {schema}.state(runs) = 'running' and job = '${job}'`)
@@ -41,7 +39,7 @@ async function unfinished({ database }: EngineStage, job: string): Promise<numbe
   return (await rowsOf(database, `select from {runs} where job = '${job}'`)).length
 }
 
-/** A pool that has been fast until now, with runs in store: its slots are taken, and stay so until the gate opens. */
+/** A pool that has been fast until now, with prefetched runs: its slots are taken until the gate opens. */
 async function withStore(runtime: Runtime, beside: Parameters<typeof defineJob>[0][] = []) {
   const { job, gate } = gated(200)
   const others = beside.map((options) => defineJob(options))
@@ -101,7 +99,7 @@ describeEngines(
       for (const gate of gates) gate.open()
     })
 
-    it("of fast handlers has runs in store, and starts them without another claim", async () => {
+    it("of fast handlers prefetches runs, and starts them without another claim", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       const stored = stage.worker.inStore()
       expect(stored).toBeGreaterThan(10)
@@ -113,7 +111,7 @@ describeEngines(
       await stage.settled()
     })
 
-    it("starts what is in store in its order", async () => {
+    it("starts prefetched runs in their order", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       const order = (
         await rowsOf(
@@ -127,7 +125,7 @@ describeEngines(
       await stage.settled()
     })
 
-    it("gives back what has been in store for a second, uncharged, for others to take", async () => {
+    it("gives back a run that was prefetched a second ago, uncharged, for other workers", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       const stored = stage.worker.inStore()
       stage.pass(900)
@@ -149,7 +147,7 @@ describeEngines(
       gate.open()
     })
 
-    it("that is closed gives everything in store back at once", async () => {
+    it("gives all prefetched runs back at once when it closes", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       const stored = stage.worker.inStore()
       stage.worker.close()
@@ -162,12 +160,12 @@ describeEngines(
       expect(charged).toEqual([])
       gate.open()
       await stage.settled()
-      // Nothing was started after that, although slots became free.
+      // No run started after that, although slots became free.
       expect(stage.started()).toHaveLength(200 + SLOTS)
       expect(stored).toBeGreaterThan(0)
     })
 
-    it("never has a run in store that is under a limit", async () => {
+    it("never prefetches a run under a limit", async () => {
       const limited = { name: "limited", concurrency: 100, run: async () => {} } as const
       const { stage, gate, others } = await withStore(await engine.migrated(), [limited])
       await stage.enqueue(others[0] as never, 50)
@@ -184,7 +182,7 @@ describeEngines(
       gate.open()
     })
 
-    it("never has a suspect in store", async () => {
+    it("never prefetches a suspect", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       await execute(
         stage.database,
@@ -211,12 +209,12 @@ describeEngines(
         await stage.settled()
         stage.pass(1)
       }
-      // One that is claimed without a slot would have to be given back.
+      // A run claimed without a slot would have to be given back.
       const outcomes = "select distinct outcome from {attempts} where job = 'limited'"
       expect(await rowsOf(stage.database, outcomes)).toEqual([{ outcome: "succeeded" }])
     })
 
-    it("does not start a run from its store that was cancelled there", async () => {
+    it("does not start a prefetched run that was cancelled", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       const query = "select id from {runs} where {schema}.state(runs) = 'running' order by rank desc limit 1"
       const [last] = await rowsOf(stage.database, query)
@@ -240,7 +238,7 @@ describeEngines(
       expect(attempt).toEqual({ outcome: "cancelled", run_state: "cancelled" })
     })
 
-    it("starts nothing from its store that was claimed under a lease it has lost", async () => {
+    it("starts no prefetched run that was claimed under a lost lease", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
       await execute(stage.database, "update {workers} set dead = true")
       await stage.engine.lease.tick(signal)

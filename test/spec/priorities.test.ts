@@ -1,4 +1,4 @@
-/** Which run goes first: the higher priority, then the one that was ready first; and the lowest is never starved. */
+/** Which run goes first: the higher priority, then the one that was ready first. The lowest priority never starves. */
 import { expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
@@ -6,7 +6,7 @@ import { describeEngines } from "../support/engines.ts"
 
 const job = defineJob({ name: "quick", run: async () => {} })
 
-/** Claims so often, each time for one slot. */
+/** Claims this often, each time for one slot. */
 async function claim({ tick, settled }: EngineStage, times: number): Promise<void> {
   for (let time = 0; time < times; time += 1) {
     await tick()
@@ -30,7 +30,7 @@ describeEngines(
       )
     })
 
-    it("starts a new run of a higher priority before the backlog, in lanes it did not know of", async () => {
+    it("starts a new run of a higher priority before the backlog, in a lane it did not know", async () => {
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
       await stage.enqueue(job, 30)
       await claim(stage, 3)
@@ -39,7 +39,7 @@ describeEngines(
       expect(stage.started()[3]).toBe(urgent)
     })
 
-    it("begins with the lowest priority at every sixteenth claim, so that it is never starved", async () => {
+    it("begins with the lowest priority at every sixteenth claim, so that it never starves", async () => {
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
       const low = await stage.enqueue(job, 2, { priority: -5 })
       await stage.enqueue(job, 100, { priority: 5 })

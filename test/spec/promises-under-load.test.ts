@@ -1,6 +1,4 @@
-/**
- * Processes at work on a server, with nothing broken: the judge of histories finds every promise kept, and spoken of.
- */
+/** Processes at work on a healthy server: the history checker finds every promise kept, and evidence for each. */
 import pg from "pg"
 import { expect, it, onTestFinished } from "vitest"
 import { createCarillonOn } from "../../src/api/carillon.ts"
@@ -38,7 +36,7 @@ async function stage() {
 
   function spawn(pid: number) {
     const record = recorder(pid)
-    /** What the next id is asked for. */
+    /** Which clock or counter the next id is for. */
     let asks: Asked = {}
     const newId = () => {
       const run = system.newId()
@@ -94,7 +92,7 @@ async function stage() {
 
 type Stage = Awaited<ReturnType<typeof stage>>
 
-/** Somebody who looks at everything. */
+/** An observer that looks at every run. */
 function observerOf({ database, recorder }: Stage) {
   const record = recorder(9)
   const us = (column: string) => `(extract(epoch from ${column}) * 1000000)::bigint`
@@ -123,7 +121,7 @@ function observerOf({ database, recorder }: Stage) {
   }
 }
 
-it("keep every promise that can be judged in a minute, and the judge sees each of them", {
+it("processes keep every promise that a minute can judge, with evidence for each", {
   timeout: 60_000,
 }, async () => {
   const world = await stage()
@@ -224,11 +222,11 @@ it("keep every promise that can be judged in a minute, and the judge sees each o
 
   const examination = examine(history, await readFinal(database))
   expect(examination.violations, describeExamination(examination)).toEqual([])
-  // No answer is lost here, nobody works alone, and no clock is wrong.
+  // No answer is lost here, no worker is alone, and no clock is wrong.
   expect(examination.notJudged, describeExamination(examination)).toEqual(["I3", "I16", "I28"])
 })
 
-it("one worker starts what was there before it came in its order", async () => {
+it("one worker starts its backlog in order", async () => {
   const { history, database, spawn } = await stage()
   const [client, worker] = [spawn(1), spawn(2)]
   await client.carillon.migrate()

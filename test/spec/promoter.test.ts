@@ -1,4 +1,4 @@
-/** Waiting runs become ready in time, also while what was due before takes long to be found. */
+/** Waiting runs become ready in time, also while an old backlog takes long to be found. */
 import { expect, it } from "vitest"
 import { createPromoter } from "../../src/engine/queue/promoter.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -12,13 +12,13 @@ import { busy, watchDatabase } from "../support/watched-database.ts"
 describeEngines(
   "a promoter",
   (engine) => {
-    /** One that starts at ten, an hour after everything was enqueued. */
+    /** A promoter that starts at ten, an hour after everything was enqueued. */
     async function stageOf(...delaysMs: number[]) {
       const { database: bare, clock, ...runtime } = await withStoppedClock(engine)
       await insert(bare, ...delaysMs.map((delayMs) => ({ delayMs })))
       await clock.set("2026-03-01T10:00Z")
       const watched = watchDatabase(bare)
-      /** From when on the due were asked for. */
+      /** The lower bound of each question for due runs. */
       const froms: number[] = []
       const run: Database["run"] = (statement, params, call) => {
         if (statement.name === promoteRuns.name) froms.push((params as { from: number }).from)
@@ -41,7 +41,7 @@ describeEngines(
 
     const HOUR_MS = 3_600_000
 
-    it("that starts brings all that was due before, beside what comes due then", async () => {
+    it("that starts promotes the old backlog beside the runs that come due then", async () => {
       const { promoter, database, clock, tick, ready } = await stageOf(1_000, HOUR_MS + 1_000)
       const isHeld = createGate()
       database.meddle("runs/promote", async (run) => {
@@ -58,7 +58,7 @@ describeEngines(
       expect(await ready()).toBe(2)
     })
 
-    it("goes on with a backlog where it is, however many batches that takes", async () => {
+    it("continues a backlog where it stopped, however many batches that takes", async () => {
       const { promoter, tick, ready, told, froms } = await stageOf(...Array(2_500).fill(1_000))
       await tick()
       await promoter.swept()
@@ -81,7 +81,7 @@ describeEngines(
       expect(await ready()).toBe(1_000)
     })
 
-    it("sweeps again after five seconds, and after fifty times what it took if that is longer", async () => {
+    it("sweeps again after five seconds, or after fifty times as long as the sweep took", async () => {
       const { promoter, database, time, tick } = await stageOf()
       const sweeps = async () => {
         const before = database.count("runs/promote")
@@ -104,7 +104,7 @@ describeEngines(
       expect(await sweeps()).toBe(1)
     })
 
-    it("tells of a sweep that failed, and repeats it", async () => {
+    it("reports a sweep that failed, and repeats it", async () => {
       const { promoter, database, time, tick, ready } = await stageOf(1_000)
       database.meddle("runs/promote", busy)
       await tick()

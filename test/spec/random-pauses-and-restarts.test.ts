@@ -1,6 +1,4 @@
-/**
- * Whatever is paused, resumed, started and stopped, in whatever order: every run ends up where it belongs.
- */
+/** Random pauses, resumes, starts and stops: every run ends up where it belongs. */
 import fc from "fast-check"
 import { expect, it } from "vitest"
 import type { Mover } from "../../src/engine/queue/mover.ts"
@@ -29,7 +27,7 @@ const target = fc.oneof(
   fc.record({ kind: fc.constant("pool" as const), name: pool }),
 )
 
-/** One thing that may happen. */
+/** One random event. */
 const happening = fc.oneof(
   fc.record({ what: fc.constant("enqueue" as const), job, pool, limits: fc.subarray(["some"]) }),
   fc.record({ what: fc.constant("pause" as const), target }),
@@ -66,7 +64,7 @@ async function happen(event: Happening, { database, clock }: Stage, mover: Mover
   }
 }
 
-/** Rows that are not where they belong, once everything that can be moved has been. */
+/** Rows in a wrong place, once everything that can be moved has been. */
 const MISPLACED = `
   with run as (
     select coalesce(parked_for, {schema}.state(runs)) as place, {runs}.rank, limited, admitted,
@@ -97,9 +95,9 @@ const count = async (database: Database) =>
   (await rowsOf(database, "select count(*)::int from {runs}"))[0]?.["count"]
 
 describeEngines(
-  "runs among pauses and workers that come and go",
+  "runs under random pauses and restarts",
   (engine) => {
-    it("are all there, and all where they belong", async () => {
+    it("are all there, and all in the right place", async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(happening, { minLength: 5, maxLength: 40, size: "max" }), async (story) => {
           const stage = await openStage(engine)
@@ -108,7 +106,7 @@ describeEngines(
           const enqueued = 2 * story.filter(({ what }) => what === "enqueue").length
           for (const event of story) await happen(event, stage, mover)
           expect(await count(database)).toBe(enqueued)
-          // What one move gives back, the next may have to park for another reason; then all is quiet.
+          // What one move returns, the next may have to park for another reason; then all is quiet.
           for (const _ of [1, 2, 3]) await moveAll(mover)
           expect(await rowsOf(database, MISPLACED)).toEqual([])
           const settled = await rowsOf(database, "select xmin::text, id from {runs} order by id")

@@ -1,4 +1,4 @@
-/** What can be done with dead runs by hand: replay them, or give them up. Each leaves a record of who and why. */
+/** Replaying and discarding dead runs by hand. Each leaves an audit record of who did it and why. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type JobContext } from "../../src/index.ts"
 import { rowsOf } from "../support/sql.ts"
@@ -39,7 +39,7 @@ describe("a dead run", () => {
   })
   afterAll(() => app.close())
 
-  /** One that has died so often as the given lives. */
+  /** A run that has died as often as the given lives. */
   async function dead(options = {}) {
     contexts.length = 0
     lives = 1
@@ -81,7 +81,7 @@ describe("a dead run", () => {
     ])
   })
 
-  it("that is replayed is the same to outside systems: one key, and a fencing token that grows", async () => {
+  it("that is replayed keeps its idempotency key, and its fencing token grows", async () => {
     const run = await dead()
     await app.replay(run.id, by)
     await app.drain()
@@ -90,7 +90,7 @@ describe("a dead run", () => {
     expect(new Set((await app.attempts(run.id)).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
   })
 
-  it("is waited for in its new life by whoever asks after the replay", async () => {
+  it("is waited for in its new life by a call after the replay", async () => {
     const run = await dead()
     await app.replay(run.id, by)
     const result = app.result(run.id)
@@ -98,7 +98,7 @@ describe("a dead run", () => {
     expect(await result).toEqual({ kept: true })
   })
 
-  it("that is replayed or discarded leaves a record of who and why", async () => {
+  it("that is replayed or discarded leaves an audit record of who did it and why", async () => {
     const [one, two] = [await dead(), await dead()]
     await app.replay(one.id, by)
     await app.discard(two.id, by)
@@ -111,7 +111,7 @@ describe("a dead run", () => {
     ])
   })
 
-  it("that is discarded is no dead letter any more, and stays in history", async () => {
+  it("that is discarded leaves the dead letters, and stays in history", async () => {
     const run = await dead()
     await app.discard(run.id, by)
     expect(await letters(run.id)).toEqual([])
@@ -122,7 +122,7 @@ describe("a dead run", () => {
     await expect(app.result(run.id)).rejects.toMatchObject({ code: "RUN_DEAD" })
   })
 
-  it("is replayed once, however many ask at the same time", async () => {
+  it("is replayed once by many concurrent calls", async () => {
     const run = await dead()
     const asked = await Promise.allSettled([1, 2, 3].map(() => app.replay(run.id, by)))
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
@@ -132,7 +132,7 @@ describe("a dead run", () => {
   })
 
   it.each(["replay", "discard"] as const)(
-    "stays dead when the record of its %s cannot be written",
+    "stays dead when the audit record of its %s cannot be written",
     async (action) => {
       const run = await dead()
       app.database.meddle("audit/record", broken)
@@ -143,7 +143,7 @@ describe("a dead run", () => {
   )
 
   it.each(["replay", "discard"] as const)(
-    "is the only one to %s: others are not among the dead letters",
+    "is the only run to %s: others are not among the dead letters",
     async (action) => {
       const alive = await app.enqueue(mortal, 1, { delay: "1h" })
       for (const id of [alive.id, NOBODY]) {

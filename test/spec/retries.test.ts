@@ -1,4 +1,4 @@
-/** When a failed run is tried again, and when not any more. */
+/** When a failed run is retried, and when it is not. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type Failure, type Job, type JobContext } from "../../src/index.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
@@ -17,14 +17,14 @@ const fails = async (): Promise<never> => {
   throw Object.assign(new Error("no luck"), { code: "E_LUCK" })
 }
 
-/** Functions of a job that do not keep to their types. */
+/** Functions of a job that break their types. */
 const breaks = () => {
   throw new Error("broken")
 }
 const brokenAfter = (after: () => unknown) => ({ after: after as () => null })
 const brokenFinal = (final: () => unknown) => ({ final: final as () => boolean })
 
-/** What became of one run, six days later: history is kept for seven. */
+/** The history of one run, six days later: history is kept for seven. */
 async function history(job: Job<undefined>) {
   await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
   const run = await app.enqueue(job)
@@ -45,7 +45,7 @@ describe("a retry policy", () => {
     expect(await history(job)).toMatchObject({ waitsMs: [1_000, 60_000, 3_600_000], end: "dead" })
   })
 
-  it("with fewer delays than attempts repeats the last", async () => {
+  it("with fewer delays than attempts repeats the last delay", async () => {
     const job = defineJob({ name: "list", retry: { attempts: 5, delays: ["1s", "1m"] }, run: fails })
     expect((await history(job)).waitsMs).toEqual([1_000, 60_000, 60_000, 60_000])
   })
@@ -119,7 +119,7 @@ describe("a retry policy", () => {
       "`retry.final` returned a promise",
     ],
   ])(
-    "whose `%s` %s says so, in an event and in the record of the attempt",
+    "whose `%s` %s is reported in an event and in the record of the attempt",
     async (_which, _how, retry, says) => {
       const job = defineJob({ name: "function", retry: { attempts: 2, ...retry }, run: fails })
       await using app = await kit.app({ jobs: [job] })
@@ -142,7 +142,7 @@ describe("a retry policy", () => {
     }
   })
 
-  it("that grows draws each wait evenly from nothing to its longest, so that many do not come back together", async () => {
+  it("with back-off draws each wait evenly up to its longest, so that retries spread out", async () => {
     const job = defineJob({ name: "jitter", retry: { attempts: 2, base: "100s" }, run: fails })
     await using app = await kit.app({ jobs: [job], pools: { default: 200 }, at: "2026-03-01T09:00Z" })
     const runs = await app.enqueueMany(
@@ -156,11 +156,11 @@ describe("a retry policy", () => {
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(0)
     expect(Math.max(...waits)).toBeLessThanOrEqual(100_000)
     const quarters = [0, 1, 2, 3].map((q) => waits.filter((ms) => Math.floor(ms / 25_000) === q).length)
-    // Fifty are expected in each; less than twenty would be a wonder.
+    // Fifty are expected in each; fewer than twenty would be a wonder.
     for (const count of quarters) expect(count).toBeGreaterThan(20)
   })
 
-  it("that grows is bound by its cap", async () => {
+  it("with back-off is bound by its cap", async () => {
     const retry = { attempts: 12, base: "1s", factor: 10, cap: "5s" } as const
     const { waitsMs } = await history(defineJob({ name: "capped", retry, run: fails }))
     expect(waitsMs).toHaveLength(11)
@@ -168,7 +168,7 @@ describe("a retry policy", () => {
   })
 })
 
-describe("an error that is final", () => {
+describe("a final error", () => {
   const onlyOnce = async (job: Job<undefined>) => {
     const { attempts } = await history(job)
     return attempts.length === 1 && attempts[0]?.runState === "dead"
@@ -185,7 +185,7 @@ describe("an error that is final", () => {
     expect(await onlyOnce(defineJob({ name: "x", retry: { final: ["E_LUCK"] }, run: fails }))).toBe(true)
   })
 
-  it("because a function says so ends the run at once, and the function sees the error itself", async () => {
+  it("by a function ends the run at once, and the function sees the error itself", async () => {
     const final = (error: unknown) => error instanceof Hopeless
     expect(await onlyOnce(defineJob({ name: "x", retry: { final }, run: hopeless }))).toBe(true)
     expect(
@@ -196,14 +196,14 @@ describe("an error that is final", () => {
   it.each([
     ["of another name", { final: ["Other", "E_OTHER"] }],
     [
-      "that nobody can tell, because the function fails",
+      "that is unknown, because the function fails",
       {
         final: () => {
           throw new Error("broken")
         },
       },
     ],
-  ])("is none when it is one %s", async (_, retry) => {
+  ])("is not final when it is one %s", async (_, retry) => {
     expect(
       await onlyOnce(defineJob({ name: "x", retry: { ...retry, attempts: 2, delay: 0 }, run: fails })),
     ).toBe(false)
@@ -211,7 +211,7 @@ describe("an error that is final", () => {
 })
 
 describe("the attempts of a run", () => {
-  it("are told how the last one that failed did so", async () => {
+  it("know how the last one failed", async () => {
     const seen: JobContext["lastFailure"][] = []
     const job = defineJob({
       name: "remembers",
@@ -225,7 +225,7 @@ describe("the attempts of a run", () => {
     expect(seen).toEqual([undefined, { code: "E_1", message: "no 1" }, { code: "E_2", message: "no 2" }])
   })
 
-  it("that take too long are charged like any that fail", async () => {
+  it("that time out are charged like any that fail", async () => {
     const job = defineJob({
       name: "slow",
       timeout: "10ms",
@@ -244,7 +244,7 @@ describe("the attempts of a run", () => {
     ])
   })
 
-  it("wait outside the queue: a run that waits for its retry takes no slot and nobody's place", async () => {
+  it("wait outside the queue: a run that waits for its retry takes no slot and blocks no run", async () => {
     const order: string[] = []
     const job = defineJob({
       name: "either",

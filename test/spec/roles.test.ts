@@ -40,7 +40,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     onTestFinished(() => database.close())
     return database
   }
-  /** Migrated by the owner, and granted to the program. */
+  /** A schema that the owner has migrated and granted to the program. */
   async function granted() {
     const schema = newSchema(host)
     const database = databaseOf(owner, schema)
@@ -50,7 +50,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
   }
   const greet = defineJob({ name: "greet", history: "short", run: async () => "hello" })
 
-  it.runIf(isThere)("is named when it does not exist and is to be granted anything", async () => {
+  it.runIf(isThere)("is named when it is to be granted rights and does not exist", async () => {
     const database = databaseOf(owner, newSchema(host))
     await migrate({ ...host, database })
     await expect(grantTo(database, "nobody_here")).rejects.toMatchObject({
@@ -82,7 +82,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     expect(tables).toEqual([{ owner: owner.name }])
   })
 
-  it.runIf(isThere)("has days and months made when they are needed, and old ones dropped", async () => {
+  it.runIf(isThere)("has partitions created when they are needed, and old ones dropped", async () => {
     const schema = await granted()
     const clock = await takeClock(databaseOf(owner, schema), "2026-03-01T09:00Z")
     await owner.ask(`grant select on ${schema}.test_clock to ${app.name}`)
@@ -115,7 +115,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     expect(left).not.toContain("fires_202603")
   })
 
-  it.runIf(isThere)("drops nothing behind an open reader, and keeps nobody waiting for it", async () => {
+  it.runIf(isThere)("drops no partition behind an open reader, and blocks no writer for it", async () => {
     const schema = await granted()
     const clock = await takeClock(databaseOf(owner, schema), "2026-03-01T09:00Z")
     await owner.ask(`grant select on ${schema}.test_clock to ${app.name}`)
@@ -129,7 +129,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     expect(told.map(String)).toEqual(
       expect.arrayContaining([expect.stringContaining("attempts_short_20260301 has expired and stays")]),
     )
-    // Nothing of the drop is left in the way of those who write history.
+    // The drop leaves no lock in the way of writers of history.
     await execute(database, "set local lock_timeout = 1000; lock table {attempts} in row exclusive mode")
     await reader.release()
     await upkeep.tick(new AbortController().signal)
@@ -140,7 +140,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     expect(left).toEqual([])
   })
 
-  it.runIf(isThere)("is told what it lacks when it starts, and the command that grants it", async () => {
+  it.runIf(isThere)("hears at start what it lacks, and which command grants it", async () => {
     const schema = newSchema(host)
     await migrate({ ...host, database: databaseOf(owner, schema) })
     const carillon = createCarillon({ database: app.url, schema, jobs: [greet], logger: SILENT })
@@ -150,7 +150,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
       message: expect.stringContaining("usage on the schema"),
     })
     await expect(carillon.start()).rejects.toThrow(command)
-    // All privileges, as the page of production used to be read, are not enough and said to be so.
+    // All privileges on the tables are not enough, and the error says so.
     await owner.ask(`grant usage on schema ${schema} to ${app.name};
       grant all on all tables in schema ${schema} to ${app.name}`)
     await expect(carillon.start()).rejects.toThrow(/lacks: execute on make_day; execute on make_month/)
@@ -162,7 +162,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     await carillon.stop()
   })
 
-  it.runIf(isThere)("never migrates, and says which role has to", async () => {
+  it.runIf(isThere)("never migrates, and names the role that has to", async () => {
     const schema = newSchema(host)
     const carillon = createCarillon({ database: app.url, schema, jobs: [greet], logger: SILENT })
     onTestFinished(() => carillon.stop())
@@ -182,7 +182,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     expect(await rowsOf(database, "select version from {migrations}")).toEqual([])
   })
 
-  it.runIf(isThere)("keeps what it was granted when the owner makes tables later", async () => {
+  it.runIf(isThere)("keeps its grants when the owner makes tables later", async () => {
     const schema = await granted()
     await owner.ask(`create table ${schema}.later (id int)`)
     expect(await app.ask(`select id from ${schema}.later`)).toEqual([])
@@ -225,7 +225,7 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     ["half a month", "make_month('2026-03-02')", "not the first day of a month"],
     ["a table that is no partition", "drop_expired('runs', 1e12)", "no partition of Carillon"],
     ["a day that is kept for no time", "drop_expired('attempts_20200101', 0)", "kept for a day at the least"],
-  ])("cannot have the owner's functions do anything else: %s", async (_, call, answer) => {
+  ])("cannot make the owner's functions do anything else: %s", async (_, call, answer) => {
     const schema = await granted()
     await expect(app.ask(`select ${schema}.${call}`)).rejects.toThrow(answer)
   })

@@ -1,4 +1,4 @@
-/** What becomes of runs whose job no live worker knows. */
+/** What happens to runs whose job no live worker knows. */
 import { describe, expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import type { CarillonEvent } from "../../src/observe/events.ts"
@@ -23,7 +23,7 @@ const MANY = 20_000
 describeEngines("a run that no live worker can execute", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("waits out of the way from its second minute on, and returns when a worker can", async () => {
+  it("parks after a minute, and returns when a worker can execute it", async () => {
     const { runtime, database, clock } = await openStage(engine)
     await addRuns(database, 2, { job: "unknown" })
     const { mover, ready } = watchMover(runtime)
@@ -41,7 +41,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(ready).toEqual([{ pool: "default", solo: false, priority: 0, rank }])
   })
 
-  it("is looked for some time after a process has started, and as often then as the walk is short", async () => {
+  it("is looked for some time after a start, and less often where the look takes long", async () => {
     const runtime = await engine.migrated()
     const database = watchDatabase(runtime.database)
     let nowMs = 0
@@ -51,7 +51,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
       await mover.tick(signal)
       return database.count("runs/park-unhandled")
     }
-    /** The next walk. */
+    /** The next look. */
     const takes = (ms: number) =>
       database.meddle("runs/park-unhandled", async (run) => {
         nowMs += ms
@@ -63,7 +63,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     nowMs = 30_000
     expect(await looks()).toBe(1)
     expect(await looks()).toBe(2)
-    // One that takes long is repeated after fifty times as long, and everything else goes on meanwhile.
+    // A look that takes long is repeated after fifty times as long, and everything else goes on meanwhile.
     takes(2_000)
     expect(await looks()).toBe(3)
     nowMs += 99_999
@@ -71,7 +71,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(await looks()).toBe(3)
     nowMs += 1
     expect(await looks()).toBe(4)
-    // Once an hour it is looked for in any case.
+    // Once an hour Carillon looks for such runs in any case.
     takes(100_000)
     expect(await looks()).toBe(5)
     nowMs += 3_599_999
@@ -123,7 +123,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     },
   )
 
-  it("is given back by whatever process comes next, when the one that parked it is gone", async () => {
+  it("is returned by the next process, when the one that parked it is gone", async () => {
     const { runtime, database, clock } = await openStage(engine)
     await addRuns(database, 3)
     await clock.set("2026-03-01T09:10:00Z")
@@ -133,7 +133,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(await census(database)).toEqual({ "ready greet": 3 })
   })
 
-  it("of a job that is paused as well comes to rest, whichever ends first", async () => {
+  it("of a paused job comes to rest, whichever of the two ends first", async () => {
     const { runtime, database, clock } = await openStage(engine)
     await addRuns(database, 2)
     await clock.set("2026-03-01T09:10:00Z")
@@ -151,11 +151,11 @@ describeEngines("a run that no live worker can execute", (engine) => {
     expect(await census(database)).toEqual({ "handler greet": 2 })
   })
 
-  describe("is told of", () => {
+  describe("is reported", () => {
     const told = (events: readonly CarillonEvent[]) =>
       events.map((event) => (event.type === "runs.unhandled" ? event.jobs : event))
 
-    it("with its job, its pool and how many there are, and never when there are none", async () => {
+    it("with its job, its pool and the number of such runs, and never when there are none", async () => {
       const { runtime, database, clock } = await openStage(engine)
       const { mover, events } = watchMover(runtime)
       await addWorker(database, { leaseMs: 3_600_000 })
@@ -181,7 +181,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
       ])
     })
 
-    it("again after ten minutes while it waits, and in between only when it is of another job", async () => {
+    it("again after ten minutes while it waits, and earlier only for another job", async () => {
       const { runtime, database, clock } = await openStage(engine)
       let nowMs = 0
       const { mover, events } = watchMover({ ...runtime, monotonicMs: () => nowMs })
@@ -211,7 +211,7 @@ describeEngines("a run that no live worker can execute", (engine) => {
   })
 })
 
-it("an application tells of runs that it can enqueue and nobody can execute", async () => {
+it("an application reports runs that it enqueued and no worker can execute", async () => {
   await using kit = await createTestKit()
   await using app = await kit.app({ jobs: [defineJob({ name: "known", run: async () => {} })] })
   const run = await app.enqueue(defineJob({ name: "unknown", run: async () => {} }))

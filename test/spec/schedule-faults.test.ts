@@ -1,4 +1,4 @@
-/** Schedules in trouble, and beside others in trouble: whatever is wrong with one, the others go on. */
+/** Schedules in trouble: one broken schedule does not stop the others. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
@@ -44,7 +44,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     return { app, job, gate, said, create, now, fires }
   }
 
-  it("take no text into their times that the database cannot speak of", async () => {
+  it("refuse a text in their times that the database cannot store", async () => {
     const { app, create } = await stage()
     await create()
     for (const name of ["x\0", "x\ud800"]) {
@@ -55,7 +55,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("go on when a later version has written something about one that nobody here understands", async () => {
+  it("go on when a later version has written a value that this version does not understand", async () => {
     const { app, create, now, fires } = await stage()
     await create()
     await create({ name: "odd", pauseAfterFailures: 3 })
@@ -70,7 +70,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  itWithConnections("go on when somebody holds one whose pause is over", async () => {
+  itWithConnections("go on when another session locks one whose pause is over", async () => {
     const { app, create, now, fires } = await stage()
     await create()
     await create({ name: "held" })
@@ -84,7 +84,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("that have too many unfinished runs stay paused until those have ended, and then skip what was paused", async () => {
+  it("with too many unfinished runs stay paused until those have ended, and then skip the pause", async () => {
     const { app, create, now, fires, gate } = await stage()
     await create({ misfire: "all", maxQueued: 2, input: "waits" }, { every: "1m" })
     await now("09:05")
@@ -102,7 +102,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("of different tenants never share a key, whatever they call it", async () => {
+  it("of different tenants never share an overlap key, whatever they call it", async () => {
     const { app, create, said, now, gate } = await stage()
     await create({ tenant: "a", overlapKey: "b:c", overlap: "queue", input: "waits" })
     await create({ tenant: "a:b", overlapKey: "c", overlap: "replace", input: "waits" })
@@ -112,7 +112,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("with a key in common wait for each other, and none takes what another has in line", async () => {
+  it("with a shared overlap key wait for each other, and none takes what another has in line", async () => {
     const { app, create, now, fires, gate } = await stage()
     await create({ name: "q", overlapKey: "k", misfire: "all", overlap: "queue", input: "waits" })
     await create({ name: "c", overlapKey: "k", overlap: "collapse", input: "waits" }, { cron: "25 * * * *" })
@@ -139,7 +139,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
         await app.schedules.patch("s", { afterCompletion: "11m" }, { ...by, version: 1 })
       },
     ],
-  ] as const)("that go by the end of their last run do so after %s in between", async (_, change) => {
+  ] as const)("that count from the end of their last run fire after %s in between", async (_, change) => {
     const all = await stage()
     const { app, create, now, fires, gate } = all
     await create({ input: "waits" }, { afterCompletion: "10m" })
@@ -157,7 +157,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  itWithConnections("are run by hand once by many who ask at once, where one is to be alone", async () => {
+  itWithConnections("are run by hand once by many concurrent calls, where only one may run", async () => {
     const { app, create } = await stage()
     await create()
     const asked = await Promise.all(Array.from({ length: 5 }, () => app.schedules.runNow("s", by)))
@@ -165,7 +165,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("leave runs that were made alone, unless they are told to change or to end those in line", async () => {
+  it("do not change existing runs, unless the edit says to change or end the waiting ones", async () => {
     const { app, job, create, now, gate } = await stage()
     await create({ overlap: "queue", input: "waits" })
     for (const time of ["09:10", "09:20"]) await now(time)
@@ -218,7 +218,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("that have had their runs stay completed, whatever is edited", async () => {
+  it("that have had all their runs stay completed through every edit", async () => {
     const { app, create, now } = await stage()
     await create({ maxRuns: 1 })
     await now("09:10")
@@ -237,7 +237,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("are patched in what is said, and in nothing else", async () => {
+  it("are patched in the given fields, and in no other", async () => {
     const { app, create } = await stage()
     const made = await create({ maxAttempts: 3, priority: 4 })
     expect(made.settings.retry).toEqual({ attempts: 3 })

@@ -1,4 +1,4 @@
-/** What can be seen of the occurrences of a schedule: those that were, in pages, and those that are to come. */
+/** What users see of the occurrences of a schedule: past ones in pages, and future ones. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type FireRecord, type ScheduleOptions } from "../../src/index.ts"
 import type { TestApp } from "../../src/testing/index.ts"
@@ -39,7 +39,7 @@ describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule,
   const times = (fires: readonly { readonly occurrence: Date }[]) =>
     fires.map(({ occurrence }) => occurrence.toISOString().slice(11, 16))
 
-  it("are told with when each was due, when it was decided, its run and how that ended", async () => {
+  it("report when each was due and decided, its run and how that ended", async () => {
     await using app = await stage()
     await app.clock.advance("10m")
     const { fires } = await app.schedules.fires("report")
@@ -60,7 +60,7 @@ describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule,
     ])
   })
 
-  it("are told page by page, the last page without a cursor", async () => {
+  it("come in pages, the last page without a cursor", async () => {
     await using app = await stage()
     await app.clock.advance("50m")
     const whole = ["09:50", "09:40", "09:30", "09:20", "09:10"]
@@ -86,14 +86,14 @@ describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule,
   })
 
   it.each(["", "[]", "x", btoa("[1]"), btoa('["2026",1]'), btoa("[1,2,3]"), btoa("[1,0]"), btoa("[1e99,1]")])(
-    "are not told after a cursor that is none: %j",
+    "refuse a cursor that is none: %j",
     async (cursor) => {
       await using app = await stage()
       await expect(app.schedules.fires("report", { cursor })).rejects.toThrow(/cursor.*earlier page/s)
     },
   )
 
-  it("that are to come are told with when each is due, and nothing is written", async () => {
+  it("report planned ones with the time each is due, and write nothing", async () => {
     await using app = await stage({ jitter: "5m" } as object)
     const coming = await app.schedules.planned("report", { limit: 3 })
     expect(times(coming)).toEqual(["09:10", "09:20", "09:30"])
@@ -107,7 +107,7 @@ describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule,
     expect(fires.map(({ due }) => due).toReversed()).toEqual(coming.map(({ due }) => due))
   })
 
-  it("that are to come are those after the end of a pause, and none when it has no end", async () => {
+  it("report planned ones from the end of a pause on, and none when it has no end", async () => {
     await using app = await stage()
     await app.schedules.pause("report", { ...by, until: new Date("2026-03-02T10:05Z") })
     expect(times(await app.schedules.planned("report", { limit: 2 }))).toEqual(["10:10", "10:20"])
@@ -116,7 +116,7 @@ describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule,
     expect(await app.schedules.planned("report")).toEqual([])
   })
 
-  it("that are to come are as many as it has runs left", async () => {
+  it("report no more planned ones than the schedule has runs left", async () => {
     await using app = await stage({ maxRuns: 3 } as object)
     await app.clock.advance("10m")
     expect(times(await app.schedules.planned("report"))).toEqual(["09:20", "09:30"])
@@ -124,7 +124,7 @@ describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule,
     expect(await app.schedules.planned("report")).toEqual([])
   })
 
-  it("are those of a schedule that is there, asked for in words that are known", async () => {
+  it("refuse an unknown schedule and unknown options", async () => {
     await using app = await stage()
     await expect(app.schedules.planned("another")).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" })
     await expect(app.schedules.fires("another")).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" })

@@ -1,11 +1,11 @@
-/** When a schedule begins: at one moment, for its first occurrence and for what it says of itself. */
+/** One moment begins a schedule: it counts from there, and reports that moment as its creation. */
 import { expect, it } from "vitest"
 import { createSchedule } from "../../src/operations/schedules/create.ts"
 import { describeEngines } from "../support/engines.ts"
 import { rowsOf } from "../support/sql.ts"
 
 describeEngines("a schedule", (engine) => {
-  it("was made at the moment from which it counts, so that no occurrence lies before it", async () => {
+  it("is created at the moment from which it counts, so that no occurrence lies before it", async () => {
     const runtime = await engine.migrated()
     const definition = {
       tenant: "",

@@ -1,7 +1,4 @@
-/**
- * What schedules remember of their runs, and what that makes them do; and how they are changed without losing a
- * change.
- */
+/** What schedules remember of their runs, how that steers them, and how edits lose no change. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { classic, defineJob, type ScheduleOptions } from "../../src/index.ts"
 import type { TestApp } from "../../src/testing/index.ts"
@@ -64,7 +61,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("is paused when enough of its runs have died in a row, and counts anew when it is resumed", async () => {
+  it("is paused when enough of its runs have died in a row, and counts anew after a resume", async () => {
     const no = new Error("no")
     const { app, seen, create, fires } = await stage([no, "yes", no, no, "yes", no, no])
     await create({ pauseAfterFailures: 2 })
@@ -84,7 +81,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("is paused by whoever finds it due, when the process died that saw the last failure", async () => {
+  it("is paused by the process that finds it due, when the one that saw the last failure died", async () => {
     const { app, seen, create } = await stage([new Error("no"), new Error("no")])
     await create({ pauseAfterFailures: 1 })
     app.crashAt("schedule.committed", 1)
@@ -98,7 +95,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("that goes by the ends of its runs makes the next one so long after the last has ended", async () => {
+  it("that counts from the ends of its runs fires that long after the last end", async () => {
     const { app, seen, create, fires } = await stage(["a", new Error("b"), "c"])
     const made = await create({ maxRuns: 3 }, { afterCompletion: "7m" })
     expect(brief(made.next?.occurrence)).toBe("09:07")
@@ -112,7 +109,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("that goes by the ends of its runs makes up for nothing after a pause or a downtime", async () => {
+  it("that counts from the ends of its runs makes up for nothing after a pause or a downtime", async () => {
     const { app, create, fires } = await stage()
     await create({}, { afterCompletion: "10m" })
     await app.clock.set("2026-03-02T10:00Z")
@@ -126,7 +123,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("is made up for after a pause, if the one who resumes it says so", async () => {
+  it("is made up for after a pause, if the resume says so", async () => {
     const { app, seen, create, fires } = await stage()
     await create({ overlap: "queue" })
     await app.schedules.pause("s", by)
@@ -165,22 +162,19 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
         await app.schedules.patch("s", { offset: "30m" }, { ...by, version: 1 })
       },
     ],
-  ] as const)(
-    "keeps an occurrence that is planned and whose jitter is not over, when it is %s",
-    async (_, change) => {
-      const { app, create } = await stage()
-      await create({ jitter: "50m", overlap: "allow" }, { every: "1h" })
-      await app.clock.advance("3601s")
-      expect((await app.schedules.fires("s")).fires).toEqual([])
-      await change(app)
-      await app.clock.advance("2h")
-      const { fires } = await app.schedules.fires("s")
-      expect(fires.map(({ occurrence }) => brief(occurrence))).toContain("10:00")
-      await app.close()
-    },
-  )
+  ] as const)("keeps a planned occurrence within its jitter, when it is %s", async (_, change) => {
+    const { app, create } = await stage()
+    await create({ jitter: "50m", overlap: "allow" }, { every: "1h" })
+    await app.clock.advance("3601s")
+    expect((await app.schedules.fires("s")).fires).toEqual([])
+    await change(app)
+    await app.clock.advance("2h")
+    const { fires } = await app.schedules.fires("s")
+    expect(fires.map(({ occurrence }) => brief(occurrence))).toContain("10:00")
+    await app.close()
+  })
 
-  it("stays paused when it is paused anew after its pause is over and before anybody has ended that", async () => {
+  it("stays paused when a new pause comes before the end of the old one is noticed", async () => {
     const { app, seen, create } = await stage()
     await create()
     await app.schedules.pause("s", { ...by, until: new Date("2026-03-02T09:15Z") })
@@ -196,7 +190,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("is changed in part, by whoever has read its latest version, and by nobody else", async () => {
+  it("is changed in part by a caller that has read its latest version, and by no other", async () => {
     const { app, seen, create } = await stage()
     const made = await create({ timeout: "1m", notes: "old", input: "x" })
     const changed = await app.schedules.patch(
@@ -222,7 +216,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("is changed by one of ten that change it at once, and the others are told", async () => {
+  it("is changed by one of ten concurrent edits, and the others are refused", async () => {
     const { app, create } = await stage()
     await create()
     const tries = Array.from({ length: 10 }, (_, index) =>
@@ -238,7 +232,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("begins with the minute in which it is made, or with a run at once, if that is wanted", async () => {
+  it("starts with the minute of its creation, or with a run at once, if the options say so", async () => {
     const { app, seen, create } = await stage()
     await app.clock.set("2026-03-02T09:10:30Z")
     await create({ includeCurrentMinute: true })
@@ -249,7 +243,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("whose time is over when it is made does nothing, and shows it", async () => {
+  it("whose time is over when it is created does nothing, and shows it", async () => {
     const { app, seen, create } = await stage()
     const once = await create({}, { at: "2026-01-01T00:00Z" })
     expect(once).toMatchObject({ state: "missed" })
@@ -261,7 +255,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.close()
   })
 
-  it("with the habits of a classic daemon retries until its next occurrence, which takes its place", async () => {
+  it("with the settings of a cron daemon retries until its next occurrence, which replaces it", async () => {
     const seen: string[] = []
     const job = defineJob({
       name: "flaky",

@@ -1,4 +1,4 @@
-/** A run of a schedule knows its name, where every call takes one, and its id. */
+/** A run of a schedule carries the schedule's id, and its name, which every call accepts. */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { defineJob, type ScheduleRef } from "../../src/index.ts"
 import { SERVER_URLS } from "../support/server-urls.ts"
@@ -21,7 +21,7 @@ async function stage() {
   return { app, job, heard, id }
 }
 
-it("in its handler, in its attempts and in history", async () => {
+it("a run carries the name of its schedule in its handler, in its attempts and in history", async () => {
   const { app, job, heard, id } = await stage()
   await app.enqueue(job)
   await app.clock.advance("10m")
@@ -32,7 +32,7 @@ it("in its handler, in its attempts and in history", async () => {
   await app.close()
 })
 
-it("also when the schedule was deleted before it started, and when another one has the name", async () => {
+it("a run carries that name also when the schedule was deleted, and when another one has it now", async () => {
   const { app, job, heard, id } = await stage()
   await app.pause({ job: "work" }, by)
   await app.clock.set("2026-03-02T09:10Z")
@@ -46,7 +46,7 @@ it("also when the schedule was deleted before it started, and when another one h
   await app.close()
 })
 
-it("and its id stands for the name where the audit record has forgotten it, or where it is no id of ours", async () => {
+it("a run carries the id as the name where the audit forgot the name, or the id is foreign", async () => {
   const { app, heard, id } = await stage()
   await app.clock.set("2026-03-02T09:10Z")
   await app.pause({ job: "work" }, by)
@@ -63,7 +63,7 @@ it("and its id stands for the name where the audit record has forgotten it, or w
   await app.close()
 })
 
-it("is not asked for where no run comes from a schedule", async () => {
+it("no statement asks for names where no run comes from a schedule", async () => {
   const { app, job } = await stage()
   await app.enqueue(job)
   await app.drain()

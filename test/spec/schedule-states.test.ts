@@ -1,4 +1,4 @@
-/** What can be done with a schedule in which state: the operations against the table of its life. */
+/** The operations on a schedule in every state, held against the table of its life. */
 import { describe, expect, it, onTestFinished } from "vitest"
 import { defineJob, type ScheduleState } from "../../src/index.ts"
 import { canSchedule, SCHEDULE_LIFE, type ScheduleEvent } from "../../src/schedule/schedule-state.ts"
@@ -10,7 +10,7 @@ const by = { actor: "ada", reason: "a test" }
 const STATES = Object.keys(SCHEDULE_LIFE) as ScheduleState[]
 
 describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) => {
-  it("has done with it in each state what its life has there, and nothing else", async () => {
+  it("allows in each state the operations of its life, and no others", async () => {
     const kit = await createWatchedKit(where === "memory" ? "memory" : SERVER_URLS[where])
     onTestFinished(() => kit.close())
     const app = await kit.app({ at: "2026-03-02T09:00Z" })
@@ -39,7 +39,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
           () => "done",
           ({ code }: { code: string }) => code,
         )
-        // To resume what goes on is answered with "no", and changes nothing.
+        // A resume of an active schedule answers "no", and changes nothing.
         const isKnown = canSchedule(state, event) || (state === "active" && event === "resume")
         expect(`${name}: ${done}`).toBe(`${name}: ${isKnown ? "done" : "SCHEDULE_STATE"}`)
         const life: Partial<Record<ScheduleEvent, string>> = SCHEDULE_LIFE[state]

@@ -1,7 +1,4 @@
-/**
- * A look at everything that is due may take long. Then the scheduler looks from where it has come to, and misses
- * nothing.
- */
+/** Where reading every due schedule takes long, the scheduler reads from its floor on, and misses nothing. */
 import { expect, it } from "vitest"
 import type { Duration } from "../../src/time/duration.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -10,34 +7,31 @@ import { execute } from "../support/sql.ts"
 
 const every = (interval: Duration) => ({ every: interval })
 
-describeEngines("a scheduler whose look at everything took long", (engine) => {
+describeEngines("a scheduler whose full look took long", (engine) => {
   async function stageOfFirst() {
     const staged = await openSchedulerStage(engine)
     const { runtime, database, time } = staged
-    /**
-     * The next look takes 10 ms: if it is one at everything, those of the half second after it begin where it has
-     * come to.
-     */
+    /** The next look takes 10 ms: after a full look, the looks of the next half second begin at the floor. */
     const slow = () =>
       database.meddle("schedules/next-due", async (run) => {
         time.ms += 10
         return run()
       })
-    /** It is due for a moment that is over, and nobody tells. */
+    /** The schedule is due for a past moment, and no wake-up says so. */
     const cameDue = (id: string) =>
       execute(runtime.database, `update {schedules} set next_at = '2026-03-02T09:01Z' where id = '${id}'`)
     const finish = (id: string) => execute(runtime.database, `delete from {runs} where schedule = '${id}'`)
     return { ...staged, slow, cameDue, finish }
   }
 
-  /** The very first look makes the zone data of its process known. This one is over. */
+  /** The very first look registers the zone data of its process. This one is over. */
   async function stage() {
     const staged = await stageOfFirst()
     await staged.at("09:00")
     return staged
   }
 
-  it("finds what goes by a zone, although the first look of all could not see that", async () => {
+  it("finds schedules with a zone, although the first look could not see them", async () => {
     const { add, at, runs, slow } = await stageOfFirst()
     const id = await add({ spec: { cron: "5 9 * * *", timeZone: "Europe/London" }, overlap: "allow" })
     slow()
@@ -45,7 +39,7 @@ describeEngines("a scheduler whose look at everything took long", (engine) => {
     expect(await runs(id)).toHaveLength(1)
   })
 
-  it("looks from where it has come to for fifty times as long, and then at everything", async () => {
+  it("looks from its floor for fifty times as long, and then at everything", async () => {
     const { add, at, runs, time, slow, cameDue } = await stage()
     const ahead = await add({ spec: every("10m"), overlap: "allow" })
     const behind = await add({ spec: every("20m"), overlap: "allow" })
@@ -61,7 +55,7 @@ describeEngines("a scheduler whose look at everything took long", (engine) => {
     expect(await runs(behind)).toHaveLength(1)
   })
 
-  it("looks at everything when it is told that something has changed", async () => {
+  it("looks at everything after a wake-up about a change", async () => {
     const { add, at, runs, scheduler, slow, cameDue } = await stage()
     const id = await add({ spec: every("20m"), overlap: "allow" })
     slow()
@@ -74,7 +68,7 @@ describeEngines("a scheduler whose look at everything took long", (engine) => {
     expect(await runs(id)).toHaveLength(1)
   })
 
-  it("goes on with what a schedule has missed that was held up, again and again", async () => {
+  it("returns to a schedule that was held up, again and again", async () => {
     const { add, at, runs, slow, finish } = await stage()
     const id = await add({ spec: every("1m"), misfire: "all", overlap: "queue", maxQueued: 2 })
     await at("09:20")

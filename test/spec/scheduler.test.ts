@@ -1,4 +1,4 @@
-/** What the scheduler makes of occurrences that come due: once each, whoever decides, whatever is in the way. */
+/** What the scheduler does with due occurrences: each is decided once, by any process, in spite of every fault. */
 import { expect, it } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
@@ -20,7 +20,7 @@ describeEngines("the scheduler", (engine) => {
 
   const stage = () => openSchedulerStage(engine)
 
-  it("makes a run of an occurrence when it is due, not before, and once", async () => {
+  it("makes one run of an occurrence when it is due, and not before", async () => {
     const { add, at, runs, ledger } = await stage()
     const id = await add({ spec: every("10m"), overlap: "allow" })
     expect(await at("09:09:59.999")).toBe(1)
@@ -34,7 +34,7 @@ describeEngines("the scheduler", (engine) => {
     expect(await ledger(id)).toMatchObject([{ occurrence: "09:10:00", outcome: "fired", count: 1 }])
   })
 
-  it("goes on when runs of a schedule die that it cannot read", async () => {
+  it("survives a dead run of a schedule that it cannot read", async () => {
     const { runtime, scheduler, add, at, runs } = await stage()
     const odd = await add({ spec: every("1d"), overlap: "allow" })
     const other = await add({ spec: every("10m"), overlap: "allow" })
@@ -55,7 +55,7 @@ describeEngines("the scheduler", (engine) => {
     expect(await at("09:05")).toBe(1_000)
   })
 
-  it("asks one question when nothing is due", async () => {
+  it("sends one statement when nothing is due", async () => {
     const { add, at, database } = await stage()
     await add({ spec: every("10m") })
     await at("09:04")
@@ -64,7 +64,7 @@ describeEngines("the scheduler", (engine) => {
     expect(database.ran.slice(before)).toEqual(["schedules/next-due"])
   })
 
-  it("makes one run of many that were missed, and tells it of the others", async () => {
+  it("makes one run of many missed occurrences, and tells it of the others", async () => {
     const { add, at, runs, ledger } = await stage()
     const id = await add({ spec: every("10m"), overlap: "allow" })
     await at("12:05")
@@ -80,7 +80,7 @@ describeEngines("the scheduler", (engine) => {
     ])
   })
 
-  it("makes a run of each that was missed, in as many goes as it takes, and drops none", async () => {
+  it("makes a run of each missed occurrence, in several batches, and drops none", async () => {
     const { add, at, runs } = await stage()
     const id = await add({ spec: every("1s"), misfire: "all", overlap: "allow", maxQueued: 2_000 })
     for (let ticks = 0; ticks < 4; ticks += 1) await at("09:20")
@@ -89,7 +89,7 @@ describeEngines("the scheduler", (engine) => {
     expect(new Set(made.map(({ occurrence }) => occurrence)).size).toBe(1_200)
   })
 
-  it("waits with more while too many are unfinished, says so, and then goes on", async () => {
+  it("waits while too many runs are unfinished, says so, and then goes on", async () => {
     const { add, at, runs, events, runtime } = await stage()
     const id = await add({ spec: every("1m"), misfire: "all", overlap: "queue", maxQueued: 5 })
     await at("09:10")
@@ -110,7 +110,7 @@ describeEngines("the scheduler", (engine) => {
     ])
   })
 
-  it("skips one that comes while a run is unfinished, and does not make up for it later", async () => {
+  it("skips an occurrence that comes due while a run is unfinished, and does not make up for it later", async () => {
     const { add, at, runs, ledger, runtime } = await stage()
     const id = await add({ spec: every("10m") })
     await at("09:10")
@@ -142,7 +142,7 @@ describeEngines("the scheduler", (engine) => {
     ])
   })
 
-  it("never makes a second run of an occurrence, even if its run is long gone and the cursor is set back", async () => {
+  it("never makes a second run of an occurrence, even after its run is gone and the cursor is set back", async () => {
     const { add, at, runs, ledger, runtime } = await stage()
     const id = await add({ spec: every("10m"), overlap: "allow" })
     await at("09:10")
@@ -156,7 +156,7 @@ describeEngines("the scheduler", (engine) => {
     expect(await ledger(id)).toHaveLength(1)
   })
 
-  it("ends a schedule that has had its runs, or whose only occurrence is over, and says which was missed", async () => {
+  it("completes a schedule after its last run or its only occurrence, and reports a missed one", async () => {
     const { add, at, state, events } = await stage()
     const few = await add({ spec: { every: "10m", maxRuns: 2 }, overlap: "allow" })
     const once = await add({ spec: { at: "2026-03-02T09:10Z" } })
@@ -171,7 +171,7 @@ describeEngines("the scheduler", (engine) => {
     )
   })
 
-  it("sets a schedule aside that it cannot read, with the reason, and goes on with the others", async () => {
+  it("sets an unreadable schedule aside, with the reason, and goes on with the others", async () => {
     const { add, at, runs, state, events, runtime } = await stage()
     const bad = await add({ spec: every("10m"), name: "bad" })
     const good = await add({ spec: every("10m"), name: "good" })
@@ -187,7 +187,7 @@ describeEngines("the scheduler", (engine) => {
     )
   })
 
-  it("sets only that one aside of a batch which the database refuses", async () => {
+  it("sets aside only the one schedule of a batch that the database refuses", async () => {
     const { add, at, runs, state } = await stage()
     const bad = await add({ spec: every("10m"), priority: 0, tags: ["fine", "no\u0000t"] as string[] })
     const good = await Promise.all(Array.from({ length: 7 }, () => add({ spec: every("10m") })))
@@ -196,7 +196,7 @@ describeEngines("the scheduler", (engine) => {
     expect((await state(bad))?.["state"]).toBe("error")
   })
 
-  it("sets a paused one aside whose pause is over and that cannot be read, and goes on with the others", async () => {
+  it("sets aside an unreadable schedule whose pause is over, and goes on with the others", async () => {
     const { add, at, runs, state, runtime } = await stage()
     const bad = await add({ spec: every("10m") })
     const good = await add({ spec: every("10m") })
@@ -210,7 +210,7 @@ describeEngines("the scheduler", (engine) => {
     expect(await state(bad)).toMatchObject({ state: "error", cause: { code: "CRON_RANGE" }, resume_at: null })
   })
 
-  it("writes the rest of a batch when one of it meets a passing fault again and again", async () => {
+  it("writes the rest of a batch when one schedule meets a transient fault again and again", async () => {
     const { add, at, runs, state, database } = await stage()
     const ids = await Promise.all(Array.from({ length: 4 }, () => add({ spec: every("10m") })))
     // The batch, its first half, and the first of that: each time the same one is in it.
@@ -238,7 +238,7 @@ describeEngines("the scheduler", (engine) => {
       await at("09:10")
       const made = await Promise.all(ids.map(async (id) => (await runs(id)).length))
       expect(made).toEqual([1, 1, 1, 1, 0, 1, 1, 1, 1])
-      // From now on it is tried alone, and the others as one.
+      // From now on this one is tried alone, and the others as one batch.
       const before = database.count("schedules/take")
       await at("09:20")
       expect(database.count("schedules/take") - before).toBe(2)
@@ -248,7 +248,7 @@ describeEngines("the scheduler", (engine) => {
     },
   )
 
-  it("does not try each of a batch when the database is away", async () => {
+  it("does not try a batch one by one when the database is away", async () => {
     const { add, at, database } = await stage()
     for (let many = 0; many < 8; many += 1) await add({ spec: every("10m") })
     for (let times = 0; times < 20; times += 1) database.meddle("schedules/take", outOfReach)
@@ -256,7 +256,7 @@ describeEngines("the scheduler", (engine) => {
     expect(database.count("schedules/take")).toBe(1)
   })
 
-  it("leaves what a passing fault kept it from writing to the next tick", async () => {
+  it("leaves to the next tick what a transient fault kept it from writing", async () => {
     const { add, at, runs, state, database } = await stage()
     const id = await add({ spec: every("10m") })
     database.meddle("schedules/take", busy)
@@ -275,7 +275,7 @@ describeEngines("the scheduler", (engine) => {
     expect((await runs(id)).length).toBeGreaterThan(80)
   })
 
-  it("neither doubles nor loses when the clock jumps", async () => {
+  it("neither repeats nor loses an occurrence when the clock jumps", async () => {
     const { add, at, runs } = await stage()
     const id = await add({ spec: every("10m"), misfire: "all", overlap: "allow" })
     for (const time of ["09:20", "09:05", "09:10", "09:40", "09:30", "09:50"]) await at(time)
@@ -288,7 +288,7 @@ describeEngines("the scheduler", (engine) => {
     ])
   })
 
-  it("hands a run to its handler with its schedule, its occurrence and what it makes up for", async () => {
+  it("gives a handler its schedule, its occurrence and the occurrences it makes up for", async () => {
     const heard: unknown[] = []
     const job = defineJob({
       name: "work",

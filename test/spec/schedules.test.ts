@@ -1,4 +1,4 @@
-/** Schedules as their users know them: made, changed, paused, run by hand, skipped, ended, and what became of them. */
+/** Schedules as users see them: created, changed, paused, run by hand, skipped, ended, and their records. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type ScheduleOptions } from "../../src/index.ts"
 import { SERVER_URLS } from "../support/server-urls.ts"
@@ -66,7 +66,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("have a name of their own: a second one is refused, and the same one is put as often as one likes", async () => {
+  it("have a unique name: a second create is refused, and a put of the same one may repeat", async () => {
     const { app, nightly } = await stage()
     await app.schedules.create(nightly())
     await expect(app.schedules.create(nightly())).rejects.toMatchObject({ code: "SCHEDULE_EXISTS" })
@@ -83,7 +83,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("that are edited decide what was due by their old times, and count from then on by the new ones", async () => {
+  it("that are edited decide due occurrences by the old times, and count from then on by the new ones", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly())
     await app.clock.advance("15m")
@@ -102,7 +102,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("that are paused make no runs, and what they would have made is skipped, not made up for", async () => {
+  it("that are paused make no runs, and skip the pause instead of making up for it", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly({ misfire: "all" }))
     await app.clock.advance("10m")
@@ -122,7 +122,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("that are edited while they are paused keep account of what they skipped", async () => {
+  it("that are edited while paused keep account of what they skipped", async () => {
     const { app, nightly } = await stage()
     await app.schedules.create(nightly())
     await app.schedules.pause("nightly", by)
@@ -139,7 +139,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("of a job that no process has declared go where the job says", async () => {
+  it("of a job that no process has declared use the settings of the job", async () => {
     await using app = await kit.app({ at: "2026-03-02T09:00Z" })
     const mail = defineJob({ name: "mail", pool: "slow", priority: 7, run: async () => {} })
     await app.schedules.create({ name: "mails", job: mail, every: "10m", overlap: "allow" })
@@ -148,10 +148,10 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     expect(await app.run(fire?.run ?? "")).toMatchObject({ pool: "slow", priority: 7 })
   })
 
-  it("make up, when they are resumed, for what was missed before they were paused", async () => {
+  it("make up, after a resume, for what was missed before the pause", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly({ misfire: "all" }))
-    // Nobody ticks: the scheduler is down.
+    // No tick: the scheduler is down.
     await app.clock.set("2026-03-02T09:25Z")
     await app.schedules.pause("nightly", by)
     await app.clock.set("2026-03-02T09:45Z")
@@ -166,7 +166,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("have nothing left to skip when what they make up for has used up their runs", async () => {
+  it("have nothing left to skip when the missed occurrences have used up their runs", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly({ misfire: "all", maxRuns: 1 }))
     await app.clock.set("2026-03-02T09:25Z")
@@ -180,7 +180,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("that are paused until some time go on by themselves", async () => {
+  it("with a pause until some time go on by themselves", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly())
     await app.schedules.pause("nightly", { ...by, until: new Date("2026-03-02T09:25Z") })
@@ -192,7 +192,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("can be run by hand, beside their occurrences, and obey their overlap", async () => {
+  it("run by hand beside their occurrences, and obey their overlap", async () => {
     const { app, ran, nightly } = await stage({ fails: true })
     await app.schedules.create(nightly())
     const now = await app.schedules.runNow("nightly", by)
@@ -211,7 +211,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("leave out their next occurrence when they are told to", async () => {
+  it("skip their next occurrence after skipNext", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly())
     expect(await app.schedules.skipNext("nightly", by)).toEqual(new Date("2026-03-02T09:10Z"))
@@ -221,7 +221,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("that are cancelled end, and stay to be looked at; those that are deleted are gone, and their runs are not", async () => {
+  it("that are cancelled end, and stay visible; those that are deleted are gone, but their runs are not", async () => {
     const { app, ran, nightly } = await stage()
     await app.schedules.create(nightly())
     await app.clock.advance("10m")
@@ -242,7 +242,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("wait with the next run while one waits for its retry, when they queue", async () => {
+  it("that queue hold the next run while one waits for its retry", async () => {
     const { app, ran, nightly } = await stage({ fails: true })
     await app.schedules.create(nightly({ overlap: "queue" }))
     await app.clock.advance("24m")
@@ -253,7 +253,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.close()
   })
 
-  it("are listed in pages, of a state or of all", async () => {
+  it("are listed in pages, of one state or of all", async () => {
     const { app, nightly } = await stage()
     for (const name of ["a", "b", "c", "d", "e"]) await app.schedules.create(nightly({ name }))
     await app.schedules.pause("c", by)

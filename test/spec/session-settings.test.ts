@@ -1,7 +1,4 @@
-/**
- * Sessions that begin with odd settings, by a role, a database or a URL: nothing that Carillon says or does depends
- * on them.
- */
+/** Sessions with odd settings from a role, a database or a URL: nothing in Carillon depends on them. */
 import pg from "pg"
 import { beforeAll, expect, it, onTestFinished } from "vitest"
 import { Cancel, type CarillonOptions, defineJob, Retry, Snooze } from "../../src/index.ts"
@@ -39,7 +36,7 @@ describeEngines(
       patientUrl = await makeHostile(engine.url(), PATIENT)
     })
 
-    /** Straight to the server, or behind a pooler, where a session is nobody's own. */
+    /** Straight to the server, or behind a pooler, where a session has no owner. */
     async function given(way: "directly" | "behind a pooler", options: CarillonOptions = {}, as = url) {
       const proxy = await openFaultyNetwork(as)
       if (way === "behind a pooler") proxy.disguiseServer()
@@ -53,7 +50,7 @@ describeEngines(
 
     const ways = ["directly", "behind a pooler"] as const
 
-    it.each(ways)("has its runs written, tried again, put off, cancelled and remembered, %s", async (way) => {
+    it.each(ways)("has its runs written, retried, snoozed, cancelled and remembered, %s", async (way) => {
       const attempts = new Map<string, number>()
       const job = defineJob({
         name: "odd",
@@ -111,7 +108,7 @@ describeEngines(
     })
 
     it.each(ways)(
-      "has the statements of handlers as the role has them, and ours as we have them, %s",
+      "keeps its settings for statements of handlers, and not for those of Carillon, %s",
       async (way) => {
         const settings =
           "select current_setting('jit_above_cost') as cost, current_setting('search_path') as path"
@@ -139,7 +136,7 @@ describeEngines(
       },
     )
 
-    it("has runs enqueued in a transaction of a client whose session drops nulls from arrays", async () => {
+    it("enqueues in a transaction of a client whose session drops nulls from arrays", async () => {
       const { carillon } = await given("directly")
       await carillon.migrate()
       const job = defineJob({ name: "odd", run: async (n: number) => n })

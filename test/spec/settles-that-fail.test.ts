@@ -1,4 +1,4 @@
-/** Ends that the database will not write down, for reasons of theirs or for none that is known. */
+/** Settles that the database rejects, for a known reason or for none. */
 import { expect, it, vi } from "vitest"
 import { defineJob } from "../../src/index.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
@@ -8,7 +8,7 @@ import { answerLost } from "../support/watched-database.ts"
 
 const PATIENCE = { interval: 5, timeout: 20_000 }
 
-/** As somebody's trigger might: no such end of jobs with such a name gets into history. */
+/** As a trigger of the application might do: history rejects such ends of jobs with such a name. */
 async function refuse(
   { database }: EngineStage,
   name: string,
@@ -33,7 +33,7 @@ const relent = ({ database }: EngineStage) => execute(database, "drop trigger re
 const told = ({ events }: EngineStage, type: string) => events.filter((event) => event.type === type)
 const ended = (stage: EngineStage) => told(stage, "attempt.finished").length
 
-/** Until so many have ended. */
+/** Until this many have ended. */
 async function goOn(stage: EngineStage, count: number): Promise<void> {
   const tick = async () => {
     await stage.tick()
@@ -43,7 +43,7 @@ async function goOn(stage: EngineStage, count: number): Promise<void> {
 }
 
 describeEngines(
-  "an end that fails even alone, for no reason that is known,",
+  "a settle that fails even alone, for no known reason,",
   (engine) => {
     async function given(faulty: number, slots = 50) {
       const bad = defineJob({ name: "bad", run: async () => {} })
@@ -56,10 +56,10 @@ describeEngines(
       return { stage, good }
     }
 
-    it("holds up neither those that are written with it nor whatever comes after", async () => {
+    it("holds up neither the settles beside it nor the next ones", async () => {
       const { stage, good } = await given(1)
       await goOn(stage, 4)
-      // By now it has waited for so long that nothing would start if it were only late.
+      // By now it has waited so long that no run would start if it were only late.
       stage.pass(60_000)
       await stage.enqueue(good, 5, { runAt: new Date(0) })
       await goOn(stage, 9)
@@ -72,7 +72,7 @@ describeEngines(
       expect(await rowsOf(stage.database, "select from {runs}")).toEqual([])
     })
 
-    it("keeps others from starting when none can be written", async () => {
+    it("keeps runs from starting when no settle can be written", async () => {
       const job = defineJob({ name: "any", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
       await refuse(stage, "%", "P0001")
@@ -82,7 +82,7 @@ describeEngines(
         await stage.tick()
         return failures() >= 25
       }, PATIENCE)
-      // The first few are tried again by now, with one more each time to see whether it is about them.
+      // The first few have been tried again by now, each with one more, to find out which of them fails.
       expect(stage.started().length).toBeLessThan(15)
       await relent(stage)
       await goOn(stage, 20)
@@ -90,7 +90,7 @@ describeEngines(
       expect(stage.started()).toHaveLength(20)
     })
 
-    it("does not stop others for good, however many of its kind come one after the other", async () => {
+    it("does not stop the others for good, however many of its kind follow each other", async () => {
       const { stage } = await given(6, 1)
       await goOn(stage, 4)
       expect(stage.started()).toHaveLength(10)
@@ -113,9 +113,9 @@ describeEngines(
 )
 
 describeEngines(
-  "a result that the database refuses",
+  "a result that the database rejects",
   (engine) => {
-    it("is told as what it became, also if the answer to that was lost", async () => {
+    it("is reported as what the run became, also if that answer was lost", async () => {
       const job = defineJob({ name: "bad", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       await refuse(stage, "bad", "22P05")
@@ -129,7 +129,7 @@ describeEngines(
       ])
     })
 
-    it("is told of, and waited for by nobody, if nothing else is taken in its place", async () => {
+    it("is reported, and waiters give up, if nothing can be written in its place", async () => {
       const job = defineJob({ name: "bad", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       await refuse(stage, "bad", "22P05", "%")
@@ -143,7 +143,7 @@ describeEngines(
       ])
     })
 
-    it("is not taken for one by a run that was never tried", async () => {
+    it("is not charged to a run that was never tried", async () => {
       const job = defineJob({ name: "bad", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       await refuse(stage, "bad", "22P05", "released")
@@ -166,9 +166,9 @@ describeEngines(
 )
 
 describeEngines(
-  "a run whose start is written down first",
+  "a run whose start is recorded first",
   (engine) => {
-    it("does not start any more if its lease was lost before that was answered", async () => {
+    it("does not start if its lease was lost before the answer", async () => {
       const job = defineJob({ name: "careful", onLost: "bury", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       await stage.enqueue(job, 1, { runAt: new Date(0) })
@@ -190,7 +190,7 @@ describeEngines(
 )
 
 describeEngines(
-  "a run that somebody else has ended meanwhile",
+  "a run that another process has ended meanwhile",
   (engine) => {
     it("leaves no note of its claim behind", async () => {
       const stage: { database?: EngineStage["database"] } = {}
@@ -233,7 +233,7 @@ describeEngines(
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       await stage.enqueue(job, 1, { runAt: new Date(0) })
       await stage.tick()
-      // Asked for before its time was over, and answered afterwards.
+      // Sent before its time was over, and answered afterwards.
       stage.database.meddle("runs/claim", async (claim) => {
         await vi.waitUntil(() => ended(stage) === 1, PATIENCE)
         const rank = "(date_part('epoch', {now}) * 1000000)::bigint"

@@ -1,4 +1,4 @@
-/** How ends of attempts are written down: together, before anyone is told, and never too many behind. */
+/** How attempts are settled: together, before the events, and never too many behind. */
 import { expect, it, vi } from "vitest"
 import { DEFAULTS } from "../../src/defaults.ts"
 import { defineJob } from "../../src/index.ts"
@@ -10,7 +10,7 @@ import { answerLost, outOfReach, requestLost } from "../support/watched-database
 
 const { signal } = new AbortController()
 
-/** Nothing is settled until the gate opens. */
+/** Blocks settles until the gate opens. */
 function blockSettle({ database }: EngineStage, times: number): Gate {
   const gate = createGate()
   for (let time = 0; time < times; time += 1) {
@@ -21,7 +21,7 @@ function blockSettle({ database }: EngineStage, times: number): Gate {
 
 const finished = ({ events }: EngineStage) => events.filter(({ type }) => type === "attempt.finished").length
 
-/** Lets everything happen that can happen without the database's settle. */
+/** Lets everything happen that can happen without a settle. */
 async function exhaust(stage: EngineStage, ticks: number): Promise<void> {
   for (let tick = 0; tick < ticks; tick += 1) {
     await stage.tick()
@@ -32,7 +32,7 @@ async function exhaust(stage: EngineStage, ticks: number): Promise<void> {
 describeEngines(
   "the end of an attempt",
   (engine) => {
-    it("is told only after it was committed", async () => {
+    it("is reported only after its commit", async () => {
       const job = defineJob({ name: "quick", run: async () => "done" })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       const [id = ""] = await stage.enqueue(job, 1, { runAt: new Date(0) })
@@ -52,10 +52,10 @@ describeEngines(
       expect(told).toMatchObject({ state: "succeeded", result: '"done"' })
     })
 
-    it("whose answer was lost is told as what it became, not as what was meant", async () => {
+    it("whose answer was lost is reported as what the run became, not as what was meant", async () => {
       const job = defineJob({
         name: "cancelled",
-        // By another process, and nobody here has heard of it.
+        // By another process, and this one has not heard of it.
         run: async (_: undefined, ctx) =>
           execute(stage.database, `update {runs} set cancelling = true where id = '${ctx.runId}'`),
       })
@@ -70,7 +70,7 @@ describeEngines(
       expect(told).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
     })
 
-    it("is told when it was written, whatever becomes of the look for another beside it", async () => {
+    it("is reported when it was written, whatever happens to the lookup of another beside it", async () => {
       const gate = createGate()
       const fails = (name: string, first: Promise<void> | undefined) => {
         const run = async () => {
@@ -96,7 +96,7 @@ describeEngines(
       expect(finished(stage)).toBe(2)
     })
 
-    it("whose answer was lost is not taken for the next one of the same run, when both are written at once", async () => {
+    it("whose answer was lost is not mixed up with the next attempt, when both are written at once", async () => {
       let began = 0
       const job = defineJob({
         name: "fails",
@@ -170,7 +170,7 @@ describeEngines(
       await stage.settled()
     })
 
-    it("keeps others from starting when a thousand of them wait behind those that are being written", async () => {
+    it("keeps runs from starting when a thousand ends wait behind those being written", async () => {
       const job = defineJob({ name: "quick", run: async () => {} })
       const slots = 50
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: slots } })
@@ -178,7 +178,7 @@ describeEngines(
       const gate = blockSettle(stage, 10)
       await exhaust(stage, 80)
       const unsettled = stage.started().length
-      // Those that were being executed when the last of them ended have ended since.
+      // Handlers that were running when the last of them ended have ended since.
       const mostBehind = 1_000 + slots
       expect(unsettled).toBeGreaterThan(mostBehind)
       expect(unsettled).toBeLessThan(2 * DEFAULTS.settleRuns + mostBehind)
@@ -194,7 +194,7 @@ describeEngines(
       expect(await rowsOf(stage.database, "select from {runs}")).toEqual([])
     })
 
-    it("keeps others from starting when it has not been written for a second", async () => {
+    it("keeps runs from starting when it has not been written for a second", async () => {
       const job = defineJob({ name: "quick", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
       await stage.enqueue(job, 1)

@@ -1,4 +1,4 @@
-/** Slots: none is lost, none is given away past those who wait for one, none is filled that cannot be kept. */
+/** Slots: none is lost, none bypasses a waiting run, none is filled with a run that cannot be kept. */
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { Bury, defineJob } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
@@ -35,7 +35,7 @@ describe("a slot", () => {
     expect(await run.result()).toBe("done")
   })
 
-  it("is found for runs of more priorities than anyone remembers", async () => {
+  it("serves more priorities than the pool remembers", async () => {
     const job = defineJob({ name: "ranked", run: async (n: number) => n })
     const kit = await createWatchedKit(SERVER_URLS.postgres18)
     await using app = await kit.app({ jobs: [job], pools: { default: 40 } })
@@ -48,7 +48,7 @@ describe("a slot", () => {
   })
 })
 
-/** A pool that is fast claims ahead of its slots, also when none is free. */
+/** A fast pool claims ahead of its slots, also when none is free. */
 async function becomeFast(stage: EngineStage, quick: AnyJob): Promise<void> {
   await stage.tick()
   await stage.enqueue(quick, 100)
@@ -63,7 +63,7 @@ async function becomeFast(stage: EngineStage, quick: AnyJob): Promise<void> {
 describeEngines(
   "a slot that becomes free",
   (engine) => {
-    it("goes to a run under a limit that waits for it, and not past it to one that is just enqueued", async () => {
+    it("goes to a waiting run under a limit, and not to one that is just enqueued", async () => {
       const gate = createGate()
       const slow = defineJob({ name: "slow", run: () => gate.opened })
       const limited = defineJob({ name: "limited", concurrency: 5, run: async () => {} })
@@ -91,7 +91,7 @@ describeEngines(
       expect(stage.started().slice(before)).toEqual([first, waiting, late])
     })
 
-    it("goes to the next run under a limit, also when it became free while something else was looked for", async () => {
+    it("goes to the next run under a limit, also when it became free during another look", async () => {
       const gate = createGate()
       const limited = defineJob({ name: "limited", concurrency: 100, run: () => gate.opened })
       const quick = defineJob({ name: "quick", run: async () => {} })
@@ -102,7 +102,7 @@ describeEngines(
       await becomeFast(stage, quick)
       const waiting = await stage.enqueue(limited, 9)
       await stage.engine.admissions.tick(signal)
-      // The first claim brings less than it asks for, and takes so long that it is time to look around.
+      // The first claim brings less than it asks for, and takes so long that the next look is due.
       stage.database.meddle("runs/claim", async (claim) => {
         const runs = await claim()
         stage.pass(500)
@@ -121,7 +121,7 @@ describeEngines(
       expect(stage.started().slice(-9).sort()).toEqual(waiting.sort())
     })
 
-    it("goes to the next run under a limit, also when those before it were too late and needed none", async () => {
+    it("goes to the next run under a limit, also when earlier ones expired and needed no slot", async () => {
       const limited = defineJob({ name: "limited", concurrency: 100, run: async () => {} })
       const quick = defineJob({ name: "quick", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), {
@@ -140,7 +140,7 @@ describeEngines(
       expect(stage.started().at(-1)).toBe(last)
     })
 
-    it("goes to a run in store when the claim failed that might have brought others for it", async () => {
+    it("goes to a prefetched run when the claim failed that might have brought others for it", async () => {
       const gates = Array.from({ length: 4 }, createGate)
       onTestFinished(() => {
         for (const gate of gates) gate.open()
@@ -156,7 +156,7 @@ describeEngines(
       await stage.enqueue(slow, 4)
       await stage.tick()
       expect([started, stage.worker.inStore()]).toEqual([2, 2])
-      // The slot is kept for runs under limits, which are asked for in vain.
+      // The slot is kept for runs under limits, but the claim brings none.
       stage.worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
       gates[0]?.open()
       await vi.waitUntil(() => stage.worker.running().length === 1)
@@ -166,7 +166,7 @@ describeEngines(
       expect([started, stage.worker.inStore()]).toEqual([3, 1])
     })
 
-    it("goes to the retry of a run whose handler went on for too long, as soon as that has ended", async () => {
+    it("goes to the retry of a run whose handler overran, as soon as that handler has ended", async () => {
       const gate = createGate()
       onTestFinished(gate.open)
       const stubborn = defineJob({
@@ -179,7 +179,7 @@ describeEngines(
       await stage.tick()
       const [id = ""] = await stage.enqueue(stubborn)
       await stage.worker.settled()
-      // It is there to be claimed, by anybody but us.
+      // The run can be claimed, by any process but this one.
       for (let ticks = 0; ticks < 3; ticks += 1) {
         await stage.engine.promoter.tick(signal)
         await stage.engine.promoter.swept()
@@ -194,7 +194,7 @@ describeEngines(
       expect(stage.started()).toEqual([id, id])
     })
 
-    it("is asked for again when the lease was lost while somebody was looked for", async () => {
+    it("is claimed for again when the lease was lost during a look", async () => {
       const quick = defineJob({ name: "quick", run: async () => {} })
       const stage = await openEngineStage(await engine.migrated(), { jobs: [quick] })
       await stage.tick()
@@ -208,7 +208,7 @@ describeEngines(
       expect(await stage.tick()).toBe(0)
     })
 
-    it("is not filled when those before have used up the lease without a pause", async () => {
+    it("is not filled when earlier runs have used up the lease without a pause", async () => {
       const blocking = defineJob({ name: "blocking", run: async () => stage.pass(600_000) })
       const stage = await openEngineStage(await engine.migrated(), {
         jobs: [blocking],

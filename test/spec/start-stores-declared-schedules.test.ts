@@ -1,4 +1,4 @@
-/** A start is over when what the code declares stands in the database. */
+/** A start resolves when the declared schedules are stored. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, defineSchedule } from "../../src/index.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
@@ -26,7 +26,7 @@ describe("start", () => {
     })
     afterAll(() => kit.close())
 
-    it("waits for one that takes its time", async () => {
+    it("waits for a store that takes its time", async () => {
       const app = await kit.app({ jobs: [job], schedules })
       const [asked, gate] = [createGate(), createGate()]
       app.database.meddle("schedules/insert", async (run) => {
@@ -46,7 +46,7 @@ describe("start", () => {
       await app.close()
     })
 
-    it("does not wait for a database that goes away meanwhile, and the process declares them when it is back", async () => {
+    it("does not wait for a database that goes away meanwhile, and the schedules follow when it is back", async () => {
       const app = await kit.app({ jobs: [job], schedules })
       app.database.meddle("applications/enter", requestLost)
       await app.start()

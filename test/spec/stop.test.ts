@@ -1,4 +1,4 @@
-/** Stopping: nothing new is claimed, what runs may finish for a while, the rest goes back and starts elsewhere. */
+/** Stopping: no new claim, a grace for running handlers, and the rest goes back and starts elsewhere. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from "vitest"
 import { type AttemptAborted, defineJob } from "../../src/index.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => kit.close())
 
-/** A job that runs until its gate opens, or until it is told to end, if it listens. */
+/** A job that runs until its gate opens, or until its signal aborts, if it listens. */
 function patient({ listens = true, settings = {} } = {}) {
   const gate = createGate()
   const started: string[] = []
@@ -36,7 +36,7 @@ function patient({ listens = true, settings = {} } = {}) {
 }
 
 describe("a stop", () => {
-  it("claims nothing more: what waits stays where it is", async () => {
+  it("claims nothing more: waiting runs stay where they are", async () => {
     const { job, gate, started } = patient()
     await using app = await kit.app({ jobs: [job], pools: { default: 1 } })
     await app.start()
@@ -53,7 +53,7 @@ describe("a stop", () => {
     expect(await Promise.all(runs.map(({ id }) => app.result(id)))).toEqual(["done", "done", "done"])
   })
 
-  it("claims nothing more either while calls of its own are still being answered", async () => {
+  it("claims nothing more while its own calls are still being answered either", async () => {
     const seen: string[] = []
     const jobOf = (who: string) => defineJob({ name: "shared", run: async () => void seen.push(who) })
     const one = carillonOn(SERVER_URLS.postgres18, { jobs: [jobOf("one")] })
@@ -104,7 +104,7 @@ describe("a stop", () => {
     ])
   })
 
-  it("aborts what has not finished, and gives it back uncharged", async () => {
+  it("aborts the handlers that have not finished, and gives their runs back uncharged", async () => {
     const { job, reasons } = patient()
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
@@ -120,7 +120,7 @@ describe("a stop", () => {
     expect(await app.until("worker.stopped")).toMatchObject({ unfinished: 1 })
   })
 
-  it("ends although a handler does not: that one is given back all the same", async () => {
+  it("ends although a handler does not: its run is given back all the same", async () => {
     const { job } = patient({ listens: false })
     await using app = await kit.app({ jobs: [job] })
     await app.enqueue(job)
@@ -131,7 +131,7 @@ describe("a stop", () => {
     ])
   })
 
-  it("gives back what a claim takes that was under way", async () => {
+  it("gives back the runs of a claim in flight", async () => {
     const { job, started } = patient()
     await using app = await kit.app({ jobs: [job] })
     await app.enqueue(job, undefined, { runAt: new Date(0) })
@@ -153,7 +153,7 @@ describe("a stop", () => {
     ])
   })
 
-  it("gives back what a claim has taken whose answer was lost", async () => {
+  it("gives back the runs of a claim whose answer was lost", async () => {
     const { job } = patient()
     await using app = await kit.app({ jobs: [job], lease: "60s" })
     await app.enqueue(job, undefined, { runAt: new Date(0) })
@@ -172,7 +172,7 @@ describe("a stop", () => {
     expect(await rowsOf(app.database, "select from {workers} where not dead")).toEqual([])
   })
 
-  it("leaves no lease behind that somebody would have to reap", async () => {
+  it("leaves no lease behind for a reaper", async () => {
     const { job, gate } = patient()
     await using app = await kit.app({ jobs: [job], lease: "60s" })
     await app.enqueue(job)
@@ -186,7 +186,7 @@ describe("a stop", () => {
     expect(await rowsOf(app.database, "select from {attempts} where outcome = 'lost'")).toEqual([])
   })
 
-  it("keeps the lease for as long as handlers run: nobody takes their runs away", async () => {
+  it("keeps the lease while handlers run: no process takes their runs away", async () => {
     const { job, gate, started } = patient()
     const { carillon, database } = carillonOn(SERVER_URLS.postgres18, { jobs: [job], lease: "1s" })
     onTestFinished(() => carillon.stop({ grace: 0 }))
@@ -205,8 +205,8 @@ describe("a stop", () => {
   })
 })
 
-describe("what a stop gives back", () => {
-  it("starts in another process, woken for it", async () => {
+describe("a run given back by a stop", () => {
+  it("starts in another process, which is woken for it", async () => {
     const first = patient()
     const one = carillonOn(SERVER_URLS.postgres18, { jobs: [first.job] })
     const second = patient()

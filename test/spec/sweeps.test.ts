@@ -1,4 +1,4 @@
-/** What claims have passed is looked through beside them, however long that takes. */
+/** Sweeps look through what claims have passed, beside the claims, however long that takes. */
 import { expect, it, vi } from "vitest"
 import { type AnyJob, defineJob } from "../../src/job/define.ts"
 import { type EngineStage, openEngineStage } from "../support/engine-stage.ts"
@@ -15,7 +15,7 @@ interface Lane {
   readonly solo: boolean
 }
 
-/** A run that turns up without a word, below where every claim begins. */
+/** A run that appears without a wake-up, below where every claim begins. */
 async function addBelow({ runtime, database }: EngineStage, lane: Lane = { priority: 0, solo: false }) {
   const id = runtime.newId()
   await execute(
@@ -27,9 +27,9 @@ async function addBelow({ runtime, database }: EngineStage, lane: Lane = { prior
 }
 
 describeEngines(
-  "while what was passed is swept",
+  "while a sweep runs",
   (engine) => {
-    /** A worker that has passed a run, and whose next sweep answers when it is told to. */
+    /** A worker that has passed a run, and whose next sweep answers when the test says so. */
     async function stageOf() {
       const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
       const on = await engine.migrated()
@@ -41,7 +41,7 @@ describeEngines(
       return { job, stage, below: await addBelow(stage) }
     }
 
-    /** Begins a sweep and returns when it is under way, with what lets it go on. */
+    /** Starts a sweep and returns once it runs, with the function that lets it go on. */
     async function beginSweep(stage: EngineStage, meddling: Meddling = (run) => run()) {
       let goOn = () => {}
       const isHeld = new Promise<void>((resolve) => {
@@ -65,7 +65,7 @@ describeEngines(
       }
     }
 
-    it("runs that become ready start, and what it finds starts when it is found", async () => {
+    it("runs that become ready start, and the run it finds starts when it is found", async () => {
       const { job, stage, below } = await stageOf()
       const end = await beginSweep(stage)
       const [id] = await stage.enqueue(job)
@@ -91,7 +91,7 @@ describeEngines(
       await stage.settled()
     })
 
-    /** How many claims a tick makes: one, another after a look, and a sweep if it is time for that. */
+    /** How many claims a tick makes: one, another after a look, and a sweep if one is due. */
     async function claimsOfTick(stage: EngineStage) {
       const before = stage.database.count("runs/claim")
       await stage.tick().catch(() => {})
@@ -116,7 +116,7 @@ describeEngines(
       await stage.settled()
     })
 
-    it("the next waits for ten minutes at the most, however long it took", async () => {
+    it("the next waits for ten minutes at most, however long it took", async () => {
       const { stage } = await stageOf()
       await (await beginSweep(stage))()
       await stage.settled()
@@ -131,7 +131,7 @@ describeEngines(
       await stage.settled()
     })
 
-    it("the next waits for a minute at the most if it has found as many as it may", async () => {
+    it("the next waits for a minute at most if it has found as many as it may", async () => {
       const { stage } = await stageOf()
       for (let more = 0; more < 10; more += 1) await addBelow(stage)
       const end = await beginSweep(stage)
@@ -147,7 +147,7 @@ describeEngines(
       await stage.settled()
     })
 
-    it("what may have been missed meanwhile is looked for when it has ended", async () => {
+    it("runs that may have been missed meanwhile are looked for when it has ended", async () => {
       const { stage } = await stageOf()
       await (await beginSweep(stage))()
       await stage.settled()
@@ -163,14 +163,14 @@ describeEngines(
       expect(stage.started()).toContain(below)
       await stage.settled()
       await stage.tick()
-      // Who found nothing has nothing to say.
+      // A worker that found nothing has nothing to report.
       await stage.isRung()
       stage.pass(60_000)
       await stage.tick()
       expect(await stage.isRung()).toBe(false)
     })
 
-    it("a stop waits for it, and gives back what it brings", async () => {
+    it("a stop waits for it, and gives its runs back", async () => {
       const { stage, below } = await stageOf()
       const end = await beginSweep(stage)
       const stopped = stage.engine.stop(1_000)
@@ -185,7 +185,7 @@ describeEngines(
 )
 
 describeEngines(
-  "what was passed in a pool that has more to do than it can",
+  "a passed run in a pool with a backlog",
   (engine) => {
     /** One slot, lanes of which some are known, and a backlog. */
     async function busyPool(lanes: readonly Lane[]) {
@@ -195,7 +195,7 @@ describeEngines(
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools: { default: 1 } })
       let ended = 0
       const finished = () => stage.events.filter(({ type }) => type === "attempt.finished").length
-      /** Ends the handlers that run now; others take their slots. */
+      /** Ends the handlers that run now; other runs take their slots. */
       const endAll = async () => {
         for (const end of ends.splice(0)) {
           ended += 1
@@ -203,7 +203,7 @@ describeEngines(
         }
         await vi.waitUntil(() => finished() >= ended, PATIENCE)
       }
-      /** Until nothing is held up by what was given back and is not written yet. */
+      /** Until no run is held up by one that was given back and is not written yet. */
       const tick = () => {
         const isOpen = (restMs: number) => restMs !== HELD_UP_MS
         const ticked = () => stage.tick().then(isOpen, () => true)
@@ -230,7 +230,7 @@ describeEngines(
       return { stage, job, goOn, endAll, missed }
     }
 
-    it("starts soon, lane by lane, when something may have been missed", async () => {
+    it("starts soon, lane by lane, when runs may have been missed", async () => {
       const { stage, goOn, missed } = await busyPool([3, 2, 1].map((priority) => ({ priority, solo: false })))
       const ids = await missed()
       await goOn(10)
@@ -254,7 +254,7 @@ describeEngines(
       expect(stage.started()).toEqual(expect.arrayContaining(ids))
     })
 
-    it("is given back, while every slot is taken, if nobody heard that a sweep took it", async () => {
+    it("is given back, while every slot is taken, if the answer of the sweep was lost", async () => {
       const { stage, job, goOn, endAll, missed } = await busyPool([{ priority: 0, solo: false }])
       await goOn(200)
       const [id] = await missed()
@@ -277,7 +277,7 @@ describeEngines(
 )
 
 describeEngines(
-  "a claim that nobody has heard of",
+  "a claim whose answer was lost",
   (engine) => {
     it("is given back, however late it takes effect", async () => {
       const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
@@ -292,7 +292,7 @@ describeEngines(
       await expect(stage.tick()).rejects.toThrow("the test cut the connection")
       await stage.tick()
       await stage.settled()
-      // Long after the call was given up, the server is done with what it waited for.
+      // Long after the call was given up, the server gets the lock it waited for.
       stage.pass(120_000)
       await stage.tick()
       const [id = ""] = await enqueue()
@@ -309,9 +309,9 @@ describeEngines(
 )
 
 describeEngines(
-  "a lease that is over before anyone here knows",
+  "a lease that ended before this process knows",
   (engine) => {
-    it("makes claims look again at what they have found nothing of meanwhile", async () => {
+    it("makes claims look again where they have found nothing meanwhile", async () => {
       const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       await stage.enqueue(job, 1, { runAt: new Date(0) })
@@ -335,7 +335,7 @@ describeEngines(
 describeEngines(
   "a sweep that fails",
   (engine) => {
-    it("fails the tick after it, so that somebody hears of it, and is repeated", async () => {
+    it("fails the next tick, so that it is reported, and is repeated", async () => {
       const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job] })
       await stage.enqueue(job, 1)
@@ -357,9 +357,9 @@ describeEngines(
 )
 
 describeEngines(
-  "a worker that cannot say how far it has come",
+  "a worker that cannot record its low-water mark",
   (engine) => {
-    it("goes on, and somebody hears of it", async () => {
+    it("goes on, and reports it", async () => {
       const job = defineJob({ name: "plain", run: async () => {} }) as AnyJob
       const pools = { default: 100 }
       const stage = await openEngineStage(await engine.migrated(), { jobs: [job], pools })

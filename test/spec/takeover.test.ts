@@ -1,7 +1,4 @@
-/**
- * A worker that was killed is not waited for where it is certain that it is dead; in all other cases its lease
- * decides.
- */
+/** A killed worker is not waited for where its death is certain; otherwise its lease decides. */
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -34,7 +31,7 @@ it.skipIf(process.platform !== "linux")(
       schema: newSchema(host),
       effects: join(folder, "effects"),
     }
-    // Whoever waited for this lease would not see the end of the test.
+    // A worker that waited for this lease would not see the end of the test.
     const first = startWorkerProcess({ ...place, lease: "24h", slowMs: HOUR_MS })
     await first.call("start")
     const run = await first.call<string>("enqueue", { input: 1 })
@@ -60,7 +57,7 @@ describeEngines(
   (engine) => {
     const HOME = "here/boot/pid:[1]"
 
-    /** A process with a run under a lease that lasts, and another that has just started. */
+    /** A process with a run under a long lease, and another that has just started. */
     async function stage(left: { home: string | null; born: string | null }, isGone: ProcessProof["isGone"]) {
       const runtime = await engine.migrated()
       const { database } = runtime
@@ -94,7 +91,7 @@ describeEngines(
       return { reaper, events, lease, isHeld, proven: successor }
     }
 
-    it("takes over from a process of its host that is proven dead, and from nothing else", async () => {
+    it("takes over from a process of its host that is proven dead, and from no other", async () => {
       const asked: unknown[] = []
       const isGone = (...mark: unknown[]) => asked.push(mark) > 0
       const { reaper, events, lease, isHeld } = await stage({ home: HOME, born: "42" }, isGone)
@@ -104,14 +101,14 @@ describeEngines(
       expect(events).toEqual([{ type: "lease.reaped", leases: [lease], runs: 1 }])
     })
 
-    it("leaves a process of its host alone that lives, and does not wait for it", async () => {
+    it("leaves a live process of its host alone, and does not wait for it", async () => {
       const { reaper, events, isHeld } = await stage({ home: HOME, born: "42" }, () => false)
       await reaper.tick(signal)
       expect(await isHeld()).toBe(true)
       expect(events).toEqual([])
     })
 
-    it("judges no process twice that was taken for dead and lives, as in a copy of a running machine", async () => {
+    it("judges a live process dead at most once, as in a copy of a running machine", async () => {
       const asked: unknown[] = []
       const { reaper, proven } = await stage({ home: null, born: null }, (pid) => asked.push(pid) > 0)
       const copy = leaseOn(proven)

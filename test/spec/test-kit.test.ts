@@ -36,7 +36,7 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
     expect(await app.clock.now()).toEqual(new Date("2020-02-29T10:00Z"))
   })
 
-  it("refuses a time without a zone, and a duration that is none", async () => {
+  it("refuses a time without a zone, and an invalid duration", async () => {
     await using app = await kit.app()
     await expect(app.clock.set("2026-03-29T01:00")).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
     await expect(app.clock.advance("soon" as "1s")).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
@@ -64,7 +64,7 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
     }
   })
 
-  it("takes as long as its clock is moved while a handler runs", async () => {
+  it("counts as the duration of an attempt how far the clock was moved", async () => {
     const letGo = createGate()
     const patient = defineJob({ name: "patient", run: () => letGo.opened })
     await using app = await kit.app({ jobs: [patient], at: "2026-03-01T00:00Z" })
@@ -79,7 +79,7 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
   })
 
   it.each(["advance", "set"] as const)(
-    "lets history and keys leave when their time is over: %s",
+    "lets history and keys expire when their time is over: %s",
     async (how) => {
       await using app = await kit.app({ jobs: [noop, kept], at: "2026-03-01T12:00Z" })
       const short = await app.enqueue(noop, undefined, { key: "a", keyFor: "1h" })
@@ -94,7 +94,7 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
     },
   )
 
-  it("lets tables of one's own be tried, with transactions of handlers and of callers", async () => {
+  it("lets tests use tables of the application, in transactions of handlers and of callers", async () => {
     await kit.query("create table if not exists public.booked (amount int)")
     await kit.query("truncate public.booked")
     const book = defineJob({

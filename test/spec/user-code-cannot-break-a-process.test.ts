@@ -5,7 +5,7 @@ import { createTestKit, type TestKit } from "../../src/testing/index.ts"
 
 const noop = defineJob({ name: "noop", run: async () => "done" })
 
-/** A value that throws whenever someone looks at it. */
+/** A value that throws on every access. */
 function untouchable(): unknown {
   const { proxy, revoke } = Proxy.revocable({}, {})
   revoke()
@@ -19,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => kit.close())
 
 describe("a handler", () => {
-  it("may throw what cannot be looked at: the attempt has failed, like any other", async () => {
+  it("may throw an unreadable value: the attempt has failed, like any other", async () => {
     const job = defineJob({
       name: "hostile",
       retry: { attempts: 1 },
@@ -33,7 +33,7 @@ describe("a handler", () => {
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
   })
 
-  it("may enqueue, and may wait for what it enqueued", async () => {
+  it("may enqueue, and may wait for that run", async () => {
     await using app = await kit.app({ jobs: [noop], pools: { default: 2 } })
     const parent = defineJob({ name: "parent", run: async () => (await app.enqueue(noop)).id })
     await using family = await kit.app({ jobs: [parent] })
@@ -58,7 +58,7 @@ describe("a listener", () => {
     expect(await run.result()).toBe("done")
   })
 
-  it("may be a logger that is broken itself", async () => {
+  it("may be a broken logger", async () => {
     const fail = () => {
       throw new Error("the disk of the log is full")
     }
@@ -72,7 +72,7 @@ describe("a listener", () => {
   })
 })
 
-describe("whoever waits for a result", () => {
+describe("a caller that waits for a result", () => {
   it("hears of a stop, before it and after it", async () => {
     await using app = await kit.app({ jobs: [noop] })
     const run = await app.enqueue(noop, undefined, { delay: "1h" })
@@ -89,7 +89,7 @@ describe("whoever waits for a result", () => {
     expect(await app.result(run.id.toUpperCase())).toBe("done")
   })
 
-  it("is told although someone else gave up waiting for the same run", async () => {
+  it("gets it although another caller gave up waiting for the same run", async () => {
     await using app = await kit.app({ jobs: [noop] })
     const run = await app.enqueue(noop)
     const impatient = new AbortController()
@@ -103,7 +103,7 @@ describe("whoever waits for a result", () => {
 })
 
 describe("a stop", () => {
-  it("lets calls that came before it finish", async () => {
+  it("lets calls from before it finish", async () => {
     await using app = await kit.app({ jobs: [noop] })
     const enqueued = app.enqueue(noop)
     await app.stop()
@@ -113,7 +113,7 @@ describe("a stop", () => {
     expect(await app.result(id)).toBe("done")
   })
 
-  it("hurries when it is asked again with less patience", async () => {
+  it("hurries when a second call has less patience", async () => {
     const endless = defineJob({ name: "endless", run: () => new Promise<void>(() => {}) })
     await using app = await kit.app({ jobs: [endless] })
     await app.enqueue(endless)
@@ -123,7 +123,7 @@ describe("a stop", () => {
     await patient
   })
 
-  it("before any start does nothing, as often as it is asked", async () => {
+  it("before any start does nothing, however often it is called", async () => {
     const carillon = createCarillon({ database: "memory", jobs: [noop] })
     await carillon.stop()
     await carillon.stop()
@@ -132,14 +132,14 @@ describe("a stop", () => {
 })
 
 describe("a process", () => {
-  it("says which of its jobs it leaves to others", async () => {
+  it("reports which of its jobs it leaves to others", async () => {
     const mail = defineJob({ name: "mail", pool: "mail", run: async () => {} })
     await using app = await kit.app({ jobs: [noop, mail], pools: { mail: 1 } })
     await app.start()
     expect(await app.until("pools.unserved")).toMatchObject({ jobs: ["noop (default)"] })
   })
 
-  it("takes back only from those who held something", async () => {
+  it("takes runs back only from processes that held some", async () => {
     await using app = await kit.app({ jobs: [noop], lease: "60s" })
     await app.stop()
     await app.restart()
@@ -154,7 +154,7 @@ describe("a process", () => {
 })
 
 describe("the test kit", () => {
-  it("ends a drain that would go on for ever, and says who goes on", async () => {
+  it("ends a drain that would go on for ever, and names the job", async () => {
     const again = defineJob({
       name: "again",
       run: async () => {
@@ -178,7 +178,7 @@ describe("the test kit", () => {
     expect(await app.attempts(run.id)).toHaveLength(40)
   })
 
-  it("lets a test go on after a crash: nothing hangs, and the dead do not answer", async () => {
+  it("lets a test go on after a crash: nothing hangs, and the dead process does not answer", async () => {
     await using app = await kit.app({ jobs: [noop], at: "2026-01-01T00:00Z" })
     await app.enqueue(noop, undefined, { delay: "1m" })
     app.crashAt("claim.taken")
@@ -189,7 +189,7 @@ describe("the test kit", () => {
     await app.until("attempt.finished")
   })
 
-  it("refuses words that do not exist, instead of waiting for them", async () => {
+  it("refuses unknown options, instead of waiting for them", async () => {
     await using app = await kit.app()
     expect(() => app.crashAt("attempt.end" as "attempt.ended")).toThrow('did you mean "attempt.ended"?')
     await expect(app.until("atempt.finished" as "attempt.finished")).rejects.toThrow(

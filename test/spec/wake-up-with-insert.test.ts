@@ -1,7 +1,4 @@
-/**
- * Other processes hear of a run with its insert: what wakes them is sent right behind it, and not when it is
- * answered.
- */
+/** The wake-up of other processes travels right behind the insert of a run, before the insert is answered. */
 import { expect, it } from "vitest"
 import { DatabaseError, defineJob } from "../../src/index.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -16,7 +13,7 @@ const limited = defineJob({ name: "limited", concurrency: 1, run: async () => {}
 describeEngines(
   "a run for other processes",
   (engine) => {
-    /** A process that does not serve the pool of its jobs, and what it has said behind which statement. */
+    /** A process that does not serve the pool of its jobs, and which wake-ups it sent behind which statement. */
     async function producer() {
       const { database, ...host } = await engine.migrated()
       const ends: Promise<void>[] = []
@@ -44,7 +41,7 @@ describeEngines(
       return { ...stage, said, told, spoken: () => Promise.all(ends) }
     }
 
-    it("is told of behind its insert, with a rank that is not past its own", async () => {
+    it("is announced behind its insert, with a rank that is not above its own", async () => {
       const { enqueue, said, told, database } = await producer()
       await enqueue(job)
       expect(said.map(([statement]) => statement)).toEqual(["runs/insert-one"])
@@ -55,7 +52,7 @@ describeEngines(
       expect(BigInt(rank ?? 0)).toBeLessThanOrEqual(BigInt(String(run?.["rank"])))
     })
 
-    it("is told of after its insert while another one is on its way, with all that come meanwhile", async () => {
+    it("is announced after its insert while another wake-up is in flight, with all that come meanwhile", async () => {
       const { enqueue, said, told, spoken, database } = await producer()
       const [gate, sent] = [createGate(), createGate()]
       database.meddle("wakeups/notify", (notify) => notify().finally(sent.open))
@@ -74,7 +71,7 @@ describeEngines(
       expect([said.length, told()]).toEqual([2, 1])
     })
 
-    it("that is not ready at once is told of when it is", async () => {
+    it("that is not ready at once is announced when it is", async () => {
       const { enqueue, said, told } = await producer()
       await enqueue(job, 1, { delay: "1h" })
       await enqueue(limited)
@@ -82,7 +79,7 @@ describeEngines(
       expect(told()).toBe(1)
     })
 
-    it("that could not be written keeps no other from being told of so", async () => {
+    it("whose insert failed does not suppress the wake-up of others", async () => {
       const { enqueue, said, told, spoken, database } = await producer()
       await enqueue(job)
       await spoken()

@@ -1,7 +1,4 @@
-/**
- * Whoever could go on is woken, and does not have to look by itself. The bells are rested on for an hour: unrung,
- * they hang.
- */
+/** Wake-ups replace polling. The loops rest for an hour here: without a wake-up, the tests hang. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine } from "../../src/engine/engine.ts"
@@ -28,7 +25,7 @@ describe("a run that goes back", () => {
   })
   afterAll(() => database.close())
 
-  /** An engine whose loops do not run, with one run of the job that nobody has been told about. */
+  /** An engine whose loops do not run, with one run of the job that was never announced. */
   async function given(job: AnyJob, crashPoint = host.crashPoint) {
     const events: CarillonEvent[] = []
     const channel = createEvents(() => {})
@@ -52,7 +49,7 @@ describe("a run that goes back", () => {
     return { engine, worker, events }
   }
 
-  it("after a failure wakes the one who makes it ready again", async () => {
+  it("after a failure wakes the promoter", async () => {
     const job = defineJob({ name: "fails", pool: "a", run: async () => Promise.reject(new Error("no")) })
     const { engine, worker, events } = await given(job)
     await worker.tick(signal)
@@ -77,8 +74,8 @@ describe("a run that goes back", () => {
   })
 })
 
-describe("whoever is told", () => {
-  /** Engines of two processes whose loops do not run, the second of which hears the first. */
+describe("a wake-up", () => {
+  /** Engines of two processes whose loops do not run, the second of which listens to the first. */
   async function two(engine: Engine) {
     const { database } = await engine.migrated()
     const open = async () => {
@@ -104,16 +101,16 @@ describe("whoever is told", () => {
   }
 
   describeEngines(
-    "by another process",
+    "from another process",
     (engine) => {
-      it("that a pause is over looks at all that claims have passed", async () => {
+      it("about the end of a pause makes claims look at everything they have passed", async () => {
         const { one, other } = await two(engine)
         one.wakeups.resumed()
         for (const poolLoop of other.poolLoops) await poolLoop.bell.rest(HOUR_MS, signal)
         await Promise.all([one.stop(0), other.stop(0)])
       })
 
-      it("that schedules have changed looks at them, and that a run waits at runs only", async () => {
+      it("about schedules rings the scheduler, and one about a waiting run rings only the promoter", async () => {
         const { one, other } = await two(engine)
         const heard: string[] = []
         const rest = async ({ name, bell }: Loop) => {

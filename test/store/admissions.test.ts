@@ -1,4 +1,4 @@
-/** How a process lets runs go on under limits: as far as there is room, and past whatever is in the way. */
+/** How a process admits runs under limits: as far as there is room, and past every obstacle. */
 import { expect, it } from "vitest"
 import { createAdmissions } from "../../src/engine/queue/admissions.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
@@ -11,7 +11,7 @@ import { answerLost, watchDatabase } from "../support/watched-database.ts"
 describeEngines("a process that admits under limits", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  /** One that has just admitted one run, so that it expects few. Every look of it takes so long. */
+  /** A process that has just admitted one run, so that it expects few. Each of its looks takes this long. */
   async function stage(lookMs = 0) {
     const { database, clock } = await withStoppedClock(engine)
     const time = { nowMs: 0 }
@@ -30,7 +30,7 @@ describeEngines("a process that admits under limits", (engine) => {
     return { database, clock, watched, one, sweep, nextReady, doubts: () => doubts }
   }
 
-  it("goes on until there is no room, however few it looks at first", async () => {
+  it("admits until there is no room, however few runs it looks at first", async () => {
     const { database, sweep } = await stage()
     await declare(database, "one", 300)
     await insert(database, ...Array(310).fill({ limits: ONE }))
@@ -38,7 +38,7 @@ describeEngines("a process that admits under limits", (engine) => {
     expect(await admitted(database)).toHaveLength(1 + 300)
   })
 
-  it("has everybody look when nobody knows whom it has let go on", async () => {
+  it("makes every process look when it is unknown which runs it admitted", async () => {
     const { database, watched, sweep, doubts } = await stage()
     await insert(database, { limits: ONE })
     watched.meddle("commit", answerLost)
@@ -46,7 +46,7 @@ describeEngines("a process that admits under limits", (engine) => {
     expect([doubts(), (await admitted(database)).length]).toEqual([1, 2])
   })
 
-  it("looks past those who wait for room elsewhere, however many they are", async () => {
+  it("looks past runs that wait for room elsewhere, however many they are", async () => {
     const { database, sweep } = await stage()
     await declare(database, "wide", 1_000)
     const others = Array.from({ length: 250 }, (_, n) => ({ limits: { k: "wide", [`other ${n}`]: "one" } }))
@@ -61,7 +61,7 @@ describeEngines("a process that admits under limits", (engine) => {
     expect(await admitted(database)).toEqual(expect.arrayContaining(behind))
   })
 
-  itWithConnections("takes the next if the first in line is gone when it wants to let it go on", async () => {
+  itWithConnections("takes the next run if the first in line is gone at the admission", async () => {
     const { database, watched, sweep } = await stage()
     const [gone = "", next] = await insert(database, { limits: ONE }, { limits: ONE })
     watched.meddle("limits/room", async (run) => {
@@ -72,7 +72,7 @@ describeEngines("a process that admits under limits", (engine) => {
     expect(await admitted(database)).toContain(next)
   })
 
-  it("begins with an earlier occurrence that comes back, however long it takes to look at the line of its schedule", async () => {
+  it("begins with an earlier occurrence that comes back, however long the look at its line takes", async () => {
     const { database, clock, one, sweep, nextReady } = await stage(20)
     const limits = { k: "overlap" }
     await clock.set("2026-03-01T09:00:10Z")
@@ -106,7 +106,7 @@ describeEngines("a process that admits under limits", (engine) => {
     },
   )
 
-  it("goes by the limit of the first in the line of a key, whoever stands first in the lines of others", async () => {
+  it("follows the limit of the first run in a key's line, whatever comes first in other lines", async () => {
     const { database, sweep } = await stage()
     await declare(database, "many", 5)
     await declare(database, "wide", 100)
@@ -117,7 +117,7 @@ describeEngines("a process that admits under limits", (engine) => {
     expect(await admitted(database)).toHaveLength(1 + 1)
   })
 
-  it("finds by its sweep who came in behind the place at which it begins to look", async () => {
+  it("finds by its sweep a run that arrived behind the start of its look", async () => {
     const { database, clock, one, sweep, nextReady } = await stage(20)
     await declare(database, "one", 1)
     await clock.set("2026-03-01T09:00:10Z")

@@ -14,7 +14,7 @@ import { rowsOf } from "../support/sql.ts"
 const ACTORS = 8
 const STEPS = 100
 const RUNS = 24
-/** Everything that anybody may do to a run, whoever holds it. */
+/** Every operation on a run, at random, from many processes at once. */
 const ANYBODY = [
   "expedite",
   "cancel",
@@ -26,10 +26,10 @@ const ANYBODY = [
   "find a handler",
 ]
 
-/** Most attempts lead to another one, or there would soon be nothing left. */
+/** Most attempts lead to another one, or there would soon be no runs left. */
 const again = ways.filter(([, { state }]) => state === "waiting" || state === "ready")
 
-/** Numbers that look like chance and are the same each time. */
+/** A fixed sequence of numbers that look random. */
 function diceOf(seed: number): (sides: number) => number {
   let state = seed
   return (sides) => {
@@ -38,22 +38,22 @@ function diceOf(seed: number): (sides: number) => number {
   }
 }
 
-describeEngines("everything at once", (engine) => {
-  it("loses no run, ends every claim once, and leaves nothing behind", async () => {
+describeEngines("all operations at once", (engine) => {
+  it("lose no run, end every claim once, and leave no rows behind", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const kinds = Array.from({ length: RUNS }, (_, index) => KINDS[index % KINDS.length] ?? "plain")
     const lives = await enqueueMany(database, kinds)
     await clock.set("2026-03-01T09:00:10Z")
     const lifeOf = new Map(lives.map((life) => [life.id, life]))
     const fences = new Map<string, { lease: string; claim: bigint }>()
-    /** Which attempts their workers were told are written down. */
+    /** The attempts that their workers heard were recorded. */
     const told: string[] = []
 
     async function act(seed: number): Promise<void> {
       const roll = diceOf(seed)
       let lease = await openIdleLease(database)
       let held: { id: string; claim: bigint }[] = []
-      // In transactions, which nobody repeats: a deadlock would be seen.
+      // In transactions, which are never repeated: a deadlock would show.
       const doing = <T>(body: (tx: Transaction) => Promise<T>) => database.transaction(body)
       const deeds: (() => Promise<unknown>)[] = [
         async () => {
@@ -77,7 +77,7 @@ describeEngines("everything at once", (engine) => {
         () => doing((tx) => tx.run(promoteRuns, { from: 0, to: EVER, limit: 5 })),
         () => sweep(database),
         async () => {
-          // Whoever executes it may be about to settle it.
+          // Its worker may be about to settle it.
           const [id, fence] = [...fences][roll(Math.max(1, fences.size))] ?? []
           if (id && fence) await doing((tx) => tx.run(recordProgress, { id, ...fence, progress: "1" }))
         },
@@ -108,7 +108,7 @@ describeEngines("everything at once", (engine) => {
     )
     const written = new Set(attempts.map(({ name }) => name))
     expect(told.filter((name) => !written.has(name))).toEqual([])
-    // It was worth the trouble.
+    // Enough happened.
     expect(told.length).toBeGreaterThan(RUNS)
   })
 })

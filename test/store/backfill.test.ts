@@ -1,4 +1,4 @@
-/** Backfills beside each other and beside others who write the same: each occurrence gets one run. */
+/** Backfills beside each other and beside other writers: each occurrence gets one run. */
 import { expect, it } from "vitest"
 import { type BackfillRequest, backfillSchedule } from "../../src/operations/schedules/backfill.ts"
 import { makeFirePartitions } from "../../src/store/fires/partitions.ts"
@@ -38,7 +38,7 @@ describeEngines("backfills", (engine) => {
     return { runtime, clock, id, fill, rows }
   }
 
-  it("are written down with who asked for what, once, and not at all when nothing was made", async () => {
+  it("are audited with actor and range, once, and not at all when they made nothing", async () => {
     const { id, fill, rows } = await stage()
     await fill({ isDryRun: true })
     await fill({ order: "newest", maxParallel: 3 })
@@ -63,7 +63,7 @@ describeEngines("backfills", (engine) => {
   })
 
   itWithConnections.each(["missing", "all"] as const)(
-    "of %s that are asked for at once, from both ends, make one run of each between them",
+    "of %s that are called at once, from both ends, make one run of each between them",
     async (reprocess) => {
       const { fill, rows } = await stage()
       const made = await Promise.all([
@@ -82,7 +82,7 @@ describeEngines("backfills", (engine) => {
     },
   )
 
-  itWithConnections("leave an occurrence to whoever wrote it first", async () => {
+  itWithConnections("leave an occurrence to the first writer", async () => {
     const { runtime, id, fill, rows } = await stage()
     const other = await hold(
       runtime.database,
@@ -96,7 +96,7 @@ describeEngines("backfills", (engine) => {
     expect(await rows("select from {runs} where occurrence = '2026-03-02T08:00:07Z'")).toEqual([])
   })
 
-  itWithConnections("of a pause wait for whoever ends it, and take what that left", async () => {
+  itWithConnections("of a pause wait for a resume in flight, and take what that left", async () => {
     const { runtime, clock, id, fill } = await stage({ spec: { every: "1m" } })
     await execute(
       runtime.database,
@@ -114,16 +114,16 @@ describeEngines("backfills", (engine) => {
     const filling = fill({ from: at("09:00:30"), to: at("09:10") })
     await untilBlocked(runtime.database)
     await other.release()
-    // Up to where the schedule has come: the rest is its own again.
+    // Up to the schedule's cursor: later occurrences belong to the schedule again.
     expect(await filling).toEqual({ count: 5, runs: 5 })
   })
 
-  it("of a schedule without times of its own are refused", async () => {
+  it("of schedules without times of their own are refused", async () => {
     const { fill } = await stage({ spec: { afterCompletion: "10m" } })
     await expect(fill()).rejects.toThrow(/no occurrence that it could have missed/)
   })
 
-  it("of months that the ledger has no place for make that place", async () => {
+  it("of months without a ledger partition create it", async () => {
     const { fill, rows } = await stage({ spec: { cron: "0 0 1 * *" } })
     expect(
       await fill({ from: Date.parse("2019-01-01T00:00Z"), to: Date.parse("2020-01-01T00:00Z") }),
@@ -147,7 +147,7 @@ describeEngines("backfills", (engine) => {
     ).toEqual([{ fires: 500, runs: 500 }])
   })
 
-  it("go on by the new definition when their schedule is edited meanwhile", async () => {
+  it("continue by the new definition when their schedule is edited meanwhile", async () => {
     const { runtime, fill, rows } = await stage()
     const crashPoint = async () => {
       await execute(runtime.database, `update {schedules} set spec = '{"every":"1m"}', version = version + 1`)

@@ -21,7 +21,7 @@ import { execute, hold, rowsOf, untilBlocked } from "../support/sql.ts"
 const cancel = (on: Runner, id: string | undefined) =>
   on.run(cancelRun, { id: id ?? "", code: "RUN_CANCELLED", message: "not wanted" })
 
-describeEngines("a run that someone cancels", (engine) => {
+describeEngines("a run that is cancelled", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
   it.each<[string, NewRun, string]>([
@@ -95,7 +95,7 @@ describeEngines("a run that someone cancels", (engine) => {
     },
   )
 
-  it("while it is running is only marked, and its worker can find out", async () => {
+  it("while it is running is only marked, and its worker can read the mark", async () => {
     const { database } = await withStoppedClock(engine)
     const [one, other] = [await claimNewRun(database), await claimNewRun(database)]
     const before = await everythingAbout(database, one.id)
@@ -115,7 +115,7 @@ describeEngines("a run that someone cancels", (engine) => {
     expect(await database.run(findCancelled, { lease: one.lease })).toEqual([])
   })
 
-  it("after its end, or that nobody knows, is left as it is", async () => {
+  it("after its end, or with an unknown id, is left as it is", async () => {
     const { database } = await withStoppedClock(engine)
     const claimed = await claimNewRun(database)
     await finish(database, claimed)
@@ -125,7 +125,7 @@ describeEngines("a run that someone cancels", (engine) => {
     expect(await cancel(database, host.newId())).toEqual([])
   })
 
-  it("frees its own key and no other: not one with a time of its own, nor one that another run holds", async () => {
+  it("frees its own key and no other: not a timed key, nor one that another run holds", async () => {
     const { database } = await withStoppedClock(engine)
     const [timed, robbed] = await insert(database, { key: "a" }, { key: "b" })
     await execute(
@@ -141,7 +141,7 @@ describeEngines("a run that someone cancels", (engine) => {
     ])
   })
 
-  itWithConnections("is not claimed any more from then on", async () => {
+  itWithConnections("is never claimed again", async () => {
     const { database } = await withStoppedClock(engine)
     const [id] = await insert(database, {})
     const lease = await openLease(database)
@@ -151,8 +151,8 @@ describeEngines("a run that someone cancels", (engine) => {
     expect((await claim(database, lease)).ids).toEqual([])
   })
 
-  describe("while others are at it", () => {
-    itWithConnections("is found running when it was just being claimed", async () => {
+  describe("in a race", () => {
+    itWithConnections("is found running when a claim was in flight", async () => {
       const { database } = await withStoppedClock(engine)
       const [id] = await insert(database, {})
       const lease = await openLease(database)
@@ -165,7 +165,7 @@ describeEngines("a run that someone cancels", (engine) => {
     })
 
     itWithConnections(
-      "is gone when it was just being settled, and ends at once when it comes back",
+      "is gone when a settle was in flight, and ends at once when it comes back",
       async () => {
         const { database } = await withStoppedClock(engine)
         for (const [settle, answer] of [
@@ -183,7 +183,7 @@ describeEngines("a run that someone cancels", (engine) => {
       },
     )
 
-    itWithConnections("ends once, whoever of many was first", async () => {
+    itWithConnections("ends once, whichever of many calls was first", async () => {
       const { database } = await withStoppedClock(engine)
       const [id] = await insert(database, {})
       const answers = await Promise.all(Array.from({ length: 8 }, () => cancel(database, id)))

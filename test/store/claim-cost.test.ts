@@ -11,7 +11,10 @@ import { hold, rowsOf } from "../support/sql.ts"
 
 const MANY = 2_000
 
-/** How many rows a claim of all writes, and how many of them beside their old version, without any index. */
+/**
+ * How many rows one claim of everything writes, and how many of them on the page of the old version, without an
+ * index.
+ */
 async function writtenByClaim(database: Database, lease: string): Promise<unknown> {
   const written = `
     select pg_stat_get_xact_tuples_updated(oid)::int as rows, pg_stat_get_xact_tuples_hot_updated(oid)::int as beside
@@ -28,14 +31,14 @@ async function writtenByClaim(database: Database, lease: string): Promise<unknow
 describeEngines(
   "a claim",
   (engine) => {
-    it("writes no index: each run's new version stands on the page of the old one", async () => {
+    it("writes no index: each new row version stands on the page of the old one", async () => {
       const { database } = await engine.migrated()
       await addRuns(database, MANY)
       const lease = await openLease(database)
       expect(await writtenByClaim(database, lease)).toEqual({ rows: MANY, beside: MANY })
     })
 
-    it("writes none for runs that were delayed either, while somebody holds an old snapshot", async () => {
+    it("writes no index for delayed runs either, also under an old snapshot", async () => {
       const { database, clock } = await withStoppedClock(engine)
       await insert(database, ...Array.from({ length: MANY }, () => ({ delayMs: 1_000 })))
       const snapshot = await hold(
@@ -48,7 +51,7 @@ describeEngines(
       await snapshot.release()
     })
 
-    it("that begins where the last one ended walks over nothing of what is running", async () => {
+    it("that begins where the last one ended walks over no running run", async () => {
       const { database } = await engine.migrated()
       await addRuns(database, MANY)
       const lease = await openLease(database)

@@ -1,4 +1,4 @@
-/** From a lease to what it holds: one row for each claim, as long as anything of it may be running. */
+/** The way from a lease to its runs: one note for each claim, as long as any of its runs may be running. */
 import { describe, expect, it } from "vitest"
 import { forgetClaims } from "../../src/store/claims/forget.ts"
 import { forgetEndedClaims } from "../../src/store/claims/forget-ended.ts"
@@ -25,7 +25,7 @@ import {
 } from "../support/runs.ts"
 import { hold, rowsOf } from "../support/sql.ts"
 
-/** The claims that are noted, each with how many runs it took. */
+/** The noted claims, each with how many runs it took. */
 async function noted(on: Runner) {
   return rowsOf(on, "select lease, claim::text, cardinality(runs) as runs from {claims} order by claim")
 }
@@ -33,7 +33,7 @@ async function noted(on: Runner) {
 describeEngines("a claim", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("notes what it took, and nothing if that is nothing", async () => {
+  it("notes what it took, and leaves no note if it took nothing", async () => {
     const { database } = await withStoppedClock(engine)
     const ids = await insert(database, {}, {}, {})
     const lease = await openLease(database)
@@ -45,7 +45,7 @@ describeEngines("a claim", (engine) => {
     expect(await database.run(findClaimed, { lease, claims: [claimed.claim + 1n] })).toEqual([])
   })
 
-  it("keeps its note until it has ended, whoever says what, and those of other leases keep theirs", async () => {
+  it("keeps its note until it has ended, and notes of other leases are never touched", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, {}, {}, {})
     const [mine, other] = [await openLease(database), await openLease(database)]
@@ -60,7 +60,7 @@ describeEngines("a claim", (engine) => {
     expect(left).toEqual(new Set([String(theirs.claim), String(held.claim)]))
   })
 
-  it("of which a run was given back and claimed again has ended", async () => {
+  it("whose run was given back and claimed again has ended", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, {})
     const lease = await openLease(database)
@@ -91,7 +91,7 @@ describeEngines("a claim", (engine) => {
     expect(await noted(database)).toHaveLength(1)
   })
 
-  it("that is made by an enqueue of one run is noted, unless nobody may claim it", async () => {
+  it("that is made by an enqueue of one run is noted, unless the run cannot be claimed", async () => {
     const { database } = await withStoppedClock(engine)
     const [lease, dead] = [await openLease(database), await openLease(database)]
     await database.run(killLease, { lease: dead })
@@ -118,7 +118,7 @@ describeEngines("a claim", (engine) => {
   })
 
   describe("of a lease that is dead", () => {
-    it("leads to all that was held, and is forgotten when nothing of it is running", async () => {
+    it("leads to all its runs, and is forgotten when none of them is running", async () => {
       const { database } = await withStoppedClock(engine)
       await insert(database, ...Array(5).fill({}))
       const lease = await openLease(database)
@@ -134,7 +134,7 @@ describeEngines("a claim", (engine) => {
       expect(await noted(database)).toEqual([])
     })
 
-    itWithConnections("stays while somebody else holds what it took", async () => {
+    itWithConnections("stays while another transaction holds one of its runs", async () => {
       const { database } = await withStoppedClock(engine)
       const [id] = await insert(database, {})
       const lease = await openLease(database)
@@ -159,7 +159,7 @@ describeEngines("a claim", (engine) => {
     })
   })
 
-  it("of which all has ended keeps no lease from ending in order, whether or not its note is there", async () => {
+  it("whose runs have all ended does not keep its lease from ending, with or without its note", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, {})
     const lease = await openLease(database)

@@ -17,7 +17,7 @@ import {
 } from "../support/runs.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 
-/** What a claim of anything in one lane says beside its fence. */
+/** The parameters of a claim from one lane, without its fence. */
 const ANY = { pool: "default", jobs: ["greet"], except: [], limit: 10 }
 
 describeEngines("runs that are claimed", (engine) => {
@@ -39,7 +39,7 @@ describeEngines("runs that are claimed", (engine) => {
     expect(order).toEqual([1, 4, 0, 2, 3].map((index) => ids[index]))
   })
 
-  it("are no more than the limit", async () => {
+  it("are at most as many as the limit", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, {}, {}, {}, {}, {})
     const lease = await openLease(database)
@@ -48,7 +48,7 @@ describeEngines("runs that are claimed", (engine) => {
     expect(counts).toEqual([0, 3, 2, 0])
   })
 
-  it("are of the pool and of the jobs that were asked for, and none of the excepted", async () => {
+  it("are of the pool and the jobs in question, and never of an excluded job", async () => {
     const { database } = await withStoppedClock(engine)
     const [ours, , , excepted = ""] = await insert(
       database,
@@ -62,7 +62,7 @@ describeEngines("runs that are claimed", (engine) => {
     expect(ids).toEqual([ours])
   })
 
-  it("bear the lease and the claim from then on, and are told with what a handler needs", async () => {
+  it("carry the lease and the claim from then on, and everything a handler needs", async () => {
     const { database } = await withStoppedClock(engine)
     const input = '{ "z":1, "a":"\\u0000" }'
     const [id = ""] = await insert(database, { input, priority: 3 })
@@ -81,7 +81,7 @@ describeEngines("runs that are claimed", (engine) => {
     expect(await runOf(database, id)).toMatchObject({ state: "running", lease, claim: -7, claims: 1 })
   })
 
-  it("tell what few of them have: settings of their own, and what went before", async () => {
+  it("carry their rare parts: settings of their own, and earlier attempts", async () => {
     const { database } = await withStoppedClock(engine)
     const own = { tenant: "ada", tags: ["x"], timeoutMs: 5, retry: '{"attempts":2}' }
     const [id] = await insert(database, own)
@@ -114,7 +114,7 @@ describeEngines("runs that are claimed", (engine) => {
     })
   })
 
-  it("bear a number that only grows, also when they were given back untried", async () => {
+  it("carry a fencing token that only grows, also when they were given back unstarted", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, {})
     const lease = await openLease(database)
@@ -122,14 +122,14 @@ describeEngines("runs that are claimed", (engine) => {
     for (const number of [1n, 2n, 3n]) {
       const params = { ...ANY, lease, claim: number, ...lanesOf([{ priority: 0 }], 1) }
       const [row] = await database.run(claimRuns, params)
-      // The first time is what most runs have, and is not told.
+      // Most runs are claimed for the first time: nothing says so.
       fences.push(row?.extra ? JSON.parse(row.extra).fence : 1)
       await release(database, { lease, claim: number, ids: [row?.id ?? ""] })
     }
     expect(fences).toEqual([1, 2, 3])
   })
 
-  it("are late when they should have been started before, to the millisecond", async () => {
+  it("are late when their time to start is over, to the millisecond", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [onTime, late] = await insert(database, { startWithinMs: 1_000 }, { startWithinMs: 999 })
     await clock.set("2026-03-01T09:00:01Z")
@@ -143,7 +143,7 @@ describeEngines("runs that are claimed", (engine) => {
     )
   })
 
-  it("are none under a lease that is unknown, has expired, or is dead", async () => {
+  it("are none under a lease that is unknown, expired or dead", async () => {
     const { database, clock } = await withStoppedClock(engine)
     await insert(database, {})
     const lease = await openLease(database, 60_000)
@@ -156,7 +156,7 @@ describeEngines("runs that are claimed", (engine) => {
     expect((await claim(database, lease)).ids).toEqual([])
   })
 
-  it("are none of what is paused, neither by job nor by pool, from the next claim on", async () => {
+  it("are none of a paused job or pool, from the next claim on", async () => {
     const { database } = await withStoppedClock(engine)
     const [paused, other] = await insert(database, {}, { job: "other" })
     const lease = await openLease(database)
@@ -164,7 +164,7 @@ describeEngines("runs that are claimed", (engine) => {
     const pause = (kind: string, name: string) =>
       execute(database, `insert into {pauses} values ('${kind}', '${name}', {now}, 'ada', 'to see')`)
     await pause("job", "greet")
-    // Names that mean something else.
+    // The same names as something else.
     await Promise.all([pause("pool", "greet"), pause("job", "default")])
     const claimed = await claim(database, lease, { jobs })
     expect(claimed.ids).toEqual([other])
@@ -183,7 +183,7 @@ describeEngines("runs that are claimed", (engine) => {
     expect(claimed.toSorted()).toEqual(ids)
   })
 
-  it("are found by their claim, and those of another are not", async () => {
+  it("are found by their claim, and those of another claim are not", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, {}, {}, {})
     const lease = await openLease(database)
@@ -197,27 +197,30 @@ describeEngines("runs that are claimed", (engine) => {
     expect(await found(second)).toEqual([])
   })
 
-  itWithConnections("go to one claimer each, never more than the limit, while many claim", async () => {
-    const { database } = await withStoppedClock(engine)
-    const ids = await insert(database, ...Array(400).fill({}))
-    const claimers = Array.from({ length: 8 }, async () => {
-      const lease = await openLease(database)
-      const taken: string[] = []
-      // A claim that comes back empty only means that others are at it; all of them end with the last run.
-      while (
-        (await rowsOf(database, "select 1 from {runs} where {schema}.state(runs) = 'ready' limit 1")).length >
-        0
-      ) {
-        const { ids } = await claim(database, lease, { limit: 7 })
-        expect(ids.length).toBeLessThanOrEqual(7)
-        taken.push(...ids)
-      }
-      return taken
-    })
-    expect((await Promise.all(claimers)).flat().toSorted()).toEqual(ids)
-  })
+  itWithConnections(
+    "go to one claimer each, never more than the limit, under many concurrent claims",
+    async () => {
+      const { database } = await withStoppedClock(engine)
+      const ids = await insert(database, ...Array(400).fill({}))
+      const claimers = Array.from({ length: 8 }, async () => {
+        const lease = await openLease(database)
+        const taken: string[] = []
+        // An empty claim only means that the others took the rest; all of them end with the last run.
+        while (
+          (await rowsOf(database, "select 1 from {runs} where {schema}.state(runs) = 'ready' limit 1"))
+            .length > 0
+        ) {
+          const { ids } = await claim(database, lease, { limit: 7 })
+          expect(ids.length).toBeLessThanOrEqual(7)
+          taken.push(...ids)
+        }
+        return taken
+      })
+      expect((await Promise.all(claimers)).flat().toSorted()).toEqual(ids)
+    },
+  )
 
-  itWithConnections("do not include those that somebody else holds, and do not wait for them", async () => {
+  itWithConnections("skip locked runs without waiting for them", async () => {
     const { database } = await withStoppedClock(engine)
     const [held, free] = await insert(database, {}, {})
     const holder = await hold(database, `select from {runs} where id = '${held}' for update`)
@@ -245,7 +248,7 @@ describeEngines("runs that are claimed", (engine) => {
       return { five, zero, solo, take }
     }
 
-    it("fill up from the first lane that was named, each with no more than its own most", async () => {
+    it("fill up from the first lane on, each lane with no more than its own limit", async () => {
       const { five, zero, solo, take } = await withLanes()
       expect(await take({ mosts: [1, 1, 1] }, 2)).toEqual([five[0], zero[0]].toSorted())
       expect(await take({ mosts: [1, 0, 2] })).toEqual([five[1], solo[0], solo[1]].toSorted())
@@ -253,14 +256,14 @@ describeEngines("runs that are claimed", (engine) => {
       expect(await take(reversed, 2)).toEqual([solo[2], zero[1]].toSorted())
     })
 
-    it("begin at the rank that was said: what stands below is not looked at", async () => {
+    it("begin at the given rank: no row below it is read", async () => {
       const { five, take } = await withLanes()
       const none = NINE_O_CLOCK + 1_000_000n
       expect(await take({ froms: [NINE_O_CLOCK + 1n, none, none] })).toEqual([five[1], five[2]].toSorted())
       expect(await take({ froms: [NINE_O_CLOCK, none, none] })).toEqual([five[0]])
     })
 
-    it("end before the rank that was said: what stands from there on is not looked at", async () => {
+    it("end before the given rank: no row from there on is read", async () => {
       const { five, take } = await withLanes()
       expect(await take({ tos: [NINE_O_CLOCK + 2n, 0n, 0n] })).toEqual([five[0], five[1]].toSorted())
       expect(await take({ tos: [NINE_O_CLOCK + 2n, 0n, 0n] })).toEqual([])

@@ -16,7 +16,7 @@ import type { Database } from "../../src/store/database.ts"
 import { statement } from "../../src/store/statement.ts"
 import { describeEngines } from "../support/engines.ts"
 
-/** What has a meaning in SQL, in array literals or in our own notation, and so might not survive. */
+/** Text with a meaning in SQL, in array literals or in Carillon's notation, which might therefore not survive. */
 const HOSTILE = ["'", '"', "\\", "\n", "\r\n", "{", "}", ",", "NULL", "$1", "@value", "{now}", "--", "é", "𝄞"]
 
 const texts = fc.oneof(
@@ -93,7 +93,7 @@ describeEngines("values", (engine) => {
     database = await engine.open()
   })
 
-  it("come back as they went", async () => {
+  it("come back as they were sent", async () => {
     await fc.assert(
       fc.asyncProperty(fc.record(VALUES), async (values) => {
         expect((await database.run(echo, values)).map(withDouble)).toEqual([values])
@@ -102,7 +102,7 @@ describeEngines("values", (engine) => {
     )
   })
 
-  it("come back from lists as they went, nulls among them", async () => {
+  it("come back from lists as they were sent, nulls among them", async () => {
     const element = fc.record({
       text: fc.option(VALUES.text),
       uuid: fc.option(VALUES.uuid),
@@ -142,7 +142,7 @@ describeEngines("values", (engine) => {
     await expect(outOfRange).rejects.toMatchObject({ code: "DATABASE_REFUSED_VALUE", sqlState: "22003" })
   })
 
-  it("keep microseconds of the server's clock out: an instant is whole milliseconds", async () => {
+  it("drop microseconds of the server's clock: an instant is whole milliseconds", async () => {
     const moment = statement({
       name: "test/moment",
       params: {},
@@ -154,7 +154,7 @@ describeEngines("values", (engine) => {
 })
 
 describe("a codec", () => {
-  it("does not take null for a value unless it was declared nullable", () => {
+  it("refuses null unless it was declared nullable", () => {
     expect(() => int.decode(null)).toThrow("null where a int4 was declared")
     expect(nullable(int).decode(null)).toBeNull()
   })

@@ -32,7 +32,7 @@ describeEngines(
         expect(proxy.connections()).toBe(1)
       })
 
-      it("is given up inside a transaction and under index-only planning too, and the statement is named", async () => {
+      it("is given up in a transaction and under index-only planning too, and the error names the statement", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         await database.run(one, {})
         proxy.silence("to client")
@@ -46,7 +46,7 @@ describeEngines(
         await expect(transaction).rejects.toMatchObject(late)
       })
 
-      it("may have done what it was asked for: only the answer is missing", async () => {
+      it("may have executed its statement: only the answer is missing", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         const observer = openDatabase(engine.url(), { schema: database.schema })
         await makeCounters(database)
@@ -95,7 +95,8 @@ describeEngines(
         const { proxy, database } = await openBehindProxy(engine.url())
         await makeCounters(database)
         proxy.cutInsteadOf("COMMIT")
-        // On connections of this lane everything else is planned otherwise: this one needs a transaction for it.
+        // This class of connections plans everything else differently: this statement needs a transaction for its
+        // plan.
         const attempt = database.run({ ...count, plan: "index" }, { name: "a" }, { connection: "vital" })
         await expect(attempt).rejects.toMatchObject(unknown)
         expect(await totals(database)).toEqual([1, 0])
@@ -110,7 +111,7 @@ describeEngines(
         expect(await totals(database)).toEqual([1, 0])
       })
 
-      it("is asked for again when it is that of a statement that only reads", async () => {
+      it("is requested again when its statement only reads", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         await database.run(one, {})
         proxy.cutInsteadOf("SELECT 1")
@@ -118,7 +119,7 @@ describeEngines(
         expect(proxy.sent.filter(({ text }) => text.includes(one.text("")))).toHaveLength(2)
       })
 
-      it("is not asked for for ever: a question may be what ends its connections", async () => {
+      it("is not requested for ever: the statement may be what ends its connections", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         const cutAgain = () => {
           proxy.cutInsteadOf("SELECT 2")
@@ -140,7 +141,7 @@ describeEngines(
     })
 
     describe("a connection that is cut", () => {
-      it("is replaced when it was idle, and nobody notices", async () => {
+      it("is replaced when it was idle, without an error", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         await database.run(one, {})
         proxy.cut()
@@ -190,7 +191,7 @@ describeEngines(
     })
 
     describe("listening", () => {
-      it("is restored after a cut, and says that something may have been missed", async () => {
+      it("is restored after a cut, and reports that messages may have been missed", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         const missed = createGate()
         await database.listen("news", (payload) => payload === "" && missed.open())
@@ -198,7 +199,7 @@ describeEngines(
         await missed.opened
       })
 
-      it("is restored when the connection fell silent, which only asking can tell", async () => {
+      it("is restored when the connection fell silent, which only a ping can tell", async () => {
         const hasty = {
           ...host,
           monotonicMs: () => host.monotonicMs() * 100,
@@ -227,7 +228,7 @@ describeEngines(
     })
 
     describe("behind a pooler", () => {
-      it("prepares nothing under a name and does not listen, for both would end up on any connection", async () => {
+      it("never prepares under a name and does not listen: both would reach any connection", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         proxy.disguiseServer()
         await makeCounters(database)
@@ -238,7 +239,7 @@ describeEngines(
         expect(await totals(database)).toEqual([1, 0])
       })
 
-      it("is not suspected when there is none", async () => {
+      it("is not assumed when there is no pooler", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         await database.run(one, {})
         await database.listen("news", () => {})
@@ -248,10 +249,10 @@ describeEngines(
     })
 
     describe("sessions that the server ends", () => {
-      it("fail the calls under way as unknown, and no others", async () => {
+      it("fail the calls in flight as unknown, and no others", async () => {
         const database = openDatabase(engine.url(), { workConnections: 1 })
         const observer = openDatabase(engine.url())
-        // Others sleep on this server too: the session to end is known by its id.
+        // Other tests sleep on this server too: the session to end is known by its id.
         const [session] = await database.run(pid, {})
         const cut = expect(database.run(sleep, {})).rejects.toMatchObject({
           code: "OUTCOME_UNKNOWN",

@@ -17,7 +17,7 @@ const addNote = statement({
   returns: {},
   sql: "insert into {notes} (note) values (@note)",
 })
-/** Two of the same break the key. */
+/** Two equal values break the key. */
 const NOTES = "create schema {schema}; create table {notes} (note text primary key);"
 
 async function withNotes(open: () => Promise<Database>): Promise<Database> {
@@ -37,7 +37,7 @@ describeEngines("a database", (engine) => {
   const itAlone = it.runIf(alone)
   const given = {
     notes: () => withNotes(engine.open),
-    /** With a connection at hand, so that a short deadline is spent on the statement alone. */
+    /** With an open connection, so that a short deadline counts for the statement alone. */
     connected: async () => {
       const database = await engine.open()
       await database.run(one, {})
@@ -46,7 +46,7 @@ describeEngines("a database", (engine) => {
   }
 
   describe("running a statement", () => {
-    it("fills in parameters by name, however often and in whatever order they are used", async () => {
+    it("fills in parameters by name, however often and in whatever order they occur", async () => {
       const database = await engine.open()
       const swap = statement({
         name: "test/swap",
@@ -69,7 +69,7 @@ describeEngines("a database", (engine) => {
       await expect(database.run(missing, {})).rejects.toThrow(TypeError)
     })
 
-    it("says which statement failed, with PostgreSQL's code and its message", async () => {
+    it("names the statement that failed, with PostgreSQL's code and message", async () => {
       const database = await given.notes()
       await database.run(addNote, { note: "twice" })
       await expect(database.run(addNote, { note: "twice" })).rejects.toMatchObject({
@@ -80,7 +80,7 @@ describeEngines("a database", (engine) => {
       })
     })
 
-    it("sends nothing that is not wanted any more", async () => {
+    it("sends nothing after its caller has given up", async () => {
       const database = await given.notes()
       const call = database.run(addNote, { note: "unwanted" }, { unless: AbortSignal.abort() })
       await expect(call).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" })
@@ -107,14 +107,14 @@ describeEngines("a database", (engine) => {
       expect(await notesIn(database)).toEqual([])
     })
 
-    it("tells a missing table from other trouble", async () => {
+    it("distinguishes a missing table from other errors", async () => {
       const database = await engine.open()
       await expect(database.run(addNote, { note: "" })).rejects.toMatchObject({ code: "SCHEMA_MISMATCH" })
     })
   })
 
   describe("a transaction", () => {
-    it("keeps everything that its body did, and returns what it returned", async () => {
+    it("keeps everything that its body wrote, and returns its result", async () => {
       const database = await given.notes()
       const result = await database.transaction(async (tx) => {
         await tx.run(addNote, { note: "a" })
@@ -136,7 +136,7 @@ describeEngines("a database", (engine) => {
       expect(await notesIn(database)).toEqual([])
     })
 
-    it("keeps nothing of a script of which a part fails", async () => {
+    it("keeps nothing of a script that fails halfway", async () => {
       const database = await given.notes()
       const attempt = execute(database, "insert into {notes} values ('a'); insert into {notes} values ('a');")
       await expect(attempt).rejects.toMatchObject({ sqlState: "23505", statement: "script" })
@@ -153,7 +153,7 @@ describeEngines("a database", (engine) => {
       expect(await notesIn(database)).toEqual([])
     })
 
-    it("fails and keeps nothing when its body swallows that rows were not as declared", async () => {
+    it("fails and keeps nothing when its body swallows a wrong row shape", async () => {
       const database = await given.notes()
       const lying = statement({
         name: "test/lying",
@@ -182,7 +182,7 @@ describeEngines("a database", (engine) => {
       expect(isolation).toEqual([{ isolation: "read committed" }])
     })
 
-    itWithConnections("does not hold up calls beside it, nor show them what is not committed", async () => {
+    itWithConnections("neither blocks calls beside it, nor shows them uncommitted rows", async () => {
       const database = await given.notes()
       await database.transaction(async (tx) => {
         await tx.run(addNote, { note: "a" })
@@ -204,7 +204,7 @@ describeEngines("a database", (engine) => {
       expect(await notesIn(database)).toEqual(["a"])
     })
 
-    it("does not refuse what was begun inside it and calls after its end", async () => {
+    it("does not refuse a call that began inside it and comes after its end", async () => {
       const database = await engine.open()
       const ended = createGate()
       let later: Promise<unknown> = Promise.resolve()
@@ -249,7 +249,7 @@ describeEngines("a database", (engine) => {
       expect(await database.run(one, {})).toEqual([{ one: 1 }])
     })
 
-    it("ends a transaction whose body does not, and nothing of it is kept", async () => {
+    it("ends a transaction whose body hangs, and nothing of it is kept", async () => {
       const database = await given.notes()
       const never = new Promise<void>(() => {})
       const attempt = database.transaction(
@@ -283,7 +283,7 @@ describeEngines("a database", (engine) => {
     const say = (database: Database, channel: string, payload: string) =>
       database.run(notify, { channel, payload })
 
-    /** The messages so far, and one that can be waited for. */
+    /** The messages so far, and one to wait for. */
     function createEar() {
       const heard: string[] = []
       const waiting = new Map<string, () => void>()
@@ -298,7 +298,7 @@ describeEngines("a database", (engine) => {
       }
     }
 
-    it("delivers what is sent from then on, in order, to every listener of the channel", async () => {
+    it("delivers later messages, in order, to every listener of the channel", async () => {
       const database = await engine.open()
       const channel = `news_${host.newId()}`
       const [left, right, elsewhere] = [createEar(), createEar(), createEar()]
@@ -361,7 +361,7 @@ describeEngines("a database", (engine) => {
   })
 
   describe("closing", () => {
-    it("is possible twice, and refuses later calls", async () => {
+    it("may happen twice, and refuses later calls", async () => {
       const database = await engine.open()
       await database.run(one, {})
       await database.close()
@@ -375,7 +375,7 @@ describeEngines("a database", (engine) => {
 })
 
 describe("a statement", () => {
-  it("cannot be defined with parameters that are not declared, or not used", () => {
+  it("cannot be defined with parameters that are undeclared or unused", () => {
     const define = (params: object, sql: string) =>
       statement({ name: "test/wrong", params: { ...params }, returns: {}, sql })
     expect(() => define({}, "select @missing")).toThrow("used and declared parameters differ: missing")

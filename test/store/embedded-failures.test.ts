@@ -1,4 +1,4 @@
-/** Data folders that cannot be used: each is refused with words that say what to do, and works once that is done. */
+/** Unusable data folders: each is refused with a message that says what to do, and works after that. */
 import { execFileSync } from "node:child_process"
 import { appendFile, chmod, mkdir, open, readdir, rename, rm, stat, truncate } from "node:fs/promises"
 import { join } from "node:path"
@@ -11,7 +11,7 @@ vi.setConfig({ testTimeout: 60_000 })
 afterEach(given.cleanUp)
 afterAll(given.removePrepared)
 
-/** A folder with this much room on a disk of its own, where the machine lets us make one. */
+/** A folder with this much room on a disk of its own, where the machine allows one. */
 async function smallDisk(size: string): Promise<string | undefined> {
   const folder = await given.newFolder()
   try {
@@ -26,7 +26,7 @@ async function smallDisk(size: string): Promise<string | undefined> {
 const failure = (pattern: RegExp) => ({ code: "EMBEDDED_FAILED", message: expect.stringMatching(pattern) })
 
 describe("a full disk", () => {
-  it("is named when the cluster is made, and once there is room the start succeeds", async ({ skip }) => {
+  it("is named when the cluster is created, and once there is room the start succeeds", async ({ skip }) => {
     const disk = await smallDisk("20m")
     if (disk === undefined) return skip("a small disk needs the right to mount one")
     const dataDir = join(disk, "data")
@@ -52,14 +52,14 @@ describe("a full disk", () => {
 })
 
 describe("a disk that fills up under a running server", () => {
-  it("costs nothing but time: once there is room, the server is back", async ({ skip }) => {
+  it("only delays: once there is room, the server is back", async ({ skip }) => {
     const disk = await smallDisk("200m")
     if (disk === undefined) return skip("a small disk needs the right to mount one")
     const dataDir = join(disk, "data")
     const { url } = await start({ dataDir })
     await remember(url)
     process.kill(given.serverPid(dataDir), "SIGKILL")
-    // What a dead server leaves behind gives room to the next one: the filler takes that too.
+    // The files of a dead server give room to the next one: the filler takes that too.
     await vi.waitFor(
       async () => {
         await appendFile(join(disk, "filler"), new Uint8Array(200 * 2 ** 20)).catch(() => {})
@@ -72,8 +72,8 @@ describe("a disk that fills up under a running server", () => {
   })
 })
 
-describe("a folder that cannot be written", () => {
-  it("is refused, naming it and what to do", async ({ skip }) => {
+describe("a folder without write permission", () => {
+  it("is refused, with its name and what to do", async ({ skip }) => {
     const folder = await given.newFolder()
     const dataDir = join(folder, "data")
     await chmod(folder, 0o555)
@@ -120,7 +120,7 @@ describe("a network file system", () => {
     ["overlay", 0x794c7630, "linux"],
     ["tmpfs", 0x01021994, "linux"],
     ["a number of another system", 0x6969, "darwin"],
-  ])("is not seen in %s", (_, type, platform) => {
+  ])("is not suspected in %s", (_, type, platform) => {
     expect(() => refuseNetworked("/data", type, platform)).not.toThrow()
   })
 })
@@ -135,7 +135,7 @@ describe("a damaged cluster", () => {
     ["its version is gone", (cluster) => rm(join(cluster, "PG_VERSION"))],
   ]
 
-  it.each(damage)("(%s) is told as that, with what to do, and is left as it is", async (_, harm) => {
+  it.each(damage)("(%s) is reported as that, with what to do, and is left as it is", async (_, harm) => {
     const dataDir = await given.newDataFolder()
     const cluster = join(dataDir, "postgres")
     const backup = join(dataDir, "backup")
@@ -165,7 +165,7 @@ async function newestLog(cluster: string): Promise<string> {
 }
 
 describe("a folder of another version", () => {
-  it("is told both versions, and the way from one to the other", async () => {
+  it("is reported with both versions, and the way from one to the other", async () => {
     const dataDir = await given.newFolder()
     await mkdir(join(dataDir, "postgres"))
     await appendFile(join(dataDir, "postgres/PG_VERSION"), "17\n")

@@ -1,7 +1,4 @@
-/**
- * An embedded server where no socket can be made: on a port of this machine, with a password that only its user can
- * read.
- */
+/** An embedded server without a socket: on a loopback port, with a password that only its user can read. */
 import { execFileSync } from "node:child_process"
 import { createHash } from "node:crypto"
 import { once } from "node:events"
@@ -29,7 +26,7 @@ function withPassword(url: string, password: string): string {
 }
 
 describe("an embedded server on a port", () => {
-  it("lets in nobody without the password, which is in a file that only its user can read", async () => {
+  it("refuses connections without the password, which is in a file that only its user can read", async () => {
     const dataDir = await given.newDataFolder()
     const { url } = await start({ dataDir, wantsTcp: true })
     expect(await ask(url)).toEqual(one)
@@ -40,7 +37,7 @@ describe("an embedded server on a port", () => {
     expect(new URL(url).password).toMatch(/^[0-9a-f]{48}$/)
   })
 
-  it("is not reached from outside", async () => {
+  it("cannot be reached from outside", async () => {
     const { url } = await start({ dataDir: await given.newDataFolder(), wantsTcp: true })
     const addresses = Object.values(networkInterfaces()).flatMap((all) => all ?? [])
     const outside = addresses.find(({ family, internal }) => family === "IPv4" && !internal)?.address
@@ -50,7 +47,7 @@ describe("an embedded server on a port", () => {
     await expect(client.connect()).rejects.toMatchObject({ code: "ECONNREFUSED" })
   })
 
-  it("is shared, keeps its address over a restart, and is found by those that want no port", async () => {
+  it("is shared, keeps its address over a restart, and is found by processes that want no port", async () => {
     const dataDir = await given.newDataFolder()
     const first = await startOwner({ dataDir, wantsTcp: true })
     await remember(first.said.url)
@@ -65,7 +62,7 @@ describe("an embedded server on a port", () => {
     expect((await start({ dataDir })).url).toBe(first.said.url)
   })
 
-  it("takes another port when a stranger has its own by now", async () => {
+  it("takes another port when its own is taken by now", async () => {
     const dataDir = await given.newDataFolder()
     const first = await start({ dataDir, wantsTcp: true })
     await remember(first.url)
@@ -79,7 +76,7 @@ describe("an embedded server on a port", () => {
     expect(await recall(url)).toBe(42)
   })
 
-  it("keeps its password to itself in what it says", async () => {
+  it("never prints its password", async () => {
     const dataDir = await given.newDataFolder()
     const { url } = await start({ dataDir, wantsTcp: true })
     const { password } = new URL(url)
@@ -99,7 +96,7 @@ describe("a data folder whose socket is elsewhere", () => {
     expect(second.said.url).toBe(first.url)
   })
 
-  it("has one of its own when it is a copy", async () => {
+  it("has a socket of its own when it is a copy", async () => {
     const folder = await given.newFolder()
     const dataDir = await given.withCluster(join(folder, long))
     const first = await start({ dataDir })
@@ -127,7 +124,7 @@ describe("a data folder whose socket is elsewhere", () => {
     const folder = await given.newFolder()
     const dataDir = await given.withCluster(join(folder, long))
     const host = given.hostWith({ tempDir: join(folder, long, "temporary") })
-    // The last resort is a folder in /tmp, and this file stands in its place.
+    // The last resort is a folder in /tmp; here a file stands in its place.
     const lastResort = `/tmp/carillon-${createHash("sha256").update(dataDir).digest("hex").slice(0, 12)}`
     await writeFile(lastResort, "")
     given.afterThisTest(() => rm(lastResort))

@@ -24,7 +24,7 @@ import { SILENT } from "../support/watched-app.ts"
 
 if (!isRoot) console.warn("Not root: the tests that change users are skipped.")
 const itAsRoot = it.skipIf(!isRoot)
-// Making a cluster takes a second here, and may take ten on a busy machine.
+// Creating a cluster takes a second here, and may take ten on a busy machine.
 vi.setConfig({ testTimeout: 30_000 })
 const patient = { timeout: 10_000, interval: 10 }
 
@@ -68,7 +68,7 @@ describe("an embedded server", () => {
     expect(await openTcpPorts(serverPid(dataDir))).toEqual([])
   })
 
-  it("lives in a path with spaces, commas, quotes and letters from elsewhere", async () => {
+  it("works in a path with spaces, commas, quotes and non-ASCII letters", async () => {
     const dataDir = await given.withCluster(join(await given.newFolder(), `Mine, "yours" & æøå 數據`))
     const { url } = await start({ dataDir })
     expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
@@ -83,7 +83,7 @@ describe("an embedded server", () => {
     expect(await query(url, "select 1 as one")).toEqual([{ one: 1 }])
   })
 
-  it("says what the server said when it does not start, and starts once that is put right", async () => {
+  it("repeats the server's message when it does not start, and starts once that is fixed", async () => {
     const dataDir = await given.newDataFolder()
     const wrong = start({ dataDir, settings: { shared_buffers: "plenty" } })
     await expect(wrong).rejects.toMatchObject({
@@ -95,7 +95,7 @@ describe("an embedded server", () => {
     expect(await query(url, "show work_mem")).toEqual([{ work_mem: "5MB" }])
   })
 
-  it("stops as often as it is told to", async () => {
+  it("stops any number of times", async () => {
     const server = await start({ dataDir: await given.newDataFolder() })
     const pid = serverPid(server.dataDir)
     await Promise.all([server.stop(), server.stop()])
@@ -114,7 +114,7 @@ describe("a server that was killed", () => {
     expect(serverPid(dataDir)).not.toBe(killed)
   })
 
-  it("stays away when stop comes first", async () => {
+  it("stays down when stop comes first", async () => {
     const { dataDir, stop } = await start({ dataDir: await given.newDataFolder() })
     const killed = serverPid(dataDir)
     process.kill(killed, "SIGKILL")
@@ -166,7 +166,7 @@ describe("the binaries", () => {
     },
   )
 
-  it("are missed by name where there is no package, and on Windows", async () => {
+  it("are reported missing by name where there is no package, and on Windows", async () => {
     await expect(start({}, given.hostWith({ platform: "linux", arch: "ppc64" }))).rejects.toMatchObject({
       code: "EMBEDDED_UNSUPPORTED",
       message: expect.stringMatching(
@@ -282,7 +282,7 @@ describe("as root and as others", () => {
     },
   )
 
-  itAsRoot("nobody else can connect", async () => {
+  itAsRoot("no other user can connect", async () => {
     const { socketDir } = await start({ dataDir: await given.newDataFolder() })
     const probe = "require('net').connect(process.argv[1]).on('error', (error) => console.log(error.code))"
     const args = ["-e", probe, join(socketDir, ".s.PGSQL.5432")]
@@ -292,7 +292,7 @@ describe("as root and as others", () => {
   })
 })
 
-/** The system's table of TCP sockets, narrowed to those that the process has open. */
+/** The system's table of TCP sockets, reduced to those that the process has open. */
 async function openTcpPorts(pid: number): Promise<string[]> {
   const names = await readdir(`/proc/${pid}/fd`)
   const targets = await Promise.all(names.map((name) => readlink(`/proc/${pid}/fd/${name}`).catch(() => "")))

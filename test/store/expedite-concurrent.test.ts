@@ -1,4 +1,4 @@
-/** Expediting a run while somebody else changes it. */
+/** Expediting a run while another process changes it. */
 import { expect, it } from "vitest"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
 import { lockRun } from "../../src/store/runs/lock.ts"

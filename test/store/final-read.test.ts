@@ -1,4 +1,4 @@
-/** What the judge of histories is told about a schema is what the schema holds. */
+/** What the history checker reads of a schema is what the schema holds. */
 import { expect, it } from "vitest"
 import { describeEngines } from "../support/engines.ts"
 import { readFinal } from "../support/process/final-read.ts"
@@ -10,7 +10,7 @@ const NOON_US = Date.parse(NOON) * 1_000
 const SCHEDULE = "0199f3a0-0000-7000-8000-00000000000a"
 
 describeEngines("the final read", (engine) => {
-  it("tells runs, history, schedules, keys and limits, with instants in microseconds", async () => {
+  it("holds runs, history, schedules, keys and limits, with instants in microseconds", async () => {
     const database = await withHistory(engine, NOON)
     const [run, live] = [idOf(NOON), idOf(NOON)]
     await record(database, { run, finished: NOON })
@@ -48,7 +48,7 @@ describeEngines("the final read", (engine) => {
     })
   })
 
-  it("tells what users wrote beside it, where they have tables for that", async () => {
+  it("holds what the application wrote beside it, where it has tables for that", async () => {
     const { database } = await engine.migrated()
     expect(await readFinal(database)).toMatchObject({ runs: [], marks: null, finishes: null })
     const run = idOf(NOON)

@@ -49,7 +49,7 @@ describeEngines(
       return () => database.close()
     })
 
-    /** What of history is read by a statement that has been prepared, and how often it was planned anew. */
+    /** What a prepared statement reads of history, and how often it was planned anew. */
     async function readsOf<P, R>(statement: Statement<P, R>, params: P) {
       for (let time = 0; time < 7; time += 1) await database.run(statement, params)
       const nodes = await executedPlan(database, statement, params)
@@ -71,7 +71,7 @@ describeEngines(
       ["a settle", (since: number) => readsOf(findSettled, { ids: [id, id], claims: [7n, 8n], since })],
       ["the attempts of a run", (since: number) => readsOf(listAttemptsOfRun, { run: id, since })],
     ])("finds %s without touching the days before it was made", async (_, reads) => {
-      // From two days before the id was made until now: the others leave the plan before it begins.
+      // From two days before the id was made until now: the plan prunes the other days before execution.
       expect(await reads(earliestEnd([id]))).toEqual({ days: 4, rows: 1 })
       expect((await reads(0)).days).toBe(DAYS)
     })
@@ -89,7 +89,7 @@ describeEngines(
     ])("reads a page of %s by the index, and little more than the page", async (_, reads) => {
       const { days, rows } = await reads()
       expect(days).toBe(3)
-      // A page of each of the jobs, of which there are six, and one row of each day to merge by.
+      // A page for each of the six jobs, and one row of each day for the merge.
       expect(rows).toBeLessThan(150)
     })
   },

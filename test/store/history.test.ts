@@ -14,7 +14,7 @@ async function makeLive(database: Database, id: string, generation: number): Pro
   )
 }
 
-describeEngines("a run that is looked up in history", (engine) => {
+describeEngines("a run in history", (engine) => {
   const [EARLY, LATE] = ["2026-03-01T09:00Z", "2026-06-01T09:00Z"]
 
   it("has ended as its last generation did, in whatever class and order that was written", async () => {
@@ -59,7 +59,7 @@ describeEngines("a run that is looked up in history", (engine) => {
     await record(
       database,
       { run: id, finished: EARLY, state: "dead", outcome: "failed", history: "long" },
-      // A replay has a time of enqueue of its own.
+      // A replay has an enqueue time of its own.
       { run: id, finished: "2026-03-20T00:00Z", generation: 2, claim: 8 },
     )
     expect(await findEnds(database, [id])).toMatchObject([{ id, run_state: "succeeded" }])
@@ -68,7 +68,7 @@ describeEngines("a run that is looked up in history", (engine) => {
     expect((await listAttempts(database, id)).map(({ generation }) => generation)).toEqual([1, 2])
   })
 
-  it("is found though its id says nothing about time", async () => {
+  it("is found though its id carries no time", async () => {
     const database = await withHistory(engine, LATE, EARLY)
     const id = "f81d4fae-7dec-41d0-a765-00a0c91e6bf6"
     await record(database, {
@@ -82,7 +82,7 @@ describeEngines("a run that is looked up in history", (engine) => {
     expect(await listAttempts(database, id)).toMatchObject([{ claim: null, lease: null }])
   })
 
-  it("is unknown if there is nothing of it", async () => {
+  it("is unknown if history has nothing of it", async () => {
     const database = await withHistory(engine, EARLY)
     expect(await findEnds(database, [idOf(EARLY)])).toEqual([])
     expect(await findEnds(database, [])).toEqual([])
@@ -97,7 +97,7 @@ describeEngines("a run that is looked up in history", (engine) => {
     expect(await findSettledRuns(database, [{ id, claim: 7n }])).toEqual([])
   })
 
-  it("tells its attempts by generation and number, whatever the clock said", async () => {
+  it("lists its attempts by generation and number, whatever the clock said", async () => {
     const database = await withHistory(engine, "2026-03-02T09:00Z", EARLY)
     const run = idOf(EARLY)
     const failed = { run, outcome: "failed", state: null, enqueued: EARLY }
@@ -119,7 +119,7 @@ describe("the earliest end of runs", () => {
     expect(earliestEnd([idOf("2030-01-01T00:00Z"), idOf(made)])).toBe(Date.parse(earliest))
   })
 
-  it("is unknown for ids without a time, and can be written down for every other", () => {
+  it("is unknown for ids without a time, and can be stored for every other", () => {
     expect(earliestEnd([idOf("2030-01-01T00:00Z"), "f81d4fae-7dec-41d0-a765-00a0c91e6bf6"])).toBe(0)
     expect(new Date(earliestEnd(["ffffffff-ffff-8fff-8fff-ffffffffffff"])).getUTCFullYear()).toBe(9999)
   })

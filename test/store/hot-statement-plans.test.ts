@@ -25,7 +25,7 @@ describeEngines(
       const quiet = LARGE.map((table) => `alter table {${table}} set (autovacuum_enabled = off)`)
       await execute(database, [partition, ...quiet].join(";\n"))
       const hot = await openHot(database)
-      // A worker that has had nothing to do for a while.
+      // A worker that has been idle for a while.
       for (let time = 0; time < TIMES; time += 1) {
         for (const { run } of Object.values(HOT)) await run(database, hot)
       }
@@ -35,7 +35,7 @@ describeEngines(
 
     afterAll(() => database.close())
 
-    /** The plan, after making sure that it does not depend on how many runs there are. */
+    /** The plan, checked to be independent of the number of runs. */
     async function planOf(of: HotStatement): Promise<PlanNode[]> {
       const nodes = await of.plan(database, await openHot(database))
       const onLarge = nodes.filter(({ table }) => LARGE.includes(table ?? ""))
@@ -43,12 +43,12 @@ describeEngines(
       expect(onLarge.filter(({ type }) => /Seq Scan|Bitmap/.test(type))).toEqual([])
       expect(onLarge.filter(({ rows }) => rows > of.most)).toEqual([])
       expect(nodes.filter((node) => /Hash|Merge/.test(node.type) && mightReadAll(node))).toEqual([])
-      // Every row with every other would be a hundred times as many.
+      // A nested loop of every row with every other would be a hundred times as many.
       expect(nodes.filter(({ mismatches }) => mismatches > of.most)).toEqual([])
       return nodes
     }
 
-    describe("still goes by its indexes:", () => {
+    describe("still uses its indexes:", () => {
       it.each(Object.entries(HOT))("%s", async (_, of) => {
         const onLarge = (await planOf(of)).filter(({ table }) => LARGE.includes(table ?? ""))
         const used = new Set(onLarge.flatMap(({ index }) => index ?? []))
@@ -66,9 +66,7 @@ describeEngines(
   SERVERS,
 )
 
-/**
- * Whether rows of such a table would flow into this node that nobody has counted; what a CTE has gathered is little.
- */
+/** Whether rows of such a table flow into this node without a limit; what a CTE has gathered is little. */
 function mightReadAll({ below }: PlanNode): boolean {
   return below.some(
     (child) =>

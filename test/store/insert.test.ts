@@ -44,7 +44,7 @@ describeEngines("new runs", (engine) => {
     expect(written).toMatchObject([{ state: "ready", runs: 100 }])
   })
 
-  it("are counted by where they went, with the lowest rank of each place and the moment", async () => {
+  it("are counted by state, with the lowest rank of each and the moment", async () => {
     const { database } = await withStoppedClock(engine)
     const runs = [{ priority: 5 }, {}, { delayMs: 1 }, { pool: "slow" }, {}]
     const ids = runs.map(host.newId)
@@ -59,7 +59,7 @@ describeEngines("new runs", (engine) => {
     ])
   })
 
-  it("stand in the order in which they were given", async () => {
+  it("keep the order in which they were given", async () => {
     const { database } = await withStoppedClock(engine)
     const ids = await insert(database, ...Array.from({ length: 50 }, () => ({})))
     const { ids: claimed } = await claim(database, await openLease(database), { limit: 50 })
@@ -84,7 +84,7 @@ describeEngines("new runs", (engine) => {
     expect(await rowsOf(database, "select id from {runs}")).toEqual([])
   })
 
-  it("are written until the moment that was said, and not after it", async () => {
+  it("are written until the given moment, and not after it", async () => {
     const { database } = await withStoppedClock(engine)
     const ids = [host.newId(), host.newId()]
     const limits = { a: "limit" }
@@ -95,7 +95,7 @@ describeEngines("new runs", (engine) => {
     expect(await database.run(insertRuns, { ...tooLate, notAfter: nine })).toMatchObject([{ runs: 2 }])
   })
 
-  it("that come alone are written like those that come together, until the moment that was said", async () => {
+  it("that come alone are written like those that come together, until the given moment", async () => {
     const { database } = await withStoppedClock(engine)
     const settings = { job: "mail", pool: "slow", priority: 7, history: "long", buryWhenLost: true }
     const nine = Date.parse("2026-03-01T09:00Z")
@@ -119,7 +119,7 @@ describeEngines("new runs", (engine) => {
     })
   })
 
-  it("that have nothing but a time to wait are written like all others, until the moment that was said", async () => {
+  it("with only a delay are written like all others, until the given moment", async () => {
     const { database } = await withStoppedClock(engine)
     const job = { job: "mail", pool: "slow", priority: 7, history: "long", buryWhenLost: true }
     const nine = Date.parse("2026-03-01T09:00Z")
@@ -184,12 +184,12 @@ describeEngines("new runs", (engine) => {
     }
     const refused = { code: "DATABASE_REFUSED_VALUE" }
     await expect(database.run(insertPlainRuns, plain)).rejects.toMatchObject(refused)
-    // Neither are there fewer inputs than runs, whatever was taken for one.
+    // Nor are there fewer inputs than runs, whatever looks like one.
     await expect(database.run(insertPlainRuns, { ...plain, inputs: ["1"] })).rejects.toThrow()
     expect(await rowsOf(database, "select id from {runs}")).toEqual([])
   })
 
-  it("keep everything that was said about them, each its own", async () => {
+  it("keep every option of theirs", async () => {
     const { database } = await withStoppedClock(engine)
     const said = { job: "mail", history: "long", buryWhenLost: true }
     const input = '{ "b":1,  "a":"\\u0000" }'
@@ -212,7 +212,7 @@ describeEngines("new runs", (engine) => {
     })
   })
 
-  it("are what the defaults say where nothing is said of any of them", async () => {
+  it("have the defaults where an option is missing", async () => {
     const { database } = await withStoppedClock(engine)
     const lists = ["pools", "priorities", "tenants", "delaysMs", "runAts", "startWithinsMs", "keys", "tags"]
     const none = Object.fromEntries([...lists, "timeoutsMs", "retries"].map((list) => [list, []]))
@@ -224,7 +224,7 @@ describeEngines("new runs", (engine) => {
   })
 
   describe("under limits", () => {
-    it("are parked and stand in line when they are due, and hold no place before", async () => {
+    it("park in line when they are due, and hold no place before", async () => {
       const { database } = await withStoppedClock(engine)
       const limits = { "tenant:1": "tenants", "job:greet": "jobs" }
       const [due, later] = await insert(database, { limits, priority: 4 }, { limits, delayMs: 1 })
@@ -260,7 +260,7 @@ describeEngines("new runs", (engine) => {
     it.each<[string, string, NewRun, string]>([
       ["the lease is dead", "update {workers} set dead = true", {}, "ready"],
       ["the lease has expired", "update {workers} set expires_at = {now}", {}, "ready"],
-      ["nobody knows the lease", "delete from {workers}", {}, "ready"],
+      ["the lease is unknown", "delete from {workers}", {}, "ready"],
       ["the job is paused", "insert into {pauses} values ('job', 'greet', {now}, '', '')", {}, "ready"],
       ["the pool is paused", "insert into {pauses} values ('pool', 'default', {now}, '', '')", {}, "ready"],
       [
@@ -271,7 +271,7 @@ describeEngines("new runs", (engine) => {
       ],
       ["it is not due", "select", { delayMs: 1 }, "waiting"],
       ["it is under a limit", "select", { limits: { a: "limit" } }, "parked"],
-    ])("are not when %s: then they are what they would be without", async (_, change, run, state) => {
+    ])("are written as usual when %s", async (_, change, run, state) => {
       const { database } = await withStoppedClock(engine)
       const [id, lease] = [host.newId(), await openLease(database)]
       await execute(database, change)
@@ -279,7 +279,7 @@ describeEngines("new runs", (engine) => {
       expect(await runOf(database, id)).toMatchObject({ state, lease: null, claim: null, claims: 0 })
     })
 
-    it("are, when something else is paused that has the same name", async () => {
+    it("are claimed although something else with the same name is paused", async () => {
       const { database } = await withStoppedClock(engine)
       const [id, lease] = [host.newId(), await openLease(database)]
       await execute(
@@ -301,17 +301,14 @@ describeEngines("new runs", (engine) => {
     })
   })
 
-  itWithConnections(
-    "with the id of one that is just being written wait for it, and leave it alone",
-    async () => {
-      const { database } = await withStoppedClock(engine)
-      const id = host.newId()
-      const first = await hold(database, (tx) => insert(tx, { id, input: "1" }))
-      const second = database.run(insertRuns, paramsOf([id], [{ input: "2" }]))
-      await untilBlocked(await engine.open(database.schema))
-      await first.release()
-      expect(await second).toEqual([])
-      expect(await runOf(database, id)).toMatchObject({ input: 1 })
-    },
-  )
+  itWithConnections("with the id of a run in flight wait for it, and leave it alone", async () => {
+    const { database } = await withStoppedClock(engine)
+    const id = host.newId()
+    const first = await hold(database, (tx) => insert(tx, { id, input: "1" }))
+    const second = database.run(insertRuns, paramsOf([id], [{ input: "2" }]))
+    await untilBlocked(await engine.open(database.schema))
+    await first.release()
+    expect(await second).toEqual([])
+    expect(await runOf(database, id)).toMatchObject({ input: 1 })
+  })
 })

@@ -21,7 +21,7 @@ describeEngines("declared jobs", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
   describe("that are new", () => {
-    it("are written with their settings and their version, and so is who did it", async () => {
+    it("are written with their settings, their version and an audit record", async () => {
       const { database } = await openStage(engine)
       const verdicts = await declare(database, jobs({ b: { pool: "slow" }, a: { retry: () => 1 } }, "1.2"))
       expect(verdicts).toEqual([
@@ -40,7 +40,7 @@ describeEngines("declared jobs", (engine) => {
       ])
     })
 
-    it("join those that are there, which nobody removes", async () => {
+    it("join the stored ones, which are never removed", async () => {
       const { database } = await openStage(engine)
       await declare(database, jobs({ old: {}, kept: {} }))
       await declare(database, jobs({ kept: {}, new: {} }))
@@ -59,7 +59,7 @@ describeEngines("declared jobs", (engine) => {
       expect(await audit(database)).toHaveLength(1)
     })
 
-    it("are replaced when they have changed, and what they were is kept in the audit record", async () => {
+    it("are replaced when they have changed, and the audit keeps the old settings", async () => {
       const { database, clock } = await openStage(engine)
       await declare(database, jobs({ a: { pool: "slow" }, b: {} }))
       await clock.set("2026-03-01T10:00Z")
@@ -99,7 +99,7 @@ describeEngines("declared jobs", (engine) => {
       expect(await audit(database)).toHaveLength(1)
     })
 
-    it("are understood whatever somebody has written there by hand", async () => {
+    it("survive whatever was edited there by hand", async () => {
       const { database } = await openStage(engine)
       await execute(database, `insert into {jobs} values ('a', '[1]', null, '${NINE}')`)
       expect(await declare(database, jobs({ a: { pool: "b" } }))).toMatchObject([
@@ -123,7 +123,7 @@ describeEngines("declared jobs", (engine) => {
   })
 
   describe("of processes that start at once", () => {
-    itWithConnections("are declared by one of them, whoever comes first", async () => {
+    itWithConnections("are declared by one of them, whichever comes first", async () => {
       const { database } = await openStage(engine)
       const names = Array.from({ length: 30 }, (_, index) => `job-${index}`)
       const processes = Array.from({ length: 10 }, async (_, index) => {
@@ -140,7 +140,7 @@ describeEngines("declared jobs", (engine) => {
       expect(await audit(database)).toHaveLength(names.length)
     })
 
-    itWithConnections("end as the latest version declares them, whoever comes last", async () => {
+    itWithConnections("end as the latest version declares them, whichever comes last", async () => {
       const { database } = await openStage(engine)
       const processes = Array.from({ length: 10 }, async (_, index) => {
         const own = await engine.open(database.schema)
@@ -151,7 +151,7 @@ describeEngines("declared jobs", (engine) => {
         { name: "a", settings: { pool: "pool-9" }, version: "1.9" },
         { name: "b", settings: { priority: 9 }, version: "1.9" },
       ])
-      // The audit record tells one story: each change begins with what the one before it left.
+      // The audit tells one story: each change begins with the settings that the one before it left.
       const trail = await rowsOf(
         database,
         "select before ->> 'priority' as was, after ->> 'priority' as is from {audit} where subject = 'job:b'",
@@ -160,13 +160,16 @@ describeEngines("declared jobs", (engine) => {
       expect(steps.map(({ was }) => was)).toEqual([null, ...steps.slice(0, -1).map(({ is }) => is)])
     })
 
-    itWithConnections("compare with what the first has written, not with the nothing they saw", async () => {
-      const { database } = await openStage(engine)
-      const first = await hold(database, (tx) => reconcileJobs(tx, jobs({ a: { pool: "x" } }, "2")))
-      const second = declare(await engine.open(database.schema), jobs({ a: { pool: "y" } }, "1"))
-      await untilBlocked(database)
-      await first.release()
-      expect(await second).toEqual([{ job: "a", verdict: "older", declared: "1", stored: "2" }])
-    })
+    itWithConnections(
+      "compare with what the first has written, not with the empty table they saw",
+      async () => {
+        const { database } = await openStage(engine)
+        const first = await hold(database, (tx) => reconcileJobs(tx, jobs({ a: { pool: "x" } }, "2")))
+        const second = declare(await engine.open(database.schema), jobs({ a: { pool: "y" } }, "1"))
+        await untilBlocked(database)
+        await first.release()
+        expect(await second).toEqual([{ job: "a", verdict: "older", declared: "1", stored: "2" }])
+      },
+    )
   })
 })

@@ -9,7 +9,7 @@ import { hold, rowsOf, untilBlocked } from "../support/sql.ts"
 describeEngines("a key among many processes", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  describe("that many want at once", () => {
+  describe("under concurrent enqueues", () => {
     itWithConnections.each([
       ["held while its run lives", "live"],
       ["remembered", null],
@@ -27,7 +27,7 @@ describeEngines("a key among many processes", (engine) => {
       expect(new Set(answers.map(({ id }) => id)).size).toBe(1)
     })
 
-    itWithConnections("after its time is over is taken over by one of them", async () => {
+    itWithConnections("after its time is over goes to one of them", async () => {
       const { database, clock } = await withStoppedClock(engine)
       await enqueue(database, runUnder("k", { keyFor: 1 }))
       await clock.set("2026-03-01T09:01Z")
@@ -63,36 +63,36 @@ describeEngines("a key among many processes", (engine) => {
     })
   })
 
-  itWithConnections(
-    "that an open transaction has found taken does not hold up the run that holds it",
-    async () => {
-      const { database } = await withStoppedClock(engine)
-      const run = runUnder("k")
-      await enqueue(database, run)
-      const claimed = await claim(database, await openLease(database))
-      const asking = await hold(database, async (tx) => {
-        expect(await enqueue(tx, runUnder("k"))).toEqual({ id: run.id, created: false })
-      })
-      expect(await finish(database, claimed)).toEqual([run.id])
-      await asking.release()
-    },
-  )
+  itWithConnections("that an open transaction found taken does not hold up its run", async () => {
+    const { database } = await withStoppedClock(engine)
+    const run = runUnder("k")
+    await enqueue(database, run)
+    const claimed = await claim(database, await openLease(database))
+    const asking = await hold(database, async (tx) => {
+      expect(await enqueue(tx, runUnder("k"))).toEqual({ id: run.id, created: false })
+    })
+    expect(await finish(database, claimed)).toEqual([run.id])
+    await asking.release()
+  })
 
   describe("among others in one call", () => {
-    itWithConnections("is locked in their order, however they come, so that nobody deadlocks", async () => {
-      const { database } = await withStoppedClock(engine)
-      const holder = await hold(database, (tx) => enqueue(tx, runUnder("b")))
-      const wanted = ["c", "b", "a"].map((key) => runUnder(key))
-      const taking = database.transaction((tx) => takeFreeKeys(tx, greet, wanted))
-      await untilBlocked(await engine.open(database.schema))
-      const params = { job: "greet", tenants: [""], runs: [host.newId()], forMs: [1], keepMs: [null] }
-      // The one behind the one it waits for is free, the one before it is not.
-      expect(await database.run(takeKeys, { ...params, keys: ["c"] })).toHaveLength(1)
-      const before = database.run(takeKeys, { ...params, keys: ["a"] })
-      await untilBlocked(await engine.open(database.schema), 2)
-      await holder.release()
-      expect((await taking).map(({ created }) => created)).toEqual([false, false, true])
-      expect(await before).toEqual([])
-    })
+    itWithConnections(
+      "is locked in key order, whatever the order of the call, so that no call deadlocks",
+      async () => {
+        const { database } = await withStoppedClock(engine)
+        const holder = await hold(database, (tx) => enqueue(tx, runUnder("b")))
+        const wanted = ["c", "b", "a"].map((key) => runUnder(key))
+        const taking = database.transaction((tx) => takeFreeKeys(tx, greet, wanted))
+        await untilBlocked(await engine.open(database.schema))
+        const params = { job: "greet", tenants: [""], runs: [host.newId()], forMs: [1], keepMs: [null] }
+        // The key behind the one it waits for is free, the one before it is not.
+        expect(await database.run(takeKeys, { ...params, keys: ["c"] })).toHaveLength(1)
+        const before = database.run(takeKeys, { ...params, keys: ["a"] })
+        await untilBlocked(await engine.open(database.schema), 2)
+        await holder.release()
+        expect((await taking).map(({ created }) => created)).toEqual([false, false, true])
+        expect(await before).toEqual([])
+      },
+    )
   })
 })

@@ -20,7 +20,7 @@ import { execute, hold, rowsOf, untilBlocked } from "../support/sql.ts"
 describeEngines("a key", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("makes one run of any number: the others are answered with it", async () => {
+  it("makes one run of any number of enqueues: the others get that run", async () => {
     const { database } = await withStoppedClock(engine)
     const first = runUnder("k")
     expect(await enqueue(database, first)).toEqual({ id: first.id, created: true })
@@ -38,7 +38,7 @@ describeEngines("a key", (engine) => {
     expect(await rowsOf(database, "select count(*)::int as n from {runs}")).toEqual([{ n: 4 }])
   })
 
-  it("is another one for another tenant or another job", async () => {
+  it("differs by tenant and by job", async () => {
     const { database } = await withStoppedClock(engine)
     for (const [tenant, job] of [
       [null, greet],
@@ -61,7 +61,7 @@ describeEngines("a key", (engine) => {
     expect(await rowsOf(database, "select id from {runs}")).toHaveLength(1)
   })
 
-  it("is taken once more by the run that holds it, for a new time", async () => {
+  it("is taken once more by its own run, for a new time", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const run = host.newId()
     const take = (forMs: number) =>
@@ -97,8 +97,8 @@ describeEngines("a key", (engine) => {
     expect(await found("greet", "ada", "k")).toBe(0)
   })
 
-  describe("that is held for some time", () => {
-    it("is free when that is over, to the millisecond, and then belongs to the next", async () => {
+  describe("with a time", () => {
+    it("is free when that is over, to the millisecond, and then belongs to the next run", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const [first, second] = [runUnder("k", { keyFor: 1_000 }), runUnder("k", { keyFor: 5_000 })]
       await enqueue(database, first)
@@ -118,7 +118,7 @@ describeEngines("a key", (engine) => {
       expect(await enqueue(database, runUnder("k"))).toEqual({ id: run.id, created: false })
     })
 
-    it("is forgotten when that is over, so many at a time, and others are not", async () => {
+    it("is deleted when that is over, a bounded number at a time, and others are not", async () => {
       const { database, clock } = await withStoppedClock(engine)
       for (const [key, keyFor] of [
         ["a", 1],
@@ -174,8 +174,8 @@ describeEngines("a key", (engine) => {
     })
   })
 
-  describe("whose holder is gone when it is looked for", () => {
-    it("is asked for again, until there is an answer", async () => {
+  describe("whose holder is gone at the lookup", () => {
+    it("is looked up again, until there is an answer", async () => {
       const { database } = await withStoppedClock(engine)
       await enqueue(database, runUnder("k"))
       let asked = 0

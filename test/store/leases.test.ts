@@ -45,7 +45,7 @@ describeEngines("a lease", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
   describe("that is renewed", () => {
-    it("lives on for its full length from then", async () => {
+    it("lasts for its full length from then on", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const lease = await openLease(database)
       await clock.set("2026-03-01T09:00:50Z")
@@ -56,7 +56,7 @@ describeEngines("a lease", (engine) => {
       expect(await markDead(database)).toEqual([lease])
     })
 
-    it("too late, but before anyone marked it dead, lives on", async () => {
+    it("too late, but before it was marked dead, lives on", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const lease = await openLease(database)
       await clock.set(AFTER_EXPIRY)
@@ -116,7 +116,7 @@ describeEngines("a lease", (engine) => {
       await database.close()
     })
 
-    it("is written once by all who look for it at once", async () => {
+    it("is written once by concurrent reapers", async () => {
       const { database } = await withStoppedClock(engine)
       await claimNewRun(database)
       await execute(database, "delete from {workers}")
@@ -141,7 +141,7 @@ describeEngines("a lease", (engine) => {
       expect(await markDead(database)).toEqual([lease])
     })
 
-    it("is not marked dead by a server that has not been up for a whole lease: nobody may have found it yet", async () => {
+    it("is not marked dead by a server that was up for less than a lease: the heartbeat may be late", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const lease = await openLease(database)
       await clock.set(AFTER_EXPIRY)
@@ -151,7 +151,7 @@ describeEngines("a lease", (engine) => {
       expect(await database.run(markDeadWorkers, { own, upForMs: 0 })).toEqual([{ lease }])
     })
 
-    itWithConnections("while it is being renewed is not marked dead", async () => {
+    itWithConnections("is not marked dead during a renewal", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const lease = await openLease(database)
       await clock.set(AFTER_EXPIRY)
@@ -161,7 +161,7 @@ describeEngines("a lease", (engine) => {
       expect(await markDead(database)).toEqual([])
     })
 
-    itWithConnections("while it is being marked dead is not renewed", async () => {
+    itWithConnections("is not renewed while it is being marked dead", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const lease = await openLease(database)
       await clock.set(AFTER_EXPIRY)
@@ -172,7 +172,7 @@ describeEngines("a lease", (engine) => {
       expect(await renewing).toBe(0)
     })
 
-    itWithConnections("is either renewed or marked dead when both come at once, never both", async () => {
+    itWithConnections("is either renewed or marked dead in a race, never both", async () => {
       const { database, clock } = await withStoppedClock(engine)
       for (let round = 0; round < 20; round += 1) {
         await clock.set("2026-03-01T09:00Z")
@@ -201,7 +201,7 @@ describeEngines("a lease", (engine) => {
       ])
     })
 
-    it("is of no use to its former owner: what it held cannot be settled", async () => {
+    it("is of no use to its former owner: its runs cannot be settled under it", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const claimed = await claimNewRun(database)
       await clock.set(AFTER_EXPIRY)
@@ -214,7 +214,7 @@ describeEngines("a lease", (engine) => {
       expect(await finish(database, other)).toEqual([claimed.id])
     })
 
-    it("takes nothing from the living", async () => {
+    it("loses no run of a live lease", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const dead = await claimNewRun(database)
       await clock.set("2026-03-01T09:00:30Z")
@@ -236,7 +236,7 @@ describeEngines("a lease", (engine) => {
       expect(batches).toEqual([2, 2, 1, 0])
     })
 
-    it("is remembered for a while, and longer when it holds runs", async () => {
+    it("is kept for a while, and longer when it holds runs", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const [empty, holding] = [await openLease(database), await claimNewRun(database)]
       await clock.set(AFTER_EXPIRY)
@@ -268,7 +268,7 @@ describeEngines("a lease", (engine) => {
       expect(await database.run(retireWorker, { lease: claimed.lease })).toHaveLength(1)
     })
 
-    itWithConnections("while a last claim is under way does not take the run with it", async () => {
+    itWithConnections("during a last claim does not lose that run", async () => {
       const { database } = await withStoppedClock(engine)
       const [id] = await insert(database, {})
       const lease = await openLease(database)

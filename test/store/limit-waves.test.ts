@@ -1,7 +1,4 @@
-/**
- * What counting and looking at a line costs while old versions of rows pile up, and that it counts right all the
- * same.
- */
+/** The cost of counting and reading a line while old row versions pile up, and the correctness of the count. */
 import fc from "fast-check"
 import { expect, it } from "vitest"
 import { createAdmitter } from "../../src/engine/queue/admitter.ts"
@@ -28,7 +25,7 @@ const wavesOf = async (database: Database) =>
   (await rowsOf(database, "select waves from {limit_waves} where key = 'k'"))[0]?.["waves"]
 
 describeEngines("a wave of runs under a key", (engine) => {
-  it("is counted as long as somebody in it is left, and no longer", async () => {
+  it("is counted while any run of it is left, and no longer", async () => {
     const { database } = await withStoppedClock(engine)
     await declare(database, "one", 1)
     await insert(database, ...Array(4).fill({ limits: ONE }))
@@ -52,7 +49,7 @@ describeEngines("a wave of runs under a key", (engine) => {
     expect(await wavesOf(database)).toEqual([4])
   })
 
-  it("is forgotten when nobody has begun one for long, and nothing is miscounted by that", async () => {
+  it("is deleted when no run has joined it for long, and the count stays right", async () => {
     const { database, clock } = await withStoppedClock(engine)
     await declare(database, "one", 2)
     await insert(database, ...Array(3).fill({ limits: ONE }))
@@ -68,7 +65,7 @@ describeEngines("a wave of runs under a key", (engine) => {
     expect(await room(database, ONE)).toEqual({ k: 0 })
   })
 
-  it("is not left by a run that keeps its place there and goes on under another key", async () => {
+  it("keeps a run that holds its place there and is admitted under another key", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const limits = { a: "one", b: "overlap:b" }
     await database.run(openWaves, { keys: ["b"] })
@@ -84,7 +81,7 @@ describeEngines("a wave of runs under a key", (engine) => {
     expect(await room(database, limits)).toEqual({ a: 0, b: 0 })
   })
 
-  it("leaves the count right, whatever is admitted, ends, comes back, begins and is forgotten in which order", async () => {
+  it("leaves the count right, in any order of admissions, ends, returns, starts and deletions", async () => {
     const { database } = await withStoppedClock(engine)
     const lease = await openLease(database)
     const limits = { a: "some", b: "some" }
@@ -147,7 +144,7 @@ describeEngines(
         expect(ended).toHaveLength(CAP)
       }
       await admitter.admit(["k"], [])
-      // The last two waves and those that go on.
+      // The last two waves and the running ones.
       expect(walks.at(-1)?.["run_limits_admitted"]).toBeLessThan(SECONDS * CAP * 0.6)
       expect(walks.at(-1)?.["run_limits_parked"]).toBeLessThan(4 * CAP)
       const whole = createAdmitter(watched)

@@ -7,33 +7,30 @@ import { admitted, declare, ONE, sweep, wholeLines } from "../support/limits.ts"
 import { claim, finish, insert, openLease, withStoppedClock } from "../support/runs.ts"
 import { hold, rowsOf } from "../support/sql.ts"
 
-describeEngines("a limit under which many admit at once", (engine) => {
+describeEngines("a limit under concurrent admissions", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  itWithConnections(
-    "is counted by one of them at a time, and by the others when that one is done",
-    async () => {
-      const { database } = await withStoppedClock(engine)
-      await insert(database, { limits: ONE }, { limits: ONE })
-      const [first] = await database.run(nextInLine, { ...wholeLines(["k"]), full: [], limit: 1 })
-      const keys = { schema: database.schema, keys: ["k"] }
-      const admitting = await hold(database, async (tx) => {
-        expect(await tx.run(tryLockLimits, keys)).toEqual([{ taken: true }])
-        expect(await tx.run(admitRuns, { ids: [first?.run ?? ""], keys: ["k"] })).toHaveLength(1)
-      })
-      expect(await database.run(tryLockLimits, keys)).toEqual([{ taken: false }])
-      expect(await database.run(tryLockLimits, { ...keys, keys: ["j", "k"] })).toEqual([{ taken: false }])
-      expect(await database.run(tryLockLimits, { ...keys, keys: ["j"] })).toEqual([{ taken: true }])
-      expect(await database.run(tryLockLimits, { ...keys, schema: "another" })).toEqual([{ taken: true }])
-      const waiting = sweep(await engine.open(database.schema))
-      await admitting.release()
-      expect(await waiting).toEqual([])
-      expect(await admitted(database)).toEqual([first?.run])
-    },
-  )
+  itWithConnections("is counted by one process at a time, and by the others afterwards", async () => {
+    const { database } = await withStoppedClock(engine)
+    await insert(database, { limits: ONE }, { limits: ONE })
+    const [first] = await database.run(nextInLine, { ...wholeLines(["k"]), full: [], limit: 1 })
+    const keys = { schema: database.schema, keys: ["k"] }
+    const admitting = await hold(database, async (tx) => {
+      expect(await tx.run(tryLockLimits, keys)).toEqual([{ taken: true }])
+      expect(await tx.run(admitRuns, { ids: [first?.run ?? ""], keys: ["k"] })).toHaveLength(1)
+    })
+    expect(await database.run(tryLockLimits, keys)).toEqual([{ taken: false }])
+    expect(await database.run(tryLockLimits, { ...keys, keys: ["j", "k"] })).toEqual([{ taken: false }])
+    expect(await database.run(tryLockLimits, { ...keys, keys: ["j"] })).toEqual([{ taken: true }])
+    expect(await database.run(tryLockLimits, { ...keys, schema: "another" })).toEqual([{ taken: true }])
+    const waiting = sweep(await engine.open(database.schema))
+    await admitting.release()
+    expect(await waiting).toEqual([])
+    expect(await admitted(database)).toEqual([first?.run])
+  })
 
   itWithConnections.each([1, 3])(
-    "never has more than its cap of %i, and lets everyone through",
+    "never exceeds its cap of %i, and admits every run in the end",
     async (cap) => {
       const { database } = await withStoppedClock(engine)
       await declare(database, "one", cap)

@@ -22,7 +22,7 @@ import { rowsOf } from "../support/sql.ts"
 describeEngines("a limit", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("lets so many runs go on as its cap says, the first in line first, each into its lane", async () => {
+  it("admits as many runs as its cap says, the first in line first, each into its lane", async () => {
     const { database, clock } = await withStoppedClock(engine)
     await declare(database, "one", 2)
     const ids = await insert(database, { limits: ONE }, { limits: ONE }, { limits: ONE, priority: 5 })
@@ -40,14 +40,14 @@ describeEngines("a limit", (engine) => {
     expect(await sweep(database)).toEqual([])
   })
 
-  it("of which nobody has said a cap lets one go on", async () => {
+  it("without a known cap admits one run", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, { limits: ONE }, { limits: ONE })
     expect(await sweep(database)).toHaveLength(1)
     expect(await room(database, { ...ONE, unknown: "unknown" })).toEqual({ k: 0, unknown: 1 })
   })
 
-  it("is each key's own", async () => {
+  it("counts for each key on its own", async () => {
     const { database } = await withStoppedClock(engine)
     await insert(database, ...["a", "b", "a"].map((key) => ({ limits: { [key]: "one" } })))
     expect(await sweep(database)).toHaveLength(2)
@@ -71,8 +71,8 @@ describeEngines("a limit", (engine) => {
     expect(await sweep(database)).toHaveLength(places)
   })
 
-  describe("among several that a run is under", () => {
-    it("lets it go on when all of them have room, and takes a place under each", async () => {
+  describe("among several of one run", () => {
+    it("admits it when all of them have room, and gives it a place under each", async () => {
       const { database } = await withStoppedClock(engine)
       await declare(database, "two", 2)
       const limits = { a: "one", b: "two" }
@@ -82,7 +82,7 @@ describeEngines("a limit", (engine) => {
       expect(await room(database, limits)).toEqual({ a: 0, b: 0 })
     })
 
-    it("is told with the others, in their order", async () => {
+    it("is reported with the others, in their order", async () => {
       const { database } = await withStoppedClock(engine)
       const ids = await insert(
         database,
@@ -112,7 +112,7 @@ describeEngines("a limit", (engine) => {
       expect(await database.run(nextInLine, { ...wholeLines(["b"]), full: ["b"], limit: 9 })).toEqual([])
     })
 
-    it("goes by the limit of the first in line, because a key belongs to one limit", async () => {
+    it("is the limit of the first in line, because a key belongs to one limit", async () => {
       const { database } = await withStoppedClock(engine)
       await declare(database, "two", 2)
       await declare(database, "three", 3)
@@ -124,8 +124,8 @@ describeEngines("a limit", (engine) => {
     })
   })
 
-  describe("whose cap is changed", () => {
-    it("says so, and says nothing when it is the same", async () => {
+  describe("with a changed cap", () => {
+    it("reports the change, and nothing when it is the same", async () => {
       const { database } = await withStoppedClock(engine)
       expect(await declare(database, "one", 2)).toHaveLength(1)
       expect(await declare(database, "one", 2)).toEqual([])
@@ -133,7 +133,7 @@ describeEngines("a limit", (engine) => {
       await expect(declare(database, "one", -1)).rejects.toMatchObject({ code: "DATABASE_REFUSED_VALUE" })
     })
 
-    it("lets more go on at once, and none while too many do", async () => {
+    it("admits more at once, and none while too many run", async () => {
       const { database } = await withStoppedClock(engine)
       await insert(database, ...Array(6).fill({ limits: ONE }))
       const counts: number[] = []
@@ -148,7 +148,7 @@ describeEngines("a limit", (engine) => {
       expect(await room(database, ONE)).toEqual({ k: -2 })
     })
 
-    itWithConnections("while someone is counting holds from the next count on", async () => {
+    itWithConnections("during a count takes effect at the next count", async () => {
       const { database } = await withStoppedClock(engine)
       await declare(database, "one", 2)
       await insert(database, ...Array(4).fill({ limits: ONE }))
@@ -161,7 +161,7 @@ describeEngines("a limit", (engine) => {
     })
   })
 
-  it("admits nobody who is not in line any more", async () => {
+  it("does not admit a run that has left the line", async () => {
     const { database } = await withStoppedClock(engine)
     const [cancelled = "", kept = ""] = await insert(database, { limits: ONE }, { limits: ONE })
     await database.run(cancelRun, { id: cancelled, code: "C", message: "no" })
@@ -174,15 +174,15 @@ describeEngines("a limit", (engine) => {
     ])
   })
 
-  it("admits nobody who needs room under another key too", async () => {
+  it("does not admit a run that needs room under another key too", async () => {
     const { database } = await withStoppedClock(engine)
     const [id = ""] = await insert(database, { limits: { a: "one", b: "one" } })
     expect(await database.run(admitRuns, { ids: [id], keys: ["a"] })).toEqual([])
     expect(await database.run(admitRuns, { ids: [id], keys: ["a", "b"] })).toHaveLength(1)
   })
 
-  describe("that has been left undone", () => {
-    it("is found by going from key to key, and those without anybody in line are not looked at", async () => {
+  describe("after an interrupted admission", () => {
+    it("is found by going from key to key, and keys without a line are not read", async () => {
       const { database } = await withStoppedClock(engine)
       await declare(database, "two", 2)
       for (const key of ["a", "b", "c", "d"]) await insert(database, { limits: { [key]: "two" } })
@@ -201,7 +201,7 @@ describeEngines("a limit", (engine) => {
       expect(await found("e", 2)).toEqual([])
     })
 
-    it("by a crash between counting and admitting leaks nothing: the next one counts anew", async () => {
+    it("by a crash between counting and admitting leaks nothing: the next process counts anew", async () => {
       const { database } = await withStoppedClock(engine)
       await insert(database, ...Array(3).fill({ limits: ONE }))
       const crash = () => {

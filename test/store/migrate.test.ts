@@ -18,7 +18,7 @@ import { hold, rowsOf } from "../support/sql.ts"
 const host = createSystemHost()
 const CHILD = fileURLToPath(new URL("../support/migrate-child.mjs", import.meta.url))
 
-/** Migrations of our own making, one table each. */
+/** Migrations for these tests, one table each. */
 function steps(count: number): Migration[] {
   return Array.from({ length: count }, (_, index) =>
     step(index + 1, `create table {step_${index + 1}} (id int);`),
@@ -45,7 +45,7 @@ async function tablesOf(database: Database): Promise<unknown[]> {
 
 describeEngines("migrating", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
-  /** For what takes seconds and does not depend on the version. */
+  /** For tests that take seconds and do not depend on the version. */
   const itOnce = it.runIf(engine.name === "PostgreSQL 18")
 
   it("brings an empty database to this version, and has nothing to do the next time", async () => {
@@ -67,7 +67,7 @@ describeEngines("migrating", (engine) => {
     expect(await tablesOf(database)).toEqual(["migrations", "step_1", "step_2", "step_3", "step_4"])
   })
 
-  it("goes on where a process was killed between two steps", async () => {
+  it("continues where a process was killed between two steps", async () => {
     const database = await engine.open()
     const doomed = createTestHost()
     doomed.crashAt("migrate.applied", 2)
@@ -77,7 +77,7 @@ describeEngines("migrating", (engine) => {
     expect(await migrate(runtimeOf(database), steps(4))).toEqual([3, 4])
   })
 
-  it("leaves nothing of a step that fails in its middle, and all of those before it", async () => {
+  it("keeps nothing of a step that fails halfway, and every step before it", async () => {
     const database = await engine.open()
     const broken = step(2, "create table {half} (id int); select 1 / 0; create table {other_half} (id int);")
     await expect(migrate(runtimeOf(database), [...steps(1), broken])).rejects.toMatchObject({
@@ -141,7 +141,7 @@ describeEngines("migrating", (engine) => {
       ...runtimeOf(database),
       sleep: async (ms: number) => {
         rests.push(ms)
-        // The lock was let go of meanwhile: others can use the table.
+        // The lock was released meanwhile: others can use the table.
         await rowsOf(reader, `select id from ${table}`)
         await held.release()
       },
@@ -198,7 +198,7 @@ describeEngines("migrating", (engine) => {
       expect(await migrate(runtimeOf(byHand))).toEqual([])
     })
 
-    it("prints only what is missing, and that nothing is", async () => {
+    it("prints only what is missing, or that nothing is", async () => {
       const database = await engine.open()
       await migrate(runtimeOf(database), steps(2))
       const plan = await planMigrations(database, steps(3))

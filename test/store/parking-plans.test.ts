@@ -35,7 +35,7 @@ describeEngines(
     beforeAll(async () => {
       database = openServer(host, { url: engine.url(), schema: newSchema(host), workConnections: 1 })
       await migrate({ ...host, database })
-      // What the statistics would say, and when, is not up to us.
+      // The planner's statistics, and when they change, are not up to the test.
       await execute(database, "alter table {runs} set (autovacuum_enabled = off)")
       for (let time = 0; time < TIMES; time += 1) {
         for (const statement of [parkPausedPools, unparkResumed, unparkHandled])
@@ -65,7 +65,7 @@ describeEngines(
 
     afterAll(() => database.close())
 
-    /** How many rows of the table of runs, or entries of its indexes, it reads at the most in one place. */
+    /** How many rows of the table of runs, or entries of its indexes, it reads at most in one place. */
     async function readsOf<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
       const nodes = await executedPlan(database, statement, params)
       const onRuns = nodes.filter(({ table }) => table === "runs")
@@ -95,7 +95,7 @@ describeEngines(
   SERVERS,
 )
 
-/** Whether rows of the table itself flow into this node; what a CTE has gathered or names one by one does not count. */
+/** Whether rows of the table itself flow into this node; rows gathered by a CTE, or named one by one, do not count. */
 function readsRuns(node: PlanNode): boolean {
   return node.below.some(
     (child) =>

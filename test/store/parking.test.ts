@@ -9,7 +9,7 @@ import { describeEngines } from "../support/engines.ts"
 import { addRuns, addWorker, census, openStage, pauseBy, resumeBy } from "../support/parking.ts"
 import { execute, hold, rowsOf } from "../support/sql.ts"
 
-/** More of everything than a test has. */
+/** Larger bounds than any test reaches. */
 const WIDE = { lanes: 100, depth: 10_000, limit: 10_000 }
 const OLD = { ...WIDE, afterMs: 60_000 }
 const NINE_O_CLOCK = BigInt(Date.parse("2026-03-01T09:00Z")) * 1_000n
@@ -44,7 +44,7 @@ describeEngines("ready runs", (engine) => {
       expect(await census(database)).toEqual({ "pause a": 3, "pause greet": 9, "ready default": 2 })
     })
 
-    it("are looked for in the first ones of so many lanes, which become less with each time", async () => {
+    it("are looked for at the head of a few lanes, fewer each time", async () => {
       const { database, clock } = await openStage(engine)
       await addRuns(database, 3, { job: "other" })
       await clock.set("2026-03-01T09:01:00Z")
@@ -62,7 +62,7 @@ describeEngines("ready runs", (engine) => {
       expect(await moved({})).toBe(1)
     })
 
-    it("come back when neither their job nor their pool is paused, at the rank of that moment", async () => {
+    it("return when neither their job nor their pool is paused, at the rank of that moment", async () => {
       const { database, clock } = await openStage(engine)
       await addRuns(database, 3, { priority: 7 })
       for (const kind of ["job", "pool"] as const)
@@ -98,10 +98,10 @@ describeEngines("ready runs", (engine) => {
       ])
     })
 
-    it("come back in the order that they had, piece by piece", async () => {
+    it("return in their old order, piece by piece", async () => {
       const { database, clock } = await openStage(engine)
       await addRuns(database, 5)
-      // Otherwise than they lie in the table.
+      // Not in the order in which they lie in the table.
       await execute(database, "update {runs} set rank = 2 * (select max(rank) from {runs}) - rank")
       const inOrder = "select id from {runs} order by rank"
       const before = await rowsOf(database, inOrder)
@@ -116,7 +116,7 @@ describeEngines("ready runs", (engine) => {
       expect(await rowsOf(database, inOrder)).toEqual(before)
     })
 
-    it("come back although others that are parked before them stay", async () => {
+    it("return although others that were parked before them stay", async () => {
       const { database } = await openStage(engine)
       for (const job of ["a", "b", "c"]) {
         await addRuns(database, 2, { job })
@@ -129,7 +129,7 @@ describeEngines("ready runs", (engine) => {
     })
   })
 
-  describe("that nobody can execute", () => {
+  describe("without a handler", () => {
     it("are parked once they have been ready for longer than that, and no others", async () => {
       const { database, clock } = await openStage(engine)
       await addWorker(database, { leaseMs: 600_000 })
@@ -154,7 +154,7 @@ describeEngines("ready runs", (engine) => {
       ["lives", { leaseMs: 600_000 }, "ready"],
       ["is dead, its lease over", { dead: true }, "handler"],
       ["has stopped just now, its lease not over yet", { dead: true, leaseMs: 600_000 }, "ready"],
-      ["has not been heard of, but nobody has called it dead", {}, "ready"],
+      ["is silent, but not marked dead", {}, "ready"],
       ["has no handler for them", { jobs: ["other"], leaseMs: 600_000 }, "handler"],
       ["does not serve their pool", { pools: ["other"], leaseMs: 600_000 }, "handler"],
       ["is of a version that names no jobs", { jobs: [], leaseMs: 600_000 }, "ready"],
@@ -173,7 +173,7 @@ describeEngines("ready runs", (engine) => {
     it.each([
       ["is dead", { dead: true, leaseMs: 600_000 }],
       ["has not been heard of", { leaseMs: 0 }],
-    ])("do not come back for a worker that %s", async (_, worker) => {
+    ])("do not return for a worker that %s", async (_, worker) => {
       const { database, clock } = await openStage(engine)
       await addRuns(database, 2)
       await clock.set("2026-03-01T09:02:00Z")
@@ -182,7 +182,7 @@ describeEngines("ready runs", (engine) => {
       expect(await database.run(unparkHandled, WIDE)).toEqual([])
     })
 
-    it("come back when a worker can, at the rank of that moment, while others wait on", async () => {
+    it("return when a worker can execute them, at the rank of that moment, while others wait on", async () => {
       const { database, clock } = await openStage(engine)
       for (const job of ["a", "b", "c"]) await addRuns(database, 2, { job })
       await clock.set("2026-03-01T09:02:00Z")
@@ -196,7 +196,7 @@ describeEngines("ready runs", (engine) => {
   })
 
   describe("that are under limits", () => {
-    it("give up their places when they are parked, and stand in line again when they come back", async () => {
+    it("give up their places when they are parked, and stand in line again when they return", async () => {
       const { database, clock } = await openStage(engine)
       const both = { solo: true, limits: ["tenant:1", "job"] }
       await addRuns(database, 2, both)
@@ -220,7 +220,7 @@ describeEngines("ready runs", (engine) => {
       expect(line).toEqual([{ rank: ten }, { rank: ten + 1 }])
     })
 
-    it("do the same when it is a worker that they wait for", async () => {
+    it("do the same when they wait for a worker", async () => {
       const { database, clock } = await openStage(engine)
       await addRuns(database, 2, { limits: ["job"] })
       await clock.set("2026-03-01T10:00Z")
@@ -233,8 +233,8 @@ describeEngines("ready runs", (engine) => {
     })
   })
 
-  describe("that somebody else holds", () => {
-    itWithConnections("are left to them, and nobody waits", async () => {
+  describe("that another transaction locks", () => {
+    itWithConnections("are skipped without waiting", async () => {
       const { database, clock } = await openStage(engine)
       await addRuns(database, 4)
       await clock.set("2026-03-01T09:02:00Z")
@@ -254,7 +254,7 @@ describeEngines("ready runs", (engine) => {
       await holder.release()
     })
 
-    itWithConnections("and claim before they could be parked, stay claimed", async () => {
+    itWithConnections("and claims before they could be parked, stay claimed", async () => {
       const { database } = await openStage(engine)
       await addRuns(database, 2)
       await pauseBy(database, "job", "greet")

@@ -32,7 +32,7 @@ const audit = (database: Database) =>
 describeEngines("pauses", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("are of jobs and of pools, and are listed with who, when and why", async () => {
+  it("are of jobs and of pools, and are listed with actor, time and reason", async () => {
     const { runtime, clock } = await openStage(engine)
     await pause(runtime, { pool: "mail" }, ada)
     await clock.set("2026-03-01T10:00Z")
@@ -43,7 +43,7 @@ describeEngines("pauses", (engine) => {
     ])
   })
 
-  it("begin and end once: what is repeated changes nothing and is not recorded", async () => {
+  it("begin and end once: a repetition changes nothing and is not recorded", async () => {
     const { runtime, database } = await openStage(engine)
     expect(await pause(runtime, { job: "mail" }, ada)).toBe(true)
     expect(await pause(runtime, { job: "mail" }, bob)).toBe(false)
@@ -55,7 +55,7 @@ describeEngines("pauses", (engine) => {
     expect(await audit(database)).toHaveLength(2)
   })
 
-  it("are recorded with what they were", async () => {
+  it("are recorded with their former state", async () => {
     const { runtime, database, clock } = await openStage(engine)
     await pause(runtime, { pool: "mail" }, ada)
     await clock.set("2026-03-01T10:00Z")
@@ -81,7 +81,7 @@ describeEngines("pauses", (engine) => {
     ])
   })
 
-  itWithConnections("by many at once are made by one of them, and ended by one of them", async () => {
+  itWithConnections("by concurrent calls are made by one of them, and ended by one of them", async () => {
     const { runtime, database } = await openStage(engine)
     const people = Array.from({ length: 8 }, (_, index) => ({ actor: `person ${index}`, reason: "to see" }))
     for (const act of [pause, resume]) {
@@ -91,7 +91,7 @@ describeEngines("pauses", (engine) => {
     expect(await audit(database)).toHaveLength(2)
   })
 
-  describe("are refused, with everything that is wrong and before anything is written,", () => {
+  describe("are refused, with every fault and before anything is written,", () => {
     it.each([
       [{}, ada, ["target: expected either { job } or { pool }, got an object"]],
       [{ job: "a", pool: "b" }, ada, ["target: expected either { job } or { pool }, got an object"]],

@@ -1,4 +1,4 @@
-/** How statements are planned: as they ask for, on every connection, and without a trace in those of users. */
+/** How statements are planned: as they ask, on every connection, and without a trace on statements of users. */
 import { expect, it } from "vitest"
 import { text } from "../../src/store/codec.ts"
 import { statement } from "../../src/store/statement.ts"
@@ -20,29 +20,32 @@ async function notes(engine: Engine) {
 }
 
 describeEngines("a statement that asks for a plan", (engine) => {
-  it.each(["index", "hashed"] as const)("is executed so in every lane: %s", async (plan) => {
-    const database = await notes(engine)
-    const planned = statement({
-      name: `test/planned-${plan}`,
-      params: { note: text },
-      returns: { note: text, seqscan: text, nestloop: text },
-      plan,
-      sql: `with added as (insert into {notes} (note) values (@note) returning note)
+  it.each(["index", "hashed"] as const)(
+    "is executed with it in every class of connections: %s",
+    async (plan) => {
+      const database = await notes(engine)
+      const planned = statement({
+        name: `test/planned-${plan}`,
+        params: { note: text },
+        returns: { note: text, seqscan: text, nestloop: text },
+        plan,
+        sql: `with added as (insert into {notes} (note) values (@note) returning note)
           select note, current_setting('enable_seqscan') as seqscan, current_setting('enable_nestloop') as nestloop
           from added`,
-    })
-    const nestloop = plan === "index" ? "on" : "off"
-    for (const connection of ["work", "vital", "handler"] as const) {
-      const notes = await database.run(planned, { note: connection }, { connection })
-      expect(notes).toEqual([{ note: connection, seqscan: "off", nestloop }])
-      await expect(database.run(planned, { note: connection }, { connection })).rejects.toMatchObject({
-        sqlState: "23505",
       })
-    }
-    expect(await rowsOf(database, "select note from {notes} order by note")).toEqual(
-      ["handler", "vital", "work"].map((note) => ({ note })),
-    )
-  })
+      const nestloop = plan === "index" ? "on" : "off"
+      for (const connection of ["work", "vital", "handler"] as const) {
+        const notes = await database.run(planned, { note: connection }, { connection })
+        expect(notes).toEqual([{ note: connection, seqscan: "off", nestloop }])
+        await expect(database.run(planned, { note: connection }, { connection })).rejects.toMatchObject({
+          sqlState: "23505",
+        })
+      }
+      expect(await rowsOf(database, "select note from {notes} order by note")).toEqual(
+        ["handler", "vital", "work"].map((note) => ({ note })),
+      )
+    },
+  )
 
   it("leaves no setting behind for the statements of handlers", async () => {
     const database = await notes(engine)
@@ -55,7 +58,7 @@ describeEngines("a statement that asks for a plan", (engine) => {
     expect(seqscan).toEqual({ is: "on" })
   })
 
-  it("leaves none behind either in the middle of a transaction", async () => {
+  it("leaves no setting behind in the middle of a transaction either", async () => {
     const database = await notes(engine)
     const byIndex = { ...addNote, plan: "index" } as const
     const seen = await database.transaction(
@@ -69,7 +72,7 @@ describeEngines("a statement that asks for a plan", (engine) => {
   })
 
   it.skipIf(engine.lacks.includes("connections"))(
-    "leaves none behind on a connection that it shares with handlers, and has its own there",
+    "leaves no setting behind on a connection that it shares with handlers, and has its own there",
     async () => {
       const { schema } = await notes(engine)
       const database = openDatabase(engine.url(), { schema, workConnections: 1, handlerConnections: 0 })

@@ -20,7 +20,7 @@ describeEngines(
   "a pool of connections",
   (engine) => {
     describe("when all of them are busy", () => {
-      it("lets callers wait in turn, loses none, and opens no more than it may", async () => {
+      it("queues its callers, loses none, and opens no more than it may", async () => {
         const { proxy, database } = await openBehindProxy(engine.url(), { workConnections: 2 })
         await makeCounters(database)
         const calls = Array.from({ length: 50 }, () => database.run(count, { name: "a" }))
@@ -30,7 +30,7 @@ describeEngines(
         expect(proxy.connections()).toBe(2)
       })
 
-      it("serves first who came first", async () => {
+      it("serves callers in their order", async () => {
         const database = openDatabase(engine.url(), { workConnections: 1 })
         const served: number[] = []
         const calls = Array.from({ length: 20 }, async (_, index) => {
@@ -41,7 +41,7 @@ describeEngines(
         expect(served).toEqual(Array.from({ length: 20 }, (_, index) => index))
       })
 
-      it("gives up on a caller whose deadline passes, and on nobody else", async () => {
+      it("gives up a caller whose deadline passes, and no other", async () => {
         const database = openDatabase(engine.url(), { workConnections: 1 })
         const held = await hold(database, "select 1")
         const patient = database.run(one, {})
@@ -53,7 +53,7 @@ describeEngines(
         expect(await patient).toEqual([{ one: 1 }])
       })
 
-      it("sends nothing for a caller who does not want it any more when there is one", async () => {
+      it("sends nothing for a caller that has given up by the time a connection is free", async () => {
         const database = openDatabase(engine.url(), { workConnections: 1 })
         await makeCounters(database)
         const held = await hold(database, "select 1")
@@ -66,7 +66,7 @@ describeEngines(
         expect(await totals(database)).toEqual([0, 0])
       })
 
-      it("still has connections for what is vital", async () => {
+      it("still has vital connections", async () => {
         const database = openDatabase(engine.url(), { workConnections: 2, vitalConnections: 1 })
         const held = await Promise.all([hold(database, "select 1"), hold(database, "select 1")])
         expect(await database.run(one, {}, { connection: "vital" })).toEqual([{ one: 1 }])
@@ -86,7 +86,7 @@ describeEngines(
         expect(await totals(database)).toEqual([10, 0])
       })
 
-      it("waits for the server when that has no connection to spare", async () => {
+      it("waits for a server that has no connection to spare", async () => {
         const role = `carillon_${host.newId().replaceAll("-", "")}`
         const admin = openDatabase(engine.url())
         await execute(admin, `create role ${role} login connection limit 1`)
@@ -112,7 +112,7 @@ describeEngines(
     describe("after an answer from a server that is read-only", () => {
       const readOnly = "set session characteristics as transaction read only"
 
-      it("drops every connection of every lane, and the call succeeds on a new one", async () => {
+      it("drops every connection of every class, and the call succeeds on a new one", async () => {
         const database = openDatabase(engine.url(), { workConnections: 2, vitalConnections: 1 })
         await makeCounters(database)
         const before: unknown[] = []
@@ -134,7 +134,7 @@ describeEngines(
         await makeCounters(database)
         await database.transaction((tx) => tx.script(readOnly))
         const [before] = await database.run(pid, {})
-        // A transaction is not repeated, so nothing but the handing over can bring the connection to the end.
+        // A transaction is not repeated, so only the hand-over can drop the connection.
         const refused = expect(
           database.transaction((tx) => tx.run(count, { name: "a" })),
         ).rejects.toMatchObject({
@@ -148,7 +148,7 @@ describeEngines(
     })
 
     describe("that is closed", () => {
-      it("ends every call that is under way, in whatever stage, and leaves no connection", async () => {
+      it("ends every call in flight, in every stage, and leaves no connection", async () => {
         const { proxy, database } = await openBehindProxy(engine.url(), { workConnections: 2 })
         const held = await hold(database, "select 1")
         const asleep = database.run(sleep, {})
@@ -163,7 +163,7 @@ describeEngines(
         await vi.waitUntil(() => proxy.connections() === 0)
       })
 
-      it("lets a call that is about to be answered have its answer", async () => {
+      it("lets a call have the answer that is about to come", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         const nap = statement({
           name: "test/nap",
@@ -177,7 +177,7 @@ describeEngines(
         expect(await call).toEqual([{ slept: "" }])
       })
 
-      it("gives up on a server that cannot be reached at once, and does nothing later", async () => {
+      it("gives up at once on a server that cannot be reached, and does nothing later", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         proxy.refuse()
         const refused = expect(database.run(one, {})).rejects.toMatchObject({ code: "DATABASE_UNAVAILABLE" })

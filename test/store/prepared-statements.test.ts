@@ -1,4 +1,4 @@
-/** Statements that are prepared: what is asked for once, and what becomes of those that fail. */
+/** Prepared statements: what is asked for once, and what happens to those that fail. */
 import pg from "pg"
 import { expect, it, onTestFinished } from "vitest"
 import { int, text } from "../../src/store/codec.ts"
@@ -52,7 +52,7 @@ describeEngines(
       expect(proxy.descriptions() - before).toBe(1)
     })
 
-    it("that failed the first time says the next time what it returns", async () => {
+    it("that failed the first time describes its result the next time", async () => {
       const { database } = await open()
       await expect(database.run(divide, { by: 0 })).rejects.toMatchObject({ sqlState: "22012" })
       expect(await database.run(divide, { by: 2 })).toEqual([{ by: 2, quotient: 50 }])
@@ -60,7 +60,7 @@ describeEngines(
       expect(await database.run(divide, { by: 1 })).toEqual([{ by: 1, quotient: 100 }])
     })
 
-    /** Straight through the driver, so that several are under way at once. */
+    /** Straight through the driver, so that several are in flight at once. */
     async function pipeline() {
       const client = new pg.Client({ connectionString: engine.url(), pipeline: true })
       await client.connect()
@@ -71,10 +71,10 @@ describeEngines(
       return { client, known, ask }
     }
 
-    it("that could not be sent the first time says the next time what it returns", async () => {
+    it("that could not be sent the first time describes its result the next time", async () => {
       const { client, known, ask } = await pipeline()
       await expect(ask(1 as never)).rejects.toThrow(TypeError)
-      // Whatever the server says to what was sent of it has been said when this is answered.
+      // When this is answered, the server has answered everything that was sent of it.
       await client.query("select")
       expect([...known]).toEqual([])
       expect(await ask("4")).toMatchObject({ columns: ["by", "quotient"], rows: [["4", "25"]] })
@@ -83,7 +83,7 @@ describeEngines(
     it("is answered with its own rows among others on the same connection", async () => {
       const { known, ask } = await pipeline()
       const sent = ["5", "0", "4", "no number", "2"].map(ask)
-      // Never sent: whoever comes behind it is answered all the same.
+      // Never sent: the next statement is answered all the same.
       sent.push(ask(1 as never), ask("1"))
       const answers = await Promise.allSettled(sent)
       expect(answers.map((each) => (each.status === "fulfilled" ? each.value.rows : "failed"))).toEqual([

@@ -15,7 +15,7 @@ import {
   withStoppedClock,
 } from "../support/runs.ts"
 
-describeEngines("what a worker writes about a run that it executes", (engine) => {
+describeEngines("progress that a worker writes about its run", (engine) => {
   it("is kept, and gone with the attempt", async () => {
     const { database } = await withStoppedClock(engine)
     const claimed = await claimNewRun(database)

@@ -24,7 +24,7 @@ const batch = { limit: RUNS }
 const due = { ...batch, from: 0, to: EVER }
 const schedule = { schedule: host.newId() }
 
-/** So many runs of each kind, all of them under a limit without a place. */
+/** This many runs of each kind, all of them under a limit without a place. */
 const RUNS_OF_EACH_KIND = `
   with new as (
     insert into {runs} (id, job, pool, priority, rank, stage, parked_for, limited, enqueued_at, due_at, input, schedule)
@@ -40,7 +40,7 @@ const RUNS_OF_EACH_KIND = `
   from new`
 
 describeEngines(
-  "a statement that gives runs back, prepared on an empty table,",
+  "a statement that returns runs, prepared on an empty table,",
   (engine) => {
     let database: Database
 
@@ -60,9 +60,7 @@ describeEngines(
 
     afterAll(() => database.close())
 
-    /**
-     * It moves all runs of its kind, and goes through each of its lists as often as the text says, not once per row.
-     */
+    /** It moves all runs of its kind, and walks each of its lists as often as the text says, not once per row. */
     async function expectFewSearches<P, R>(statement: Statement<P, R>, params: P): Promise<void> {
       const nodes = await executedPlan(database, statement, params)
       const updates = nodes.filter(({ type, table }) => type === "ModifyTable" && table === "runs")
@@ -70,7 +68,7 @@ describeEngines(
       expect(nodes.filter(({ searches }) => searches > 1)).toEqual([])
     }
 
-    describe("goes through no list once per row:", () => {
+    describe("walks no list once per row:", () => {
       it("runs/promote", () => expectFewSearches(promoteRuns, due))
       it("runs/unpark-resumed", () => expectFewSearches(unparkResumed, batch))
       it("runs/unpark-handled", () => expectFewSearches(unparkHandled, batch))

@@ -46,7 +46,7 @@ const discard = (on: Runner, id: string) => on.run(discardRun, { id })
 describeEngines("a dead run", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("that is replayed lives again as its next generation, with all its attempts and what was said of it", async () => {
+  it("that is replayed lives again as its next generation, with all its attempts and options", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id = ""] = await insert(database, SAID)
     await execute(
@@ -65,7 +65,7 @@ describeEngines("a dead run", (engine) => {
       ...born,
       ...{ rank: Number(rank), generation: 2, attempt: 0, claims: 8, cause: "replayed" },
       ...{ enqueued_at: "2026-03-01T09:01:00+00:00", due_at: "2026-03-01T09:01:00+00:00" },
-      // It has been started in time once, and its key was free when it died.
+      // It started in time once, and its key was free when it died.
       ...{ start_by: null, key: null },
     })
     const [{ input } = {}] = await rowsOf(database, "select input::text from {runs}")
@@ -110,7 +110,7 @@ describeEngines("a dead run", (engine) => {
     ])
   })
 
-  it("that is discarded is no dead letter any more; what history says of it stays", async () => {
+  it("that is discarded leaves the dead letters; its history stays", async () => {
     const { database } = await withStoppedClock(engine)
     const id = await dieOnce(database)
     expect(await discard(database, id)).toEqual([{ job: "greet", generation: 1 }])
@@ -123,7 +123,7 @@ describeEngines("a dead run", (engine) => {
     expect(await runOf(database, id)).toBeUndefined()
   })
 
-  it("is the only one that can be replayed or discarded", async () => {
+  it("is the only run that can be replayed or discarded", async () => {
     const { database } = await withStoppedClock(engine)
     const [id = ""] = await insert(database, {})
     for (const each of [id, host.newId()]) {
@@ -133,14 +133,14 @@ describeEngines("a dead run", (engine) => {
     expect(await runOf(database, id)).toMatchObject({ state: "ready", generation: 1 })
   })
 
-  itWithConnections("is replayed once, however many want it at once", async () => {
+  itWithConnections("is replayed once by concurrent calls", async () => {
     const { database } = await withStoppedClock(engine)
     const id = await dieOnce(database)
     const answers = await Promise.all(Array.from({ length: 8 }, () => replay(database, id)))
     expect(answers.flat()).toMatchObject([{ generation: 2 }])
   })
 
-  itWithConnections("is replayed or discarded when both come at once, whoever is first", async () => {
+  itWithConnections("is replayed or discarded in a race, whichever is first", async () => {
     const { database } = await withStoppedClock(engine)
     for (const [first, second] of [
       [replay, discard],

@@ -5,7 +5,7 @@ import { describeEngines, SERVERS } from "../support/engines.ts"
 import { count, host, makeCounters, openDatabase, totals } from "../support/faulty-database.ts"
 import { execute, hold, untilBlocked } from "../support/sql.ts"
 
-/** Takes the rows in the order in which they were written. */
+/** Locks the rows in the order in which they were written. */
 const countAll = statement({
   name: "test/count-all",
   params: {},
@@ -21,7 +21,7 @@ describeEngines(
       const { schema } = observer
       await makeCounters(observer)
       await execute(observer, "insert into {counters} values ('c', 0)")
-      // Who closes the circle and looks for deadlocks first has to give way: that is made to be the statement.
+      // The backend that looks for deadlocks first has to give way: the test makes that the statement.
       const other = openDatabase(engine.url(), { schema, settings: ["deadlock_timeout=60000"] })
       const database = openDatabase(engine.url(), { schema, settings: ["deadlock_timeout=10"] })
       const middle = await hold(observer, "select from {counters} where name = 'b' for update")
@@ -77,7 +77,7 @@ describeEngines(
       const other = openDatabase(engine.url())
       await makeCounters(other)
       const held = await hold(other, (tx) => tx.run(count, { name: "a" }))
-      // Chance says to rest for longer than the deadline allows.
+      // The random rest is longer than the deadline allows.
       const patient = { ...host, random: () => 1_000_000 }
       const options = { schema: other.schema, imposed: ["lock_timeout = 10"], host: patient }
       await expect(openDatabase(engine.url(), options).run(count, { name: "a" })).rejects.toMatchObject({

@@ -1,4 +1,4 @@
-/** How the statements of the scheduler find their rows among very many, whoever may touch which. */
+/** How the statements of the scheduler find their rows among very many schedules. */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { FIRST_MS } from "../../src/engine/schedules/due-floor.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -51,7 +51,7 @@ describeEngines(
         await database.run(outdatedSchedules, { zoneData: NEW, limit: BATCH })
         await database.run(takeSchedules, take([host.newId()]))
       }
-      // All of those in zones are due, by the newest data and by older; of the others one in a hundred is.
+      // All schedules with zones are due, by the newest data and by older; of the others one in a hundred is.
       await execute(
         database,
         `insert into {schedules} (id, name, job, spec, input, settings, state, cursor, next_occurrence, next_at,
@@ -73,7 +73,7 @@ describeEngines(
       await other.close()
     })
 
-    /** How many schedules it looks at, in all places. */
+    /** How many schedules it reads, in all places. */
     async function readsOf<P, R>(statement: Statement<P, R>, params: P): Promise<number> {
       const nodes = await executedPlan(database, statement, params)
       const scans = nodes.filter(({ table, isExecuted }) => table === "schedules" && isExecuted)
@@ -88,23 +88,23 @@ describeEngines(
       return rows.map(({ tzdb }) => tzdb)
     }
 
-    it.each([NEW, OLD, "2099a"])("looks at one of each kind to say what is next (%s)", async (zoneData) => {
+    it.each([NEW, OLD, "2099a"])("reads one of each kind to find the next (%s)", async (zoneData) => {
       expect(await readsOf(nextDueSchedule, { zoneData, from: FIRST_MS })).toBeLessThanOrEqual(4)
     })
 
-    it.each([NEW, OLD])("looks at no more of each kind than it may take (%s)", async (zoneData) => {
+    it.each([NEW, OLD])("reads no more of each kind than it may take (%s)", async (zoneData) => {
       expect(await readsOf(dueSchedules, due(zoneData))).toBeLessThanOrEqual(2 * BATCH)
       const found = await database.run(dueSchedules, due(zoneData))
       expect(found).toHaveLength(BATCH)
       expect(await editionsOf(found)).toEqual([zoneData === NEW ? NEW : null])
     })
 
-    it("looks at no more than it may plan anew", async () => {
+    it("reads no more than it may plan anew", async () => {
       expect(await readsOf(outdatedSchedules, { zoneData: NEW, limit: BATCH })).toBeLessThanOrEqual(BATCH)
       expect(await database.run(outdatedSchedules, { zoneData: OLD, limit: BATCH })).toEqual([])
     })
 
-    it("looks at those that it takes, and takes those that it may", async () => {
+    it("reads only those that it takes", async () => {
       const some = async (which: string) =>
         (await rowsOf(database, `select id from {schedules} where tzdb ${which} limit ${BATCH}`)).map(
           ({ id }) => String(id),
@@ -127,7 +127,7 @@ describeEngines(
       }
     })
 
-    it("looks into the ledger for those alone that were edited, from where they have come", async () => {
+    it("reads the ledger only of edited schedules, from their cursor on", async () => {
       await makeFirePartitionsInTurn(database, [Date.parse("2025-11-15T00:00Z")])
       const months = async () =>
         (await executedPlan(database, dueSchedules, due(NEW)))
@@ -140,7 +140,7 @@ describeEngines(
       expect(looked.filter((each) => /Seq Scan|202511/.test(each))).toEqual([])
     })
 
-    it("steps over nothing of what is gone and an old snapshot keeps, if it begins behind that", async () => {
+    it("walks over no dead row under an old snapshot, if it begins behind them", async () => {
       const snapshot = await hold(
         other,
         "set transaction isolation level repeatable read; select count(*) from {schedules}",

@@ -13,7 +13,7 @@ const FILE = "docs/reference/schema.sql"
 
 const dumpOf = (database: Database) => dumpSchema((query) => rowsOf(database, query), database.schema)
 
-/** How the clock and the state of a run are read. */
+/** The functions that read the clock and the state of a run. */
 const ASKED = statement({
   name: "test/asked",
   params: {},
@@ -42,14 +42,14 @@ describeEngines("the schema that the migrations make", (engine) => {
     expect(await dumpOf(database)).toBe(await committed())
   })
 
-  it("has functions that the planner puts the bodies of in their places: asking them costs no call", async () => {
+  it("has functions that the planner inlines: a call costs nothing", async () => {
     const { database } = await engine.migrated()
     const plan = (await database.run(ASKED, {})).map((row) => row["QUERY PLAN"]).join("\n")
     expect(plan).toContain("clock_timestamp()")
     expect(plan).not.toMatch(/now\(\)|state\(/)
   })
 
-  it("tells of every row which one it is, so that a publication for all tables forbids nothing", async () => {
+  it("identifies every row, so that a publication for all tables forbids nothing", async () => {
     const { database } = await engine.migrated()
     await execute(database, installTestClock)
     expect(await rowsOf(database, UNIDENTIFIED(database.schema))).toEqual([])
@@ -95,7 +95,7 @@ describeEngines(
         "a trigger",
         "create trigger extra before update on {runs} execute function suppress_redundant_updates_trigger()",
       ],
-    ])("is not passed over when the dump does not know such things: %s", async (_, change) => {
+    ])("is noticed although the dump leaves it out: %s", async (_, change) => {
       const { database } = await engine.migrated()
       await execute(database, change)
       await expect(dumpOf(database)).rejects.toThrow("does not know what extra is")

@@ -9,9 +9,9 @@ import { execute, rowsOf, untilRows } from "../support/sql.ts"
 afterEach(given.cleanUp)
 afterAll(given.removePrepared)
 
-// An unhandled rejection or an end of the process would fail the whole run; the tests need not look for them.
+// An unhandled rejection or an exit of the process would fail the whole run; the tests need not look for them.
 describe("a server that goes away", () => {
-  it("and comes back interrupts only what was under way; listening is restored, with a hint that some was missed", async () => {
+  it("and comes back interrupts only calls in flight; listening resumes, with a hint about missed messages", async () => {
     const dataDir = await given.newDataFolder()
     const first = await given.start({ dataDir })
     const database = openDatabase(first.url)
@@ -42,14 +42,14 @@ describe("a server that goes away", () => {
     expect(killed.length).toBeGreaterThan(2)
     const left = `select 1 from pg_stat_activity where pid in (${killed.map((row) => row["pid"])})`
     await vi.waitUntil(async () => (await rowsOf(killer, left)).length === 0)
-    // The server's goodbyes have arrived; after one more round trip they have also been read.
+    // The server's last messages have arrived; after one more round trip they have also been read.
     await killer.run(one, {})
     expect(await database.run(one, {})).toEqual([{ one: 1 }])
     await missed.opened
   })
 })
 
-describe("what time does not heal", () => {
+describe("an error that time does not heal", () => {
   /** Fails a test in which a call rests before it gives up. */
   const impatient = {
     ...host,
@@ -60,7 +60,7 @@ describe("what time does not heal", () => {
     ["a database that does not exist", (url: string) => url.replace("/carillon?", "/nowhere?"), "3D000"],
     ["a user that does not exist", (url: string) => url.replace("carillon@", "nobody@"), "28000"],
     ["a wrong password", (url: string) => url.replace("carillon@", "ada:wrong@"), "28P01"],
-  ])("is said at once: %s", async (_, wrong, sqlState) => {
+  ])("is reported at once: %s", async (_, wrong, sqlState) => {
     const { url, dataDir } = await given.start({ dataDir: await given.newDataFolder() })
     await requirePassword(url, dataDir)
     await expect(openDatabase(wrong(url), { host: impatient }).run(one, {})).rejects.toMatchObject({

@@ -20,7 +20,7 @@ import { execute, hold, rowsOf, untilBlocked } from "../support/sql.ts"
 
 const LIMITS = { a: "limit", b: "other" }
 
-describeEngines("an attempt that is settled beside others", (engine) => {
+describeEngines("an attempt that is settled in a race", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
   describe("while others hold some of its runs", () => {
@@ -44,26 +44,23 @@ describeEngines("an attempt that is settled beside others", (engine) => {
       ["as given", (ids: string[]) => ids],
       ["in reverse", (ids: string[]) => ids.reverse()],
       ["in any order", (ids: string[]) => ids.toSorted(() => host.random() - 0.5)],
-    ])("locks them by their ids, however they come: %s", async (_, order) => {
+    ])("locks them by their ids, whatever the order of the call: %s", async (_, order) => {
       expect(await lockedBefore(2, order)).toEqual([true, true, true, false, false])
       expect(await lockedBefore(4, order)).toEqual([true, true, true, true, true])
       expect(await lockedBefore(0, order)).toEqual([true, false, false, false, false])
     })
 
-    itWithConnections(
-      "does not deadlock with another that settles the same runs in opposite order",
-      async () => {
-        const { database } = await withStoppedClock(engine)
-        await insert(database, ...Array(200).fill({}))
-        const claimed = await claim(database, await openLease(database), { limit: 200 })
-        const reversed = { ...claimed, ids: claimed.ids.toReversed() }
-        // In transactions, which nobody repeats: a deadlock would be seen.
-        const ended = await Promise.all(
-          [claimed, reversed].map((each) => database.transaction((tx) => finish(tx, each))),
-        )
-        expect(ended.flat().toSorted()).toEqual(claimed.ids.toSorted())
-      },
-    )
+    itWithConnections("does not deadlock with a settle of the same runs in opposite order", async () => {
+      const { database } = await withStoppedClock(engine)
+      await insert(database, ...Array(200).fill({}))
+      const claimed = await claim(database, await openLease(database), { limit: 200 })
+      const reversed = { ...claimed, ids: claimed.ids.toReversed() }
+      // In transactions, which are never repeated: a deadlock would show.
+      const ended = await Promise.all(
+        [claimed, reversed].map((each) => database.transaction((tx) => finish(tx, each))),
+      )
+      expect(ended.flat().toSorted()).toEqual(claimed.ids.toSorted())
+    })
   })
 
   it("gives up what its run held under limits: its place for good, or for as long as it waits", async () => {
@@ -128,24 +125,21 @@ describeEngines("an attempt that is settled beside others", (engine) => {
       expect(found).toContainEqual(expect.objectContaining({ id: retried.id, run_state: null, result: null }))
     })
 
-    itWithConnections(
-      "every run is found, on one side and not on both, while it is being settled",
-      async () => {
-        const { database } = await withStoppedClock(engine)
-        const ids = await insert(database, ...Array(100).fill({}))
-        const claimed = await claim(database, await openLease(database), { limit: 100 })
-        let settling = true
-        const settled = (async () => {
-          for (const id of claimed.ids) await finish(database, { ...claimed, ids: [id] })
-          settling = false
-        })()
-        while (settling) {
-          const found = await database.run(findEnd, { ids })
-          expect(found.map(({ id }) => id).toSorted()).toEqual(ids)
-        }
-        await settled
-      },
-    )
+    itWithConnections("every run is found, in one place and not in both, during its settle", async () => {
+      const { database } = await withStoppedClock(engine)
+      const ids = await insert(database, ...Array(100).fill({}))
+      const claimed = await claim(database, await openLease(database), { limit: 100 })
+      let settling = true
+      const settled = (async () => {
+        for (const id of claimed.ids) await finish(database, { ...claimed, ids: [id] })
+        settling = false
+      })()
+      while (settling) {
+        const found = await database.run(findEnd, { ids })
+        expect(found.map(({ id }) => id).toSorted()).toEqual(ids)
+      }
+      await settled
+    })
 
     it("whether a settle whose answer was lost took effect, by run and claim", async () => {
       const { database } = await withStoppedClock(engine)
@@ -158,7 +152,7 @@ describeEngines("an attempt that is settled beside others", (engine) => {
       expect(await database.run(findSettled, { ids, claims: claims.toReversed() })).toEqual([])
     })
 
-    it("a run that was taken away is not taken for settled", async () => {
+    it("a run that was taken away does not count as settled", async () => {
       const { database } = await withStoppedClock(engine)
       const { id, claim: claimId, lease } = await claimNewRun(database)
       expect(await reapAfterDeath(database, lease)).toEqual([id])

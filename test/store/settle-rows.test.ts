@@ -53,7 +53,7 @@ describeEngines("an attempt that is settled", (engine) => {
           started_at: end.startedAgoMs === null ? null : "2026-03-01T09:00:29+00:00",
           finished_at: "2026-03-01T09:00:30+00:00",
           ...{ outcome: end.outcome, run_state: isFinal ? end.state : null },
-          // Of this attempt; the run's own is that of the next one.
+          // Of this attempt; the run's own cause is that of the next one.
           cause: "why",
           charged: ["succeeded", "failed", "timed_out"].includes(end.outcome ?? ""),
           ...{ worker: "here:1", version: "1.2.3", logs: ["a line"] },
@@ -71,7 +71,7 @@ describeEngines("an attempt that is settled", (engine) => {
       expect(tables.map(({ name }) => String(name).split(".").at(-1))).toEqual([`history_${history}`])
     })
 
-    it("with the number of the try and with why there was one, from attempt to attempt", async () => {
+    it("with its number and its cause, from attempt to attempt", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const { id, lease, ...first } = await claimNewRun(database)
       const ends = [ENDS["failed"], ENDS["released"], ENDS["timed out"], ENDS["snoozed"], ENDS["dead"]]
@@ -97,7 +97,7 @@ describeEngines("an attempt that is settled", (engine) => {
 
   describe("leaves a run for another attempt", () => {
     it.each(ways.filter(([, { state }]) => ["waiting", "ready"].includes(state)))(
-      "that is as it was but for what changes, when it has %s",
+      "that keeps everything but the changes, when it has %s",
       async (name, end) => {
         const { database, clock } = await withStoppedClock(engine)
         const claimed = await claimNewRun(database, { startWithinMs: 60_000, key: "k" })
@@ -129,7 +129,7 @@ describeEngines("an attempt that is settled", (engine) => {
             "timed out": "2026-03-01T09:00:30+00:00",
             ...{ failed: "2026-03-01T09:00:31+00:00", snoozed: "2026-03-01T09:00:31+00:00" },
           }[name],
-          // Given back untried it is still to be started in time; any other has been.
+          // After a release its time to start still counts; after any other attempt it does not.
           start_by: name === "released" ? "2026-03-01T09:01:00+00:00" : null,
           last_error: end.error ? { code: "E", message: end.error } : { message: "old" },
         })
@@ -147,7 +147,7 @@ describeEngines("an attempt that is settled", (engine) => {
     })
   })
 
-  describe("of a run that someone cancelled in the meantime", () => {
+  describe("of a run that was cancelled meanwhile", () => {
     it.each(ways)("ends it as cancelled, although it has %s", async (_, end) => {
       const { database } = await withStoppedClock(engine)
       const claimed = await claimNewRun(database)
@@ -162,7 +162,7 @@ describeEngines("an attempt that is settled", (engine) => {
     })
   })
 
-  it("that was the last leaves a dead letter with all that a replay and a person need", async () => {
+  it("that was the last leaves a dead letter with all that a replay and an operator need", async () => {
     const { database } = await withStoppedClock(engine)
     const [id] = await insert(database, { ...SAID, limits: LIMITS })
     await execute(

@@ -65,7 +65,7 @@ describeEngines("settling", (engine) => {
         expect(await everythingAbout(database, first.id)).toEqual(before)
       })
 
-      it("under a dead lease, although nobody has taken the run away yet", async () => {
+      it("under a dead lease, although the run has not been taken away yet", async () => {
         const { database } = await withStoppedClock(engine)
         const claimed = await claimNewRun(database)
         const before = await everythingAbout(database, claimed.id)
@@ -75,7 +75,7 @@ describeEngines("settling", (engine) => {
       })
     })
 
-    it("for those of a batch that are no longer ours; the others are settled", async () => {
+    it("for the runs of a batch that were lost; the others are settled", async () => {
       const { database } = await withStoppedClock(engine)
       await insert(database, {}, {}, {})
       const claimed = await claim(database, await openLease(database))
@@ -107,7 +107,7 @@ describeEngines("settling", (engine) => {
       expect(await rowsOf(database, "select run from {dead_letters}")).toEqual([])
     })
 
-    it("does not count an attempt whose handler was never started", async () => {
+    it("does not count an attempt whose handler never started", async () => {
       const { database } = await withStoppedClock(engine)
       const claimed = await claimNewRun(database)
       await retry(database, claimed)
@@ -122,7 +122,7 @@ describeEngines("settling", (engine) => {
       })
     })
 
-    it("is all or nothing: what history cannot take stays a live run", async () => {
+    it("is all or nothing: a row that history cannot take stays a live run", async () => {
       const { database } = await withStoppedClock(engine)
       const claimed = await claimNewRun(database)
       const before = await everythingAbout(database, claimed.id)
@@ -159,7 +159,7 @@ describeEngines("settling", (engine) => {
       })
     })
 
-    it("without a delay is ready at once, behind those that were ready before, and due as before", async () => {
+    it("without a delay is ready at once, behind the runs that were ready before, and due as before", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const claimed = await claimNewRun(database)
       await clock.set("2026-03-01T09:10Z")
@@ -170,7 +170,7 @@ describeEngines("settling", (engine) => {
       expect((await claim(database, await openLease(database, 3_600_000))).ids).toEqual([other, claimed.id])
     })
 
-    it("after no time at all still waits to be promoted: it is due now", async () => {
+    it("with a delay of zero still waits to be promoted: it is due now", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const claimed = await claimNewRun(database)
       await clock.set("2026-03-01T09:10Z")

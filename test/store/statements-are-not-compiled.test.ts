@@ -1,7 +1,4 @@
-/**
- * A server that compiles whatever it holds for expensive: nothing of ours is, in whichever connection and
- * transaction.
- */
+/** A server that compiles every statement it holds for expensive: it compiles none of Carillon, on any connection. */
 import { rm } from "node:fs/promises"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
 import { text } from "../../src/store/codec.ts"
@@ -16,7 +13,7 @@ const binariesDir = version === undefined ? "" : await linkBinaries(version)
 afterEach(given.cleanUp)
 afterAll(() => rm(binariesDir, { recursive: true, force: true }))
 
-/** Whether the statement that asks is one that would be compiled. */
+/** Whether the server would compile the statement that asks. */
 const asked = {
   name: "test/is-compiled",
   params: {},
@@ -28,7 +25,7 @@ const kinds = (["index", "hashed", "free"] as const).map((plan) =>
 )
 
 describe.skipIf(version === undefined)(`Debian's PostgreSQL ${version}, as it comes`, () => {
-  it("compiles no statement of ours, directly or behind a pooler, and any of handlers", async () => {
+  it("compiles no statement of Carillon, directly or behind a pooler, and any of handlers", async () => {
     const { url } = await given.start({
       dataDir: await given.newFolder(),
       binariesDir,

@@ -24,7 +24,7 @@ const MINUTE = 60_000_000n
 const start = (on: Runner, { lease, claim: number }: Claimed, id: string) =>
   on.run(recordStart, { id, lease, claim: number })
 
-/** Loses a run from the hands of one worker after another, each of which may write down its start. */
+/** Loses a run with one worker after another, each of which may record its start. */
 async function loseAgainAndAgain(on: Runner, id: string, starts: readonly boolean[]) {
   const seen: unknown[] = []
   for (const isStarted of starts) {
@@ -41,7 +41,7 @@ async function loseAgainAndAgain(on: Runner, id: string, starts: readonly boolea
 describeEngines("a run whose worker was lost", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("is not charged the first time, but suspected: never claimed ahead, its starts written down", async () => {
+  it("is not charged the first time, but suspected: never prefetched, its starts recorded", async () => {
     const { database } = await withStoppedClock(engine)
     const [id = ""] = await insert(database, {})
     expect(await loseAgainAndAgain(database, id, [false])).toEqual([[0, true, true, false]])
@@ -52,7 +52,7 @@ describeEngines("a run whose worker was lost", (engine) => {
     expect(JSON.parse(rows[0]?.extra ?? "null")).toMatchObject({ recordedStart: true, attempt: 0, fence: 2 })
   })
 
-  it("is charged for every loss after a start that was written down, and for no other", async () => {
+  it("is charged for every loss after a recorded start, and for no other", async () => {
     const { database } = await withStoppedClock(engine)
     const [id = ""] = await insert(database, {})
     const losses = await loseAgainAndAgain(database, id, [false, true, false, true, true])
@@ -62,7 +62,7 @@ describeEngines("a run whose worker was lost", (engine) => {
     expect(story.toSorted()).toEqual(["1", "1 charged", "2", "2 charged", "3 charged"])
   })
 
-  it("comes back at the rank of this moment, and history says who had it and why there was an attempt", async () => {
+  it("comes back at the rank of this moment, and history keeps its worker and its cause", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const claimed = await claimNewRun(database, { history: "short", tenant: "ada", startWithinMs: 5 })
     await execute(
@@ -100,7 +100,7 @@ describeEngines("a run whose worker was lost", (engine) => {
   })
 
   describe("and that must not run again then", () => {
-    it("is buried if its start was written down, with all that a replay and a person need", async () => {
+    it("is buried if its start was recorded, with all that a replay and an operator need", async () => {
       const { database, clock } = await withStoppedClock(engine)
       const said = { buryWhenLost: true, key: "k", tags: ["x"], timeoutMs: 5, retry: "{}", tenant: "ada" }
       const [id = ""] = await insert(database, { ...said, limits: { a: "limit" }, input: "[1]" })
@@ -150,7 +150,7 @@ describeEngines("a run whose worker was lost", (engine) => {
       })
     })
 
-    it("is tried again if it was only claimed, and its starts are asked for from the first one on", async () => {
+    it("is retried if it was only claimed, and its starts are recorded from the first one on", async () => {
       const { database } = await withStoppedClock(engine)
       const [id = ""] = await insert(database, { buryWhenLost: true })
       const params = {
@@ -168,7 +168,7 @@ describeEngines("a run whose worker was lost", (engine) => {
     })
   })
 
-  it("ends as cancelled if someone had cancelled it, whether it had started or not", async () => {
+  it("ends as cancelled if it was cancelled before, whether it had started or not", async () => {
     const { database } = await withStoppedClock(engine)
     for (const isStarted of [false, true]) {
       const claimed = await claimNewRun(database, { buryWhenLost: true, key: "k" })
@@ -201,7 +201,7 @@ describeEngines("a run whose worker was lost", (engine) => {
     expect(await everythingAbout(database, id)).toMatchObject({ limits: [{ admitted: true }], keys: [{}] })
   })
 
-  it("is not taken from a worker that lives, although someone asks for it", async () => {
+  it("is not taken from a live worker, also on request", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const claimed = await claimNewRun(database)
     await clock.set("2026-03-01T10:00Z")
@@ -209,28 +209,34 @@ describeEngines("a run whose worker was lost", (engine) => {
     expect(await runOf(database, claimed.id)).toMatchObject({ state: "running", lease: claimed.lease })
   })
 
-  itWithConnections("is taken in a second pass when its claim came in after its lease had died", async () => {
-    const { database } = await withStoppedClock(engine)
-    const [id] = await insert(database, {})
-    const lease = await openLease(database)
-    const claiming = await hold(database, (tx) => claim(tx, lease))
-    expect(await reapAfterDeath(database, lease)).toEqual([])
-    await claiming.release()
-    expect(await runOf(database, id)).toMatchObject({ state: "running", lease })
-    expect(await reapAfterDeath(database, lease)).toEqual([id])
-  })
+  itWithConnections(
+    "is taken in a second pass when its claim arrived after the death of its lease",
+    async () => {
+      const { database } = await withStoppedClock(engine)
+      const [id] = await insert(database, {})
+      const lease = await openLease(database)
+      const claiming = await hold(database, (tx) => claim(tx, lease))
+      expect(await reapAfterDeath(database, lease)).toEqual([])
+      await claiming.release()
+      expect(await runOf(database, id)).toMatchObject({ state: "running", lease })
+      expect(await reapAfterDeath(database, lease)).toEqual([id])
+    },
+  )
 
-  itWithConnections("and that somebody holds is passed over: its neighbours do not wait for it", async () => {
-    const { database } = await withStoppedClock(engine)
-    const [held, free] = await insert(database, {}, {})
-    const { lease } = await claim(database, await openLease(database))
-    const holder = await hold(database, `select from {runs} where id = '${held}' for update`)
-    expect(await reapAfterDeath(database, lease)).toEqual([free])
-    await holder.release()
-    expect(await reapAfterDeath(database, lease)).toEqual([held])
-  })
+  itWithConnections(
+    "and that another transaction locks is skipped: its neighbours do not wait for it",
+    async () => {
+      const { database } = await withStoppedClock(engine)
+      const [held, free] = await insert(database, {}, {})
+      const { lease } = await claim(database, await openLease(database))
+      const holder = await hold(database, `select from {runs} where id = '${held}' for update`)
+      expect(await reapAfterDeath(database, lease)).toEqual([free])
+      await holder.release()
+      expect(await reapAfterDeath(database, lease)).toEqual([held])
+    },
+  )
 
-  itWithConnections("is taken by one reaper when many try", async () => {
+  itWithConnections("is taken by one of many concurrent reapers", async () => {
     const { database } = await withStoppedClock(engine)
     const ids = await insert(database, ...Array(60).fill({}))
     const { lease } = await claim(database, await openLease(database), { limit: 60 })

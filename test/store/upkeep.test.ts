@@ -11,7 +11,7 @@ import { withHistory } from "../support/written-history.ts"
 const host = createSystemHost()
 
 describeEngines("upkeep", (engine) => {
-  it("forgets what the audit has kept for a year and keys whose time is over, and nothing else", async () => {
+  it("deletes audit records after a year and keys after their time, and nothing else", async () => {
     const database = await withHistory(engine, "2026-03-01T09:00Z")
     await execute(
       database,
@@ -36,8 +36,8 @@ describeEngines("upkeep", (engine) => {
     ])
   })
 
-  // Of a database that nobody else is in: it holds for every table of every schema.
-  it("goes on under a publication for all tables, as a replica or an export of changes wants one", async () => {
+  // In a database of its own: a publication counts for every table of every schema.
+  it("works under a publication for all tables, as a replica or an export of changes needs one", async () => {
     const database = await withHistory(engine, "2026-03-01T09:00Z")
     await execute(
       database,
@@ -72,7 +72,7 @@ describeEngines("upkeep", (engine) => {
   })
 
   it.skipIf(engine.lacks.includes("connections"))(
-    "goes on when something cannot be dropped, and tells how often that was so",
+    "goes on when a partition cannot be dropped, and counts such failures",
     async () => {
       const database = await withHistory(engine, "2026-03-10T09:00Z", "2026-03-01T09:00Z")
       const busy: Database = {
@@ -100,7 +100,7 @@ describeEngines("upkeep", (engine) => {
     },
   )
 
-  it("drops the months of the ledger that have been kept for long enough, and makes the coming one", async () => {
+  it("drops the months of the ledger that are old enough, and creates the next one", async () => {
     const database = await withHistory(engine, "2026-03-10T09:00Z")
     await makeFirePartitionsInTurn(database, [
       Date.parse("2019-05-01T00:00Z"),
@@ -115,7 +115,7 @@ describeEngines("upkeep", (engine) => {
     expect(months).toEqual(["fires_202512", "fires_202603", "fires_202604"])
   })
 
-  it("makes a week of partitions and drops what has expired", async () => {
+  it("creates a week of partitions and drops expired ones", async () => {
     const database = await withHistory(engine, "2026-03-10T09:00Z", "2026-03-01T09:00Z")
     await createUpkeep({ ...host, database }).tick(new AbortController().signal)
     const rows = await rowsOf(

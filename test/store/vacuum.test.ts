@@ -9,7 +9,7 @@ const SIZE = "select pg_relation_size('{runs}')::int as size"
 describeEngines(
   "a vacuum of runs",
   (engine) => {
-    it("gives the room of those that have gone to those that come", async () => {
+    it("gives the room of deleted runs to new ones", async () => {
       const { database } = await engine.migrated()
       const sizes: unknown[] = []
       for (let round = 0; round < 4; round += 1) {
@@ -21,14 +21,14 @@ describeEngines(
       expect(sizes).toEqual(sizes.map(() => sizes[0]))
     })
 
-    it("leaves it at that when somebody else holds the table", async () => {
+    it("gives up when another session locks the table", async () => {
       const { database } = await engine.migrated()
       const other = await hold(database, "lock table {runs} in share update exclusive mode")
       expect(await database.run(vacuumRuns, {})).toEqual([])
       await other.release()
     })
 
-    it("keeps nobody from writing who holds rows", async () => {
+    it("blocks no writer that holds rows", async () => {
       const { database } = await engine.migrated()
       await addRuns(database, 10)
       const other = await hold(database, "update {runs} set priority = 1")

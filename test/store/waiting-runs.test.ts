@@ -27,7 +27,7 @@ const PLACE = { pool: "default", solo: false, priority: 0 }
 describeEngines("runs that wait", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("become ready when their time has come by the database's clock, and not a millisecond before", async () => {
+  it("become ready at their time by the database's clock, and not a millisecond before", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id] = await insert(database, { runAt: "2026-03-01T10:00Z" })
     await clock.set("2026-03-01T09:59:59.999Z")
@@ -39,7 +39,7 @@ describeEngines("runs that wait", (engine) => {
     expect(await runOf(database, id)).toMatchObject({ state: "ready" })
   })
 
-  it("are left alone that are due from some moment on, or before another", async () => {
+  it("outside the given bounds are left alone", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [first, second, third] = await insert(database, ...[1, 2, 3].map((s) => ({ delayMs: s * 1_000 })))
     await clock.set("2026-03-01T10:00Z")
@@ -79,7 +79,7 @@ describeEngines("runs that wait", (engine) => {
     expect(await runOf(database, ids[0])).toMatchObject({ state: "waiting" })
   })
 
-  it("that become ready at once are in the order in which they were due, also in line for a limit", async () => {
+  it("that become ready together keep the order of their due times, also in line for a limit", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const delays = [3_000, 1_000, 4_000, 2_000]
     const ids = await insert(database, ...delays.map((delayMs) => ({ delayMs })))
@@ -92,7 +92,7 @@ describeEngines("runs that wait", (engine) => {
     expect(line.map(({ run }) => run)).toEqual(inOrder(limited))
   })
 
-  it("that were due at once are in the order in which they were enqueued, wherever they lie in the table", async () => {
+  it("with the same due time keep the order of their enqueues, wherever they lie in the table", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const ids = await insert(database, ...[1, 2, 3].map(() => ({ delayMs: 1_000 })))
     await execute(database, "update {runs} set rank = 2 * (select max(rank) from {runs}) - rank")
@@ -101,7 +101,7 @@ describeEngines("runs that wait", (engine) => {
     expect((await claim(database, await openLease(database))).ids).toEqual(ids.toReversed())
   })
 
-  it("under limits are parked when their time has come, in line from that moment on", async () => {
+  it("under limits park in line at their time", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id] = await insert(database, { delayMs: 1_000, limits: { a: "limit", b: "limit" } })
     await clock.set("2026-03-01T10:00Z")
@@ -111,7 +111,7 @@ describeEngines("runs that wait", (engine) => {
     expect(line).toEqual([{ admitted: false, rank: String(NINE_O_CLOCK + HOUR) }])
   })
 
-  it("are looked for from the instant that was said on", async () => {
+  it("are looked for from the given instant on", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [below, at] = await insert(database, { delayMs: 999 }, { delayMs: 1_000 })
     await clock.set("2026-03-01T10:00Z")
@@ -123,7 +123,7 @@ describeEngines("runs that wait", (engine) => {
     expect(await database.run(nextDue, { from: 0 })).toMatchObject([{ in_ms: 0 }])
   })
 
-  it("say how long it is until the next is due, at most a day", async () => {
+  it("report how long it is until the next is due, at most a day", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const inMs = async () => (await database.run(nextDue, { from: 0 }))[0]?.in_ms
     expect(await inMs()).toBeNull()
@@ -135,7 +135,7 @@ describeEngines("runs that wait", (engine) => {
     expect(await inMs()).toBe(0)
   })
 
-  itWithConnections("and that somebody else holds are left to them, and nobody waits", async () => {
+  itWithConnections("and that another transaction locks are skipped without waiting", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [held, free] = await insert(database, { delayMs: 1 }, { delayMs: 2 })
     await clock.set("2026-03-01T10:00Z")
@@ -147,11 +147,11 @@ describeEngines("runs that wait", (engine) => {
   })
 })
 
-describeEngines("runs that someone wants now", (engine) => {
+describeEngines("expedited runs", (engine) => {
   const expedite = (on: Runner, id: string | undefined, priority: number | null = null) =>
     on.run(expediteRun, { id: id ?? "", priority })
 
-  it("are due now and ready, at the rank of this moment, and said as they were before", async () => {
+  it("are due now and ready, at the rank of this moment, and return their former state", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id] = await insert(database, { runAt: "2026-03-02T00:00Z" })
     await clock.set("2026-03-01T10:00Z")
@@ -166,7 +166,7 @@ describeEngines("runs that someone wants now", (engine) => {
     expect(await runOf(database, id)).toMatchObject({ due_at: "2026-03-01T10:00:00+00:00" })
   })
 
-  it("get another priority, when they were ready too, and stay due since when they were", async () => {
+  it("get another priority, when they were ready too, and keep their due time", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id] = await insert(database, {})
     await clock.set("2026-03-01T10:00Z")
@@ -176,7 +176,7 @@ describeEngines("runs that someone wants now", (engine) => {
     expect(await runOf(database, id)).toMatchObject({ priority: 9, due_at: "2026-03-01T09:00:00+00:00" })
   })
 
-  it("keep their place when they are ready already and their priority is what it was", async () => {
+  it("keep their place when they are ready already and their priority is the same", async () => {
     const { database, clock } = await withStoppedClock(engine)
     const [id] = await insert(database, { priority: 3 })
     await clock.set("2026-03-01T10:00Z")
@@ -207,7 +207,7 @@ describeEngines("runs that someone wants now", (engine) => {
     expect(rows).toContainEqual({ run: admitted, admitted: true, ...now })
   })
 
-  it("are told of by their id, as they are now", async () => {
+  it("are returned by their id, as they are now", async () => {
     const { database } = await withStoppedClock(engine)
     const said = { key: "k", tags: ["a", "b"], tenant: "ada", startWithinMs: 5, input: "[1]" }
     const [id = ""] = await insert(database, said)
@@ -234,7 +234,7 @@ describeEngines("a look around", (engine) => {
     })
   const EDGE = 2n ** 40n
 
-  it("tells the moment as a rank and the snapshot, also when nothing is ready", async () => {
+  it("returns the moment as a rank and the snapshot, also when no run is ready", async () => {
     const { database } = await withStoppedClock(engine)
     for (const gaps of [[], [[false, -EDGE, EDGE] as const]]) {
       const rows = await look(database, gaps)
@@ -243,7 +243,7 @@ describeEngines("a look around", (engine) => {
     }
   })
 
-  it("tells whether anything can be claimed under the lease", async () => {
+  it("returns whether the lease can claim", async () => {
     const { database } = await withStoppedClock(engine)
     const lease = await openLease(database)
     const isHeld = async (id = lease) => (await look(database, [], id))[0]?.is_held
@@ -279,7 +279,7 @@ describeEngines("a look around", (engine) => {
     ])
   })
 
-  itWithConnections("names the transactions that are open and have written, and no others", async () => {
+  itWithConnections("names the open transactions that have written, and no others", async () => {
     const { database } = await withStoppedClock(engine)
     const seen = async () => {
       const [row] = await look(database, [])
@@ -296,7 +296,7 @@ describeEngines("a look around", (engine) => {
     expect([...(await seen())].map((xid) => BigInt.asUintN(32, xid))).not.toContain(own)
   })
 
-  describe("is read from PostgreSQL's notation", () => {
+  describe("parses PostgreSQL's notation", () => {
     it.each([
       ["10:20:10,15:0", 20n, [10n, 15n]],
       ["10:10::0", 10n, []],

@@ -1,4 +1,4 @@
-/** A word that is sent behind a statement: it is no part of it. */
+/** A wake-up that is sent behind a statement is no part of it. */
 import { Socket } from "node:net"
 import { expect, it, onTestFinished, vi } from "vitest"
 import { int, text } from "../../src/store/codec.ts"
@@ -15,13 +15,13 @@ const addNote = statement({
   sql: "insert into {notes} (note) values (@note)",
 })
 
-/** A word, and when it has ended. */
+/** A wake-up, and when it has ended. */
 function spoken(word: WakeUp) {
   const ended = createGate()
   return { behind: { ...word, onEnd: ended.open }, ended: ended.opened }
 }
 
-describeEngines("a statement with a word behind it", (engine) => {
+describeEngines("a statement with a wake-up behind it", (engine) => {
   async function withNotes(): Promise<Database> {
     const database = await engine.open()
     await execute(database, "create schema {schema}; create table {notes} (note text primary key);")
@@ -31,7 +31,7 @@ describeEngines("a statement with a word behind it", (engine) => {
   const notesIn = async (database: Database) =>
     (await rowsOf(database, "select note from {notes} order by note")).map(({ note }) => note)
 
-  it("has it find what it has done", async () => {
+  it("commits before its wake-up runs", async () => {
     const database = await withNotes()
     const [heard, isHeard] = [[] as string[], createGate()]
     const listener = await database.listen("words", (payload) => {
@@ -75,7 +75,7 @@ describeEngines("a statement with a word behind it", (engine) => {
     expect(await notesIn(database)).toEqual(["a", "a, told", "b", "b, told"])
   })
 
-  it("does not fail with it, and nothing is wrong afterwards", async () => {
+  it("does not fail with it, and the connection stays usable", async () => {
     const database = await withNotes()
     const fail = statement({
       name: "test/fail",
@@ -92,15 +92,18 @@ describeEngines("a statement with a word behind it", (engine) => {
     expect(await notesIn(database)).toEqual(["a"])
   })
 
-  it.skipIf(engine.lacks.includes("connections"))("is answered while it waits for others", async () => {
-    const database = await withNotes()
-    await database.run(addNote, { note: "held" })
-    const held = await hold(database, "delete from {notes} where note = 'held'")
-    const clash = spoken(wakeUpOf(addNote, { note: "held" }))
-    await database.run(addNote, { note: "a" }, clash)
-    await untilBlocked(database)
-    await held.release()
-    await clash.ended
-    expect(await notesIn(database)).toEqual(["a", "held"])
-  })
+  it.skipIf(engine.lacks.includes("connections"))(
+    "is answered while its wake-up waits for a lock",
+    async () => {
+      const database = await withNotes()
+      await database.run(addNote, { note: "held" })
+      const held = await hold(database, "delete from {notes} where note = 'held'")
+      const clash = spoken(wakeUpOf(addNote, { note: "held" }))
+      await database.run(addNote, { note: "a" }, clash)
+      await untilBlocked(database)
+      await held.release()
+      await clash.ended
+      expect(await notesIn(database)).toEqual(["a", "held"])
+    },
+  )
 })

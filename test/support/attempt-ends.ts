@@ -1,4 +1,4 @@
-/** Every way in which an attempt can end, as a worker writes it down. */
+/** Every way in which an attempt can end, as a worker writes it. */
 import type { End } from "./runs.ts"
 
 export const ENDS: Readonly<Record<string, End & { state: string }>> = {
@@ -10,8 +10,8 @@ export const ENDS: Readonly<Record<string, End & { state: string }>> = {
   "timed out": { state: "waiting", outcome: "timed_out", error: "slow", delayMs: 0, cause: "failed" },
   snoozed: { state: "waiting", outcome: "snoozed", delayMs: 1_000, cause: "snoozed" },
   released: { state: "ready", outcome: "released", cause: "released", startedAgoMs: null },
-  /** Its process stops, and it did not end in time. */
+  /** Its process stops, and the handler did not end in time. */
   interrupted: { state: "ready", outcome: "released", cause: "released" },
 }
-/** The same with their names. */
+/** The same as pairs of name and end. */
 export const ways: [string, End & { state: string }][] = Object.entries(ENDS)

@@ -1,10 +1,10 @@
-/** A job that writes into a table of the user's own, for tests of what is committed together. */
+/** A job that writes into a table of the application, for tests of what commits together. */
 import { onTestFinished } from "vitest"
 import { defineJob, type HandlerTransaction, type JobContext } from "../../src/index.ts"
 import { execute, rowsOf } from "./sql.ts"
 import type { WatchedApp, WatchedKit } from "./watched-app.ts"
 
-/** A job whose handler is written by the test, and a table for its effects. */
+/** A job whose handler is the test's, and a table for its effects. */
 export async function openBooking(
   kit: WatchedKit,
   run: (ctx: JobContext, book: Book) => Promise<unknown>,

@@ -1,10 +1,10 @@
-/** A job that counts how many of its runs are executed at once, for tests of limits. */
+/** A job that counts how many of its runs execute at once, for tests of limits. */
 import { defineJob, type JobSettings } from "../../src/index.ts"
 
 /** What the handler of the run with this name waits for and returns. */
 type Ends = (name: string, signal: AbortSignal) => unknown
 
-/** A job that counts how many of its runs are executed at once, over all and by key. */
+/** A job that counts how many of its runs execute at once, in total and by key. */
 export function counting(settings: Partial<JobSettings>, ends: Ends = () => undefined) {
   const running = new Map<string, number>()
   const most = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** Runs before each test file: gives it databases of its own, which go with it. */
+/** Runs before each test file: gives it databases of its own, and drops them afterwards. */
 import { afterAll, inject } from "vitest"
 import { SERVER_URLS, type Version } from "./server-urls.ts"
 import { copyTemplate } from "./template-database.ts"

@@ -1,7 +1,4 @@
-/**
- * The engine of one process in the hands of a test: its loops tick when they are told to, its clock only moves by
- * hand.
- */
+/** The engine of one process under control of a test: its loops tick on demand, its clock moves by hand. */
 
 import { type EnqueueOptions, resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
 import { createEngine, type Engine, type EngineConfig } from "../../src/engine/engine.ts"
@@ -16,23 +13,23 @@ import { type WatchedDatabase, watchDatabase } from "./watched-database.ts"
 export interface EngineStage {
   readonly runtime: Runtime
   readonly engine: Engine
-  /** The worker of the first pool. */
+  /** The loop of the first pool. */
   readonly worker: PoolLoop
   readonly database: WatchedDatabase
   readonly events: readonly CarillonEvent[]
   /** Which runs were started, in their order. */
   readonly started: () => string[]
-  /** Lets the process believe that so much time has passed. */
+  /** Lets this much time pass for the process. */
   readonly pass: (ms: number) => void
-  /** Writes so many runs, in one call, and returns their ids. */
+  /** Writes this many runs, in one call, and returns their ids. */
   readonly enqueue: (
     job: AnyJob,
     count?: number,
     options?: EnqueueOptions | ((index: number) => EnqueueOptions),
   ) => Promise<string[]>
-  /** Lets the worker do one piece of work. */
+  /** One tick of the pool's loop. */
   readonly tick: () => Promise<number>
-  /** Whether somebody has called the worker since this was asked last. */
+  /** Whether the pool's loop was woken since the last call. */
   readonly isRung: () => Promise<boolean>
   /** Resolves when no handler runs and every end is written. */
   readonly settled: () => Promise<void>
@@ -47,7 +44,7 @@ export interface StageOptions {
 
 const HOUR_MS = 3_600_000
 
-/** On a schema that is migrated. */
+/** On a migrated schema. */
 export async function openEngineStage(on: Runtime, options: StageOptions): Promise<EngineStage> {
   const { jobs, pools = { default: 10 }, wakeups = true, declareSchedules } = options
   const database = watchDatabase(on.database)

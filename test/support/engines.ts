@@ -1,4 +1,4 @@
-/** Every way to get a PostgreSQL, so that one suite can run on all of them. */
+/** Every engine, a way to get a PostgreSQL, so that one suite can run on all of them. */
 import type { PGlite } from "@electric-sql/pglite"
 import { afterAll, beforeAll, describe, inject } from "vitest"
 import type { Host } from "../../src/runtime/host.ts"
@@ -21,15 +21,15 @@ export type EngineName = (typeof ENGINES)[number]
 export interface Engine {
   readonly name: EngineName
   /**
-   * What this engine cannot do. A test that needs it says so and is left out, by name.
-   * - `connections`: a second connection, so no locks, no waiting, no killed sessions.
+   * What this engine cannot do. A test that needs it is skipped by name. - `connections`: a second connection, so no
+   * locks, no waiting, no killed sessions.
    */
   readonly lacks: readonly "connections"[]
-  /** Where other clients reach it. There is no such place for PGlite. */
+  /** Its URL for other clients. PGlite has none. */
   readonly url: () => string
   /** A database on a schema of its own, which does not exist yet. */
   readonly open: (schema?: string) => Promise<Database>
-  /** The same, migrated and nothing more. */
+  /** The same, migrated. */
   readonly fresh: () => Promise<Database>
   /** The same, migrated and ready for runs. */
   readonly migrated: () => Promise<Runtime>
@@ -77,7 +77,7 @@ export function describeEngines(
   })
 }
 
-/** PostgreSQL 14 is not to be had everywhere; the set-up says so when it is not. Some suites are for it alone. */
+/** PostgreSQL 14 is not available everywhere; the set-up says so when it is missing. Some suites are for it alone. */
 export function isThere(name: EngineName): boolean {
   if (process.env["CARILLON_ENGINES"] === "oldest" && name !== "PostgreSQL 14") return false
   return name === "PGlite" || urlOf(name) !== ""

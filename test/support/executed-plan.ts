@@ -1,4 +1,4 @@
-/** How PostgreSQL has executed a statement that a connection had prepared: the plan that production would get. */
+/** How PostgreSQL executed a prepared statement: the plan that production would get. */
 import { createHash } from "node:crypto"
 import { json } from "../../src/store/codec.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -10,22 +10,22 @@ export interface PlanNode {
   /** The table that it reads or writes. */
   readonly table: string | undefined
   readonly index: string | undefined
-  /** How many rows it has looked at, filtered ones included. */
+  /** How many rows it has read, filtered ones included. */
   readonly rows: number
-  /** How many pages it and those below it have looked at: also for what turned out to be dead. */
+  /** How many pages it and the nodes below it have read, also for dead rows. */
   readonly pages: number
-  /** How many pairs of rows it has put together only to see that they do not belong together. */
+  /** How many pairs of rows it has joined and then rejected. */
   readonly mismatches: number
-  /** How often it goes through a whole list to find its rows. */
+  /** How often it walks a whole list to find its rows. */
   readonly searches: number
-  /** Whether it was needed at all: what was not has looked at nothing, and says nothing about what it would have. */
+  /** Whether it was executed at all: a node that was not has read nothing, and says nothing about its cost. */
   readonly isExecuted: boolean
-  /** Whether it answers a question of the node above, and does not feed it rows. */
+  /** Whether it answers a subquery of the node above, and does not feed it rows. */
   readonly isAside: boolean
   readonly below: readonly PlanNode[]
 }
 
-/** Executes what was prepared under the statement's name, on the only connection, and says how. */
+/** Executes what was prepared under the statement's name, on the only connection, and returns the plan. */
 export async function executedPlan<P, R>(
   database: Database,
   { name, plan, bind }: Statement<P, R>,
@@ -45,7 +45,7 @@ export async function executedPlan<P, R>(
   return flatten(nodeOf(JSON.parse(row?.["QUERY PLAN"] ?? "[]")[0].Plan))
 }
 
-/** A text in SQL. A brace is written as its number, or it would be taken for the name of a table. */
+/** A text in SQL. A brace becomes its character code, or it would be taken for the name of a table. */
 function literalOf(value: string): string {
   const escaped = value.replaceAll("\\", "\\\\").replaceAll("'", "''").replaceAll("{", "\\007B")
   return `U&'${escaped}'`
@@ -68,7 +68,7 @@ function nodeOf(raw: RawNode): PlanNode {
 
 const CONDITIONS = ["Index Cond", "TID Cond", "Filter"] as const
 
-/** As PostgreSQL writes it. */
+/** In PostgreSQL's notation. */
 interface RawNode {
   readonly "Node Type": string
   readonly "Parent Relationship"?: string

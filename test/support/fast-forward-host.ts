@@ -1,13 +1,13 @@
-/** A process in which long rests take no time: its clock moves on by them, and it remembers each. */
+/** A process in which long rests take no time: its clock moves on by them, and it records each. */
 import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 
 export interface FastForwardHost extends Host {
-  /** How long it would have rested, each time that it was long. */
+  /** The length of each long rest. */
   readonly rests: readonly number[]
 }
 
-/** Shorter ones are rests between looks, which somebody else needs to get on. */
+/** Shorter rests are real: they let other code make progress. */
 const LONG_MS = 500
 
 export function createFastForwardHost(): FastForwardHost {

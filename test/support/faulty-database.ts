@@ -1,4 +1,4 @@
-/** Databases for tests of what goes wrong: opened as the test wants them, and gone after it. */
+/** Databases for tests of failures: opened as the test needs them, and gone after it. */
 import { onTestFinished } from "vitest"
 import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -15,7 +15,7 @@ export const host = createSystemHost()
 
 export type FaultyOptions = Partial<ServerOptions> & {
   readonly host?: Host
-  /** Settings of every session before Carillon has its say, as those of a role. */
+  /** Settings of every session before Carillon sets its own, as those of a role. */
   readonly settings?: readonly string[]
   /** Settings that Carillon does not know of. */
   readonly imposed?: readonly string[]
@@ -43,7 +43,7 @@ export function openDatabase(url: string, options: FaultyOptions = {}): Database
   return database
 }
 
-/** The same, behind a network that can be made to fail. */
+/** The same, behind a network that can fail. */
 export async function openBehindProxy(
   url: string,
   options: FaultyOptions = {},
@@ -64,7 +64,7 @@ export const two = statement({
   sql: "select two from generate_series(1, 2) as two",
 })
 
-/** Takes a minute, and says so to whoever listens: what only reads would be asked for again when it is cut off. */
+/** Takes a minute, and sends a notification first: a statement that only reads would be repeated after a cut. */
 export const sleep = statement({
   name: "test/sleep",
   params: {},
@@ -80,7 +80,7 @@ export const pid = statement({
   sql: "select pg_backend_pid() as pid",
 })
 
-/** Not idempotent on purpose: a call that is repeated is counted twice. */
+/** Not idempotent on purpose: a repeated call is counted twice. */
 export const count = statement({
   name: "test/count",
   params: { name: text },

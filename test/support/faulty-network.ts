@@ -1,7 +1,7 @@
 /**
- * A network between a client and a PostgreSQL server, on loopback, that fails when it is told to.
+ * A network between a client and a PostgreSQL server, on loopback, that fails on demand.
  *
- * It takes the streams apart into the messages of the protocol, so that it can fail between two of them.
+ * It splits the streams into the messages of the protocol, so that it can fail between two of them.
  */
 import { once } from "node:events"
 import { type AddressInfo, createConnection, createServer, type Socket } from "node:net"
@@ -12,23 +12,23 @@ export interface FaultyNetwork {
   readonly url: string
   /** Lets everything through again; new connections too. */
   readonly pass: () => void
-  /** Drops what goes in these directions, without a word. Connections stay open. */
+  /** Drops all data in these directions. Connections stay open. */
   readonly silence: (...directions: Direction[]) => void
   /** Resets every connection. */
   readonly cut: () => void
   /** Resets every connection, and each new one at once. */
   readonly refuse: () => void
-  /** Resets the one connection on which the server next says that it has done this, instead of passing that on. */
+  /** Resets the one connection on which the server next reports this, instead of passing the message on. */
   readonly cutInsteadOf: (commandTag: string) => void
   /** Resolves when that has happened. */
   readonly hasCut: () => Promise<void>
-  /** Tells clients of new connections another process id than the server does, as a pooler would. */
+  /** Gives clients of new connections another process id than the server does, as a pooler would. */
   readonly disguiseServer: () => void
   /** How many connections are open. */
   readonly connections: () => number
   /** The text of every query and the name of every prepared statement that clients have sent. */
   readonly sent: readonly Sent[]
-  /** How often clients have asked what the columns of an answer are. */
+  /** How often clients have asked for the columns of an answer. */
   readonly descriptions: () => number
   readonly close: () => Promise<void>
 }
@@ -36,7 +36,7 @@ export interface FaultyNetwork {
 export type Direction = "to server" | "to client"
 
 export interface Sent {
-  /** The name under which a statement was prepared; empty when under none. */
+  /** The name under which a statement was prepared; empty when there is none. */
   readonly name: string
   readonly text: string
 }

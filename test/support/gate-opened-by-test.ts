@@ -1,4 +1,4 @@
-/** A gate that a test opens: whoever waits before it goes on then. */
+/** A gate that a test opens: code that waits at it goes on then. */
 export interface Gate {
   readonly open: () => void
   readonly opened: Promise<void>

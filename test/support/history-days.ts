@@ -1,4 +1,4 @@
-/** Days of history for tests: made, settled into as a worker does, and counted. */
+/** Days of history for tests: partitions, settled runs, and counts. */
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -39,7 +39,7 @@ export async function holdEach(database: Database) {
   return { lease, ids }
 }
 
-/** Writes down how they ended, as a worker does, before its patience ends. Returns the runs that it ended. */
+/** Settles them, as a worker does, within its deadline. Returns the runs that it ended. */
 export async function settle(database: Database, { lease, ids }: { lease: string; ids: readonly string[] }) {
   const none = ids.map(() => null)
   const ends = { states: ids.map(() => "succeeded"), outcomes: ids.map(() => "succeeded"), results: none }
@@ -64,7 +64,7 @@ export async function attemptsByDay(database: Database): Promise<Record<string, 
   return Object.fromEntries(rows.map(({ name, n }) => [String(name).split(".").at(-1), n]))
 }
 
-/** The tables of single days that there are, attached or not. */
+/** The tables of single days, attached or not. */
 export async function dayTables(database: Database): Promise<unknown[]> {
   const rows = await rowsOf(
     database,

@@ -1,10 +1,10 @@
-/** A role whose sessions begin with every setting that can change a result at its oddest. */
+/** A role whose sessions begin with every setting that can change a result at its oddest value. */
 import pg from "pg"
 import { createSystemHost } from "../../src/runtime/system.ts"
 
-/** What PostgreSQL 14 and later know. */
+/** Settings of PostgreSQL 14 and later. */
 const SETTINGS: Readonly<Record<string, string>> = {
-  // What is written and read.
+  // How values are written and read.
   array_nulls: "off",
   extra_float_digits: "-15",
   datestyle: "German, DMY",
@@ -20,17 +20,17 @@ const SETTINGS: Readonly<Record<string, string>> = {
   xmloption: "document",
   default_text_search_config: "pg_catalog.simple",
   client_min_messages: "error",
-  // What is looked up where.
+  // Where names are looked up.
   search_path: "carillon_odd, pg_catalog",
   row_security: "off",
   check_function_bodies: "off",
   default_table_access_method: "carillon_odd",
-  // When something ends.
+  // How a transaction ends.
   exit_on_error: "on",
   default_transaction_isolation: "serializable",
   default_transaction_deferrable: "on",
   client_connection_check_interval: "0",
-  // How it is planned.
+  // How statements are planned.
   jit: "on",
   jit_above_cost: "0",
   plan_cache_mode: "force_custom_plan",
@@ -59,19 +59,19 @@ const SETTINGS: Readonly<Record<string, string>> = {
   hash_mem_multiplier: "1",
 }
 
-/** How long things may take. */
+/** Timeouts. */
 export interface Limits {
   readonly statement_timeout: string
   readonly lock_timeout: string
   readonly idle_in_transaction_session_timeout: string
   readonly idle_session_timeout: string
-  /** PostgreSQL 17 and later know it. */
+  /** Settings of PostgreSQL 17 and later. */
   readonly transaction_timeout: string
 }
 
 const host = createSystemHost()
 
-/** Makes the role on the server of `url`, and what its search path finds there. Returns the address for it. */
+/** Creates the role on the server of `url`, and the functions in its search path. Returns its URL. */
 export async function makeHostile(url: string, limits: Limits): Promise<string> {
   const role = `odd_${host.newId().replaceAll("-", "")}`
   const client = new pg.Client(url)
@@ -96,7 +96,9 @@ export async function makeHostile(url: string, limits: Limits): Promise<string> 
   return address.href
 }
 
-/** Names that our statements use, found before those of PostgreSQL. Whoever calls one of them is told. */
+/**
+ * Functions with names that Carillon's statements use, found before those of PostgreSQL. A call of one of them fails.
+ */
 const TRAPS = `
   do $$
   begin

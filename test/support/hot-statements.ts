@@ -1,4 +1,4 @@
-/** Every statement that must not slow down with the backlog, with what to call it and which indexes serve it. */
+/** Every statement that must not slow down with the backlog, with its parameters and the indexes that serve it. */
 import type { Database } from "../../src/store/database.ts"
 import { findKeys } from "../../src/store/keys/find.ts"
 import { forgetKeys } from "../../src/store/keys/forget.ts"
@@ -47,7 +47,7 @@ export const BATCH = 128
 /** Ready and running. */
 const QUEUE = 300_000
 
-/** What the parameters are made of: runs of every kind, as far as there are some. */
+/** The material of the parameters: runs of every kind, as far as there are some. */
 export interface Hot {
   readonly claimed: Claimed
   /** The same under a lease that is dead. */
@@ -62,9 +62,9 @@ export interface Hot {
 export interface HotStatement {
   readonly run: (on: Runner, hot: Hot) => Promise<unknown>
   readonly plan: (database: Database, hot: Hot) => Promise<PlanNode[]>
-  /** The indexes of large tables that it goes by, beside primary keys. */
+  /** The indexes of large tables that it uses, beside primary keys. */
   readonly indexes: readonly string[]
-  /** How many rows of one large table it may look at. */
+  /** How many rows of one large table it may read. */
   readonly most: number
 }
 
@@ -97,7 +97,7 @@ const wanted = Array.from({ length: BATCH }, (_, n) => `key ${n}`)
 
 export const HOT: Readonly<Record<string, HotStatement>> = {
   "claim from one lane": hot(claimRuns, claimFrom(LANES.slice(0, 1)), ["runs_queued"]),
-  // They walk over what is running.
+  // They walk over running runs.
   "claim from six lanes": hot(claimRuns, claimFrom(LANES), ["runs_queued"], 4 * BATCH),
   "claim from the middle of a lane": hot(
     claimRuns,
@@ -182,7 +182,7 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
     }),
     ["run_limits_parked"],
   ),
-  // Of each key it counts those that were admitted.
+  // Of each key it counts the admitted runs.
   "with-room": hot(
     limitsWithRoom,
     () => ({ after: "", limit: BATCH }),
@@ -197,7 +197,7 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
   "forget keys": hot(forgetKeys, () => ({ limit: BATCH }), ["keys_expiring"]),
 }
 
-/** Runs to call the statements with; while there are none, ids of nothing. Nothing else is running. */
+/** Runs to call the statements with; while there are none, random ids. No other run is running. */
 export async function openHot(database: Database): Promise<Hot> {
   await execute(database, "update {runs} set lease = null, claim = null where lease is not null")
   const take = async (): Promise<Claimed> => {
@@ -221,7 +221,10 @@ export async function openHot(database: Database): Promise<Hot> {
   return { claimed, lost, ready: idOf("ready"), waiting: idOf("waiting"), dead: idOf("dead"), parked }
 }
 
-/** A backlog of every kind, and no statistics about it: what those would say, and when, is not up to us. */
+/**
+ * A backlog of every kind, without statistics: the planner's statistics, and when they change, are not up to the
+ * test.
+ */
 export async function fillTables(database: Database): Promise<void> {
   const runs = (columns: string, values: string, from: string) =>
     `insert into {runs} (id, job, pool, enqueued_at, input, ${columns})

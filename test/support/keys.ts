@@ -37,7 +37,7 @@ export function enqueuerOf(database: Database): Enqueuer {
   return createEnqueuer({ ...host, database }, { add: () => {}, resolve: async () => {} })
 }
 
-/** Enqueues one run and says which run there is for its key, and whether it is a new one. */
+/** Enqueues one run and returns the run of its key, and whether it is new. */
 export async function enqueue(on: Runner, run: NewRun, job = greet) {
   const { answers } = await enqueuerOf({} as Database).writeIn(on, job, [run])
   return answers[0]

@@ -1,4 +1,4 @@
-/** A lease on a real database in a process of the test's making: its clock, its threads and its luck are the test's. */
+/** A lease on a real database in a process under control of a test: its clock, its threads and its random numbers. */
 import { createLease, type Lease, type LeaseParts } from "../../src/engine/process/lease.ts"
 import { DatabaseError } from "../../src/errors.ts"
 import type { LossReason } from "../../src/observe/events.ts"
@@ -87,7 +87,7 @@ export function virtualTime(): VirtualTime {
   }
 }
 
-/** The same database, where something happens before, or instead of, one statement. Counts how often it was asked. */
+/** The same database, where the test runs before, or instead of, one statement. Counts the calls. */
 export function meddle(
   database: Database,
   name: string,
@@ -105,7 +105,7 @@ export function meddle(
   return { database: { ...database, run }, calls: () => calls }
 }
 
-/** As others do when a lease has expired. */
+/** As a reaper does when a lease has expired. */
 export async function takeAllLeases({ database, newId }: Runtime): Promise<void> {
   await database.run(expireLeases, {})
   await database.run(markDeadWorkers, { own: newId(), upForMs: 0 })

@@ -1,4 +1,4 @@
-/** Limits for tests: caps, what is left of them, and admitting as processes do. */
+/** Limits for tests: caps, the room that is left, and admissions as processes make them. */
 import { createAdmissions } from "../../src/engine/queue/admissions.ts"
 import type { ReadyLane } from "../../src/engine/queue/lane.ts"
 import { createLineStarts } from "../../src/queue/line-start.ts"
@@ -9,10 +9,10 @@ import { roomUnderLimits } from "../../src/store/limits/room.ts"
 import { host, type Runner } from "./runs.ts"
 import { rowsOf } from "./sql.ts"
 
-/** One key, under a limit that is called so. */
+/** One key, under a limit of this name. */
 export const ONE = { k: "one" }
 export const declare = (on: Runner, name: string, cap: number) => on.run(declareLimit, { name, cap })
-/** The room under keys of which each is under a limit by this name. */
+/** The room under keys that share a limit of this name. */
 export async function room(on: Runner, limits: Readonly<Record<string, string>>) {
   const asked = { keys: Object.keys(limits), limits: Object.values(limits) }
   return Object.fromEntries((await on.run(roomUnderLimits, asked)).map((row) => [row.key, row.room]))
@@ -20,7 +20,7 @@ export async function room(on: Runner, limits: Readonly<Record<string, string>>)
 /** All of these lines, from their start. */
 export const wholeLines = (keys: readonly string[]) => createLineStarts().look(keys, 0).stretches
 
-/** Admits whatever has room, as a process does that finds what others have left. */
+/** Admits everything that has room, as a process that finds an interrupted admission. */
 export async function sweep(database: Database, crashPoint = host.crashPoint): Promise<readonly ReadyLane[]> {
   const lanes: ReadyLane[] = []
   const runtime = { ...host, database, crashPoint }
@@ -29,7 +29,7 @@ export async function sweep(database: Database, crashPoint = host.crashPoint): P
   return lanes
 }
 
-/** The same database, in which a look at a line takes time: `onLook` says so. */
+/** The same database, in which a look at a line takes time, as `onLook` says. */
 export function withSlowLooks(database: Database, onLook: () => void): Database {
   return {
     ...database,

@@ -1,4 +1,4 @@
-/** Runs the project's linter, with the project's own settings, over files that were written to be wrong. */
+/** Runs the project's linter, with the project's own settings, over files that are wrong on purpose. */
 import { execFile } from "node:child_process"
 import { cp, mkdir, mkdtemp, realpath, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -11,9 +11,9 @@ export interface Finding {
   readonly rule: string
 }
 
-/** What the linter says about files, given as texts by their paths, in a project that holds nothing else. */
+/** The linter's findings about files, given as texts by their paths, in a project that holds nothing else. */
 export async function lint(files: Readonly<Record<string, string>>): Promise<Finding[]> {
-  // Not inside the repository: there the linter takes its own ignore file for ours and skips the types.
+  // Not inside the repository: there the linter takes its own ignore file for the project's and skips the types.
   const project = await realpath(await mkdtemp(join(tmpdir(), "carillon-lint-")))
   try {
     for (const setting of ["biome.json", ".gitignore", "scripts/lint"]) {
@@ -29,7 +29,7 @@ export async function lint(files: Readonly<Record<string, string>>): Promise<Fin
   }
 }
 
-/** Findings make it exit with 1, which is what we are after. */
+/** Findings make it exit with 1, which is the point. */
 function runBiome(cwd: string): Promise<string> {
   const biome = join(ROOT, "node_modules/@biomejs/biome/bin/biome")
   const args = [biome, "check", "--reporter=json", "--max-diagnostics=none", "src"]

@@ -1,4 +1,4 @@
-/** What a logger of a user's is told about events, each line with its level. */
+/** What an application's logger is told about events, each line with its level. */
 import type { CarillonEvent } from "../../src/observe/events.ts"
 import { createLog } from "../../src/observe/log.ts"
 import { type Logger, outputOf } from "../../src/observe/logger.ts"

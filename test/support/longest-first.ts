@@ -1,7 +1,7 @@
-/** In which order the suites run: what takes longest first, so that no processor is idle while the last one runs. */
+/** The order of the suites: the longest first, so that no processor is idle while the last one runs. */
 import { BaseSequencer, type TestSequencer, type TestSpecification, type Vitest } from "vitest/node"
 
-/** They take a minute each, others some seconds. How long it was the last time is not known on a fresh clone. */
+/** These take a minute each, others some seconds. A fresh clone does not know the last durations. */
 const LONGEST = [/\/sim\/seeds\.test\.ts$/, /\/crash\/chaos\.test\.ts$/]
 
 export class LongestFirst implements TestSequencer {

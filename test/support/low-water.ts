@@ -12,24 +12,24 @@ export interface Run {
   visible: boolean
   gone: boolean
   lockedBy: bigint | undefined
-  /** How often it could not be had for a while and the mark went past it. The first time is made good. */
+  /** How often its row was locked when the mark passed it. The first time is made good. */
   passes: number
-  /** Whether that has happened since it could last be had. */
+  /** Whether that has happened since it could last be claimed. */
   isPassed: boolean
 }
 
-/** One thing that happens in the database, or that the claimer does. Numbers choose among what there is. */
+/** One event in the database, or one step of the claimer. Numbers choose among what there is. */
 export type Step =
   | { readonly kind: "pass time"; readonly us: number }
   /** A transaction writes a run, a moment after it has read the clock, and stays open. It may have been open before. */
   | { readonly kind: "write"; readonly lane: number; readonly stallUs: number; readonly by: number | null }
   | { readonly kind: "lock"; readonly which: number }
-  /** An open transaction ends: what it wrote is there or not, what it held is free or taken. */
+  /** An open transaction ends: its writes are there or not, and its locks are released. */
   | { readonly kind: "end"; readonly which: number; readonly how: "commit" | "roll back" | "take" }
   /** `meanwhile` happens after the claim has got its first run and before it looks at the others. */
   | { readonly kind: "claim"; readonly lane: number; readonly limit: number; readonly meanwhile: Step[] }
   | { readonly kind: "look" }
-  /** Looks, and claims all that there is in every lane, from the bottom on; `meanwhile` happens between the two. */
+  /** Looks, and claims everything in every lane, from the bottom on; `meanwhile` happens between the two. */
   | { readonly kind: "go through"; readonly meanwhile: Step[] }
   | { readonly kind: "wake"; readonly which: number }
   | { readonly kind: "set the clock back"; readonly us: number }
@@ -52,7 +52,7 @@ export class LowWaterModel {
     switch (step.kind) {
       case "pass time": {
         const toUs = this.#clockUs + step.us
-        // What is set back by less than the time between two looks cannot be noticed, and nobody promises that.
+        // A clock that is set back by less than the time between two looks goes unnoticed, and no promise covers it.
         this.#clockUs = this.#isSetBack ? Math.min(toUs, this.#lastLookUs - 1) : toUs
         return
       }
@@ -120,7 +120,7 @@ export class LowWaterModel {
     }
   }
 
-  /** What anyone could claim now. */
+  /** What any claimer could claim now. */
   available(): Run[] {
     return this.runs.filter((run) => run.visible && !run.gone && run.lockedBy === undefined)
   }
@@ -144,7 +144,7 @@ export class LowWaterModel {
     if (transaction > this.#ended) this.#ended = transaction
   }
 
-  /** `xmax` is one more than the last that has ended; who began later is not listed. */
+  /** `xmax` is one more than the last that has ended; later transactions are not listed. */
   #snapshot(): string {
     const to = this.#ended + 1n
     const listed = [...this.#open.keys()].filter((transaction) => transaction < to)
@@ -202,7 +202,7 @@ const which = fc.nat(20)
 const write = fc.record({
   kind: fc.constant("write" as const),
   lane: fc.nat(1),
-  // In the order of their commits, as a rule; a moment late, at times.
+  // In the order of their commits, as a rule; sometimes a moment late.
   stallUs: fc.oneof(fc.constant(0), fc.nat(SLACK)),
   by: fc.constant(null),
 })

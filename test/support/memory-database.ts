@@ -1,5 +1,5 @@
 /**
- * PGlite in memory for many test files: its cluster is made once, and each begins with a copy, which takes a fifth of
+ * PGlite in memory for many test files: one cluster is made, and each file starts from a copy, which takes a fifth of
  * the time.
  */
 import { readFile, writeFile } from "node:fs/promises"

@@ -1,7 +1,7 @@
 /**
  * A process that migrates: `node migrate-child.mjs <{ url, schema, migrations } as JSON>`.
  *
- * Says "ready", waits for a line of input, then says as JSON which versions it has applied.
+ * Prints "ready", waits for a line of input, then prints as JSON which versions it has applied.
  */
 import { once } from "node:events"
 import { createSystemHost } from "../../dist/runtime/system.js"

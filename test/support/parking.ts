@@ -1,4 +1,4 @@
-/** Runs, workers and movers for the tests of what is parked and given back. */
+/** Runs, workers and movers for tests of parking and unparking. */
 import type { ReadyLane } from "../../src/engine/queue/lane.ts"
 import { createMover, type Mover } from "../../src/engine/queue/mover.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
@@ -9,7 +9,7 @@ import { type SettableClock, takeClock } from "../../src/testing/clock.ts"
 import type { Engine } from "./engines.ts"
 import { execute, rowsOf } from "./sql.ts"
 
-/** When everything begins. */
+/** The start of every test. */
 export const NINE = "2026-03-01T09:00Z"
 
 export interface Stage {
@@ -62,7 +62,7 @@ export interface SomeWorker {
   readonly leaseMs?: number
 }
 
-/** Writes down that a process lives, and returns its lease. */
+/** Registers a live process, and returns its lease. */
 export async function addWorker(database: Database, worker: SomeWorker = {}): Promise<string> {
   const { jobs = ["greet"], pools = ["default"], dead = false, leaseMs = 60_000 } = worker
   const [row] = await rowsOf(database, "select gen_random_uuid() as lease")
@@ -84,9 +84,7 @@ export async function resumeBy(database: Database, kind: "job" | "pool", name: s
   await execute(database, `delete from {pauses} where kind = '${kind}' and name = '${name}'`)
 }
 
-/**
- * How many runs are in which state, as in `{ "ready greet": 3, "pause greet": 2 }`; parked ones by what for.
- */
+/** How many runs are in which state, as in `{ "ready greet": 3, "pause greet": 2 }`; parked runs by their reason. */
 export async function census(database: Database): Promise<Record<string, number>> {
   const rows = await rowsOf(
     database,
@@ -96,7 +94,7 @@ export async function census(database: Database): Promise<Record<string, number>
   return Object.fromEntries(rows.map(({ kind, runs }) => [String(kind), Number(runs)]))
 }
 
-/** A mover, and everything that it has said. */
+/** A mover, and all its events. */
 export interface Watched {
   readonly mover: Mover
   readonly events: readonly CarillonEvent[]

@@ -1,19 +1,19 @@
 /**
- * Schemas that were migrated before any test asked for one. Making one takes a tenth of a second, and the suites need
- * two thousand: copies of a database that has some in it take as long as one of them.
+ * Schemas that were migrated before any test needs one. Making one takes a tenth of a second, and the suites need two
+ * thousand: copying a database with some in it takes as long as making one.
  */
 import type { Host } from "../../src/runtime/host.ts"
 import type { Database } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
 
-/** What most files need, on one engine. */
+/** Enough for most files, on one engine. */
 const NAMES = Array.from({ length: 20 }, (_, index) => `ready_${index + 1}`)
 
-/** By URL or instance: those that no test has had yet. Test files share this, and what they have closed may go. */
+/** The unused schemas by URL or instance. Test files share this module, and what they have closed may go. */
 const ofServers = new Map<string, string[]>()
 const ofInstances = new WeakMap<object, string[]>()
 
-/** Makes them in a database that others are to be copies of. */
+/** Creates them in a database that will be copied. */
 export async function makeReadySchemas(
   host: Host,
   open: (schema: string) => Database | Promise<Database>,
@@ -25,13 +25,13 @@ export async function makeReadySchemas(
   }
 }
 
-/** Says that this is such a copy. */
+/** Marks a database as such a copy. */
 export function markReadySchemas(place: string | object): void {
   if (typeof place === "string") ofServers.set(place, [...NAMES])
   else ofInstances.set(place, [...NAMES])
 }
 
-/** The name of one that no test has had, if this database has some left. */
+/** The name of an unused schema, if this database has one left. */
 export function takeReadySchema(place: string | object): string | undefined {
   return (typeof place === "string" ? ofServers.get(place) : ofInstances.get(place))?.shift()
 }

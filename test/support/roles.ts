@@ -1,18 +1,18 @@
-/** Roles of a server for tests: each may connect and has no more than it is given. */
+/** Roles of a server for tests: each may connect and has no rights beyond its grants. */
 import pg from "pg"
 import { createSystemHost } from "../../src/runtime/system.ts"
 
 export interface Role {
   readonly name: string
-  /** Where it connects. */
+  /** Its URL. */
   readonly url: string
-  /** Asks something as this role. */
+  /** Sends a query as this role. */
   readonly ask: (sql: string) => Promise<Record<string, unknown>[]>
 }
 
 export interface Roles {
   readonly make: (what: string, options?: string) => Promise<Role>
-  /** Asks something as the superuser. */
+  /** Sends a query as the superuser. */
   readonly ask: (sql: string) => Promise<Record<string, unknown>[]>
   /** Removes them with all that they own. */
   readonly drop: () => Promise<void>

@@ -1,4 +1,4 @@
-/** Runs a program to its end, or until it says something, as a person at a terminal would. */
+/** Runs a program to its end, or until it prints a text, as a person at a terminal would. */
 import { spawn } from "node:child_process"
 
 export interface RunningCommand {

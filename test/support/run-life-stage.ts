@@ -1,4 +1,4 @@
-/** A run on its way through life, for tests: how it is brought there, where it stands, and what must always hold. */
+/** A run on its way through life, for tests: how it gets to a state, where it stands, and what must always hold. */
 import { expect } from "vitest"
 import { text } from "../../src/store/codec.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -14,9 +14,9 @@ export interface Life {
   readonly database: Database
   readonly kind: Kind
   readonly id: string
-  /** The fence under which it was last claimed; one that never was any good, if it was not. */
+  /** The fence under which it was last claimed, or an invalid one before the first claim. */
   readonly fence: { readonly lease: string; readonly claim: bigint }
-  /** Of whoever claims it next. */
+  /** The lease for the next claim. */
   readonly idleLease: string
   /** The numbers of all claims that took it. */
   drawn: bigint[]
@@ -38,7 +38,7 @@ export const removePauses = statement({
   sql: "delete from {pauses}",
 })
 
-/** Empties every table that a run can leave something in. */
+/** Empties every table with rows of a run. */
 const forgetAll = statement({
   name: "test/forget-all",
   params: {},
@@ -91,14 +91,14 @@ async function enqueueOne(database: Database, kind: Kind, isDue: boolean): Promi
   await insert(database, {
     ...{ id, key: id, buryWhenLost: kind === "fragile" },
     ...(kind === "limited" && { limits: Object.fromEntries(LIMIT_KEYS.map((key) => [key, "wide"])) }),
-    // The clock is moved on when it has been written: then it waits and is due.
+    // The clock is moved on after the insert: then the run waits and is due.
     ...(isDue ? {} : { delayMs: 1 }),
   })
   const fence = { lease: await openIdleLease(database), claim: host.randomBits() }
   return { database, kind, id, fence, idleLease: await openIdleLease(database), drawn: [] }
 }
 
-/** What the database knows about a run. */
+/** What the database holds about a run. */
 export interface Sight {
   readonly run: Row | null
   readonly attempts: readonly Row[]
@@ -133,7 +133,7 @@ export function phaseOf({ run, attempts, letters }: Sight): Phase {
   return end === "dead" ? "discarded" : (end as Phase)
 }
 
-/** Brings the fence up to what the database says, for whoever holds the run. */
+/** Updates the fence from the database, for the holder of the run. */
 export async function withFence(life: Life): Promise<Life> {
   const [row] = await rowsOf(
     life.database,
@@ -149,7 +149,10 @@ const PLACE: Partial<Record<Phase, boolean | null>> = {
   ...{ waiting: null, paused: null, unhandled: null },
 }
 
-/** What holds of every run at every time: it is in one place, every claim has one end, and it holds what it should. */
+/**
+ * What holds of every run at every time: it is in one place, every claim has one end, and it holds the right keys and
+ * places.
+ */
 export function expectSound(life: Life, sight: Sight, note: string): void {
   const phase = phaseOf(sight)
   const { run, attempts, letters, keys, limits } = sight

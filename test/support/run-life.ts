@@ -1,7 +1,4 @@
-/**
- * The life of a run, for tests: where a run can stand, every act that moves it, and what RUN_LIFE says that this act
- * makes of it there.
- */
+/** The life of a run, for tests: its states, every act that moves it, and the state that RUN_LIFE gives for the act. */
 import { RUN_LIFE, type RunEvent, type RunState } from "../../src/queue/run-state.ts"
 import { admitRuns } from "../../src/store/limits/admit.ts"
 import { tryLockLimits } from "../../src/store/limits/try-lock.ts"
@@ -27,7 +24,7 @@ import { type End, EVER, host, killLease, lanesOf, type Runner, settle } from ".
 export type Kind = "plain" | "limited" | "fragile"
 export const KINDS: readonly Kind[] = ["plain", "limited", "fragile"]
 
-/** Where a run stands: its state, what it is parked for, and whether someone has cancelled it while it was running. */
+/** Where a run stands: its state, its reason for being parked, and whether it was cancelled while running. */
 export const PHASES = {
   waiting: "waiting",
   "in line": "parked",
@@ -48,11 +45,11 @@ export interface Act {
   readonly from: readonly Phase[]
   /** What happens to the run; `stays` is no event: its state remains. */
   readonly event: (kind: Kind, phase: Phase) => RunEvent | "stays"
-  /** What a run that it parks is parked for. */
+  /** Why it parks a run. */
   readonly parks?: Phase
-  /** Whether it passes over a run that others hold; else it waits for them. */
+  /** Whether it skips locked runs; otherwise it waits for them. */
   readonly skips: boolean
-  /** Does it, and says whether it did anything. */
+  /** Executes it, and returns whether it changed anything. */
   readonly perform: (on: Runner, life: Life) => Promise<boolean>
 }
 
@@ -77,7 +74,7 @@ function ends(event: RunEvent, end: End): Act {
   }
 }
 
-/** Runs are parked for what is paused or cannot be executed. */
+/** Runs of a pause, or without a handler, are parked. */
 function parks(parksFor: Phase, perform: Act["perform"]): Act {
   return { from: ["ready"], event: () => "park", parks: parksFor, skips: true, perform }
 }

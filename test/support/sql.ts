@@ -1,4 +1,4 @@
-/** Questions of tests to a database, of any engine, in plain SQL. */
+/** Plain SQL of tests, for a database of any engine. */
 import { createHash } from "node:crypto"
 import { vi } from "vitest"
 import { text } from "../../src/store/codec.ts"
@@ -14,7 +14,7 @@ export async function rowsOf(on: Pick<Transaction, "run">, query: string): Promi
   return rows.map(({ row }) => JSON.parse(row))
 }
 
-/** Runs statements that return nothing of interest, in one transaction. */
+/** Runs statements without a result, in one transaction. */
 export async function execute(database: Database, sql: string): Promise<void> {
   await database.transaction((tx) => tx.script(sql))
 }
@@ -29,7 +29,7 @@ function asJson(query: string): Statement<object, { row: string }> {
   })
 }
 
-/** Polls until the query has rows: for what the server does without telling anyone. */
+/** Polls until the query has rows: for changes on the server that have no event. */
 export async function untilRows(database: Database, query: string): Promise<Row[]> {
   return vi.waitUntil(
     async () => {
@@ -40,7 +40,7 @@ export async function untilRows(database: Database, query: string): Promise<Row[
   )
 }
 
-/** Resolves when so many sessions wait for locks in this schema that others hold. */
+/** Resolves when so many sessions wait for locks of others in this schema. */
 export async function untilBlocked(observer: Database, sessions = 1): Promise<void> {
   const query = `select from pg_stat_activity
     where datname = current_database() and wait_event_type = 'Lock' and position('"${observer.schema}"' in query) > 0
@@ -51,7 +51,7 @@ export async function untilBlocked(observer: Database, sessions = 1): Promise<vo
 export interface Held {
   /** Commits. */
   readonly release: () => Promise<void>
-  /** Undoes what was done. */
+  /** Rolls back. */
   readonly rollBack: () => Promise<void>
 }
 
@@ -69,7 +69,7 @@ export async function hold(
     if (isUndone) throw UNDONE
   })
   await Promise.race([done.opened, ended])
-  // Whoever never releases it does not care how it ends.
+  // A test that never releases it does not care how it ends.
   ended.catch(() => {})
   return {
     release: () => {

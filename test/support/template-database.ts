@@ -1,4 +1,4 @@
-/** The database on a server that those of the test files are copies of. */
+/** The template of the databases of the test files, on one server. */
 import pg from "pg"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { openServer } from "../../src/store/server/server.ts"
@@ -23,7 +23,7 @@ export async function copyTemplate(server: string): Promise<Copy> {
   const name = `file_${host.newId().replaceAll("-", "")}`
   await ask(server, async (client) => {
     const { rows } = await client.query("show server_version_num")
-    // The faster of two ways since there are two.
+    // Since PostgreSQL 15 there are two ways, and this one is faster.
     const how = Number(rows[0]["server_version_num"]) < 150_000 ? "" : "strategy file_copy"
     await client.query(`create database ${name} template ${TEMPLATE} ${how}`)
   })

@@ -1,4 +1,4 @@
-/** Test apps on databases that are watched: what the kit gives, and a look behind it. */
+/** Test apps on watched databases: the test kit, and a look behind it. */
 import type { PGlite } from "@electric-sql/pglite"
 import { inject } from "vitest"
 import { createApplication } from "../../src/api/application.ts"
@@ -56,7 +56,7 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
     app: async ({ at = "2026-03-01T09:00Z", ...options } = {}) => {
       const database = await open(takeReadySchema(instance ?? address) ?? newSchema(host))
       await migrate({ ...host, database })
-      // Its schema is left behind: the database that it is in goes with the file.
+      // Its schema is left behind: its database is dropped after the file.
       return appOn(database, options, () => database.close(), at)
     },
     beside: async (app, options = {}) => {
@@ -67,7 +67,7 @@ export async function createWatchedKit(address = "memory"): Promise<WatchedKit> 
   }
 }
 
-/** The clock of the schema belongs to the app that was there first. */
+/** The first app of a schema owns its clock. */
 function clockOfOthers(database: Database): SettableClock {
   return {
     now: async () => new Date(await readNow(database)),
@@ -80,7 +80,7 @@ export interface OwnCarillon {
   readonly database: WatchedDatabase
 }
 
-/** A Carillon as in production, on a database that is watched, in a process of the test's making. */
+/** A Carillon as in production, on a watched database, in a process under control of the test. */
 export function carillonOn(
   address: string,
   options: CarillonOptions,

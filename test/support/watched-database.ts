@@ -1,4 +1,4 @@
-/** A database that a test watches: it knows which statements were run, and can come between one and its answer. */
+/** A database that a test watches: it records the statements, and can come between one and its answer. */
 import { DatabaseError } from "../../src/errors.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
 import type { Statement } from "../../src/store/statement.ts"
@@ -7,7 +7,7 @@ import type { Statement } from "../../src/store/statement.ts"
 export type Meddling = <T>(run: () => Promise<T>) => Promise<T>
 
 export interface WatchedDatabase extends Database {
-  /** The names of the statements that were run, in their order; `commit` for the end of a transaction. */
+  /** The names of the executed statements, in their order; `commit` for the end of a transaction. */
   readonly ran: readonly string[]
   readonly count: (statement: string) => number
   /** Comes between the next run of a statement and its caller. `commit`: the next transaction, as a whole. */
@@ -47,18 +47,18 @@ export function watchDatabase(database: Database): WatchedDatabase {
   }
 }
 
-/** It takes effect, and nobody hears of it. */
+/** It takes effect, and its answer is lost. */
 export const answerLost: Meddling = async (run) => {
   await run()
   throw connectionLost()
 }
 
-/** It never arrives, and nobody knows that. */
+/** It never arrives, and its outcome is unknown. */
 export const requestLost: Meddling = async () => {
   throw connectionLost()
 }
 
-/** The same, and the server itself says that it has ended the session. */
+/** The same, and the server reports that it has ended the session. */
 export const sessionEnded: Meddling = async () => {
   throw new DatabaseError("OUTCOME_UNKNOWN", "the test ended the session", { sqlState: "57P01" })
 }
@@ -68,14 +68,14 @@ export const busy: Meddling = async () => {
   throw new DatabaseError("DATABASE_BUSY", "the test refused it", { sqlState: "40P01" })
 }
 
-/** The connection that it was to go over has ended. */
+/** Its connection has ended. */
 export const unsent: Meddling = async () => {
   throw new DatabaseError("DATABASE_UNAVAILABLE", "the test ended the connection", { statement: "test" })
 }
 
-/** There is no connection to be had. */
+/** There is no free connection. */
 export const outOfReach: Meddling = async () => {
-  throw new DatabaseError("DATABASE_UNAVAILABLE", "the test let nobody in")
+  throw new DatabaseError("DATABASE_UNAVAILABLE", "the test refuses every connection")
 }
 
 function connectionLost(): DatabaseError {

@@ -1,6 +1,6 @@
-/** Numbers on the command line of the tools here. */
+/** Numbers on the command line of these tools. */
 
-/** What an option says if that is a whole number from 1 on; otherwise says so and ends the program. */
+/** The value of an option if that is a whole number from 1 on; otherwise prints the fault and ends the program. */
 export function wholeNumber(option: string, text: string | undefined): number {
   const number = Number(text)
   if (/^\d+$/.test(text ?? "") && Number.isSafeInteger(number) && number > 0) return number

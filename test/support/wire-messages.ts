@@ -37,7 +37,7 @@ export function textOf({ bytes }: Message, at = 0): string {
   return bytes.toString("utf8", start, bytes.indexOf(0, start))
 }
 
-/** The process id in a message of type K, with which a server says who it is. */
+/** The process id in a message of type K, in which a server identifies its backend. */
 export function readPid({ bytes }: Message): number {
   return bytes.readInt32BE(BODY)
 }

@@ -1,4 +1,6 @@
-/** Debian's PostgreSQL, which is built with LLVM and compiles what it holds for expensive, as a folder of binaries. */
+/**
+ * Debian's PostgreSQL as a folder of binaries. It is built with LLVM, and compiles statements it holds for expensive.
+ */
 import { existsSync } from "node:fs"
 import { chmod, mkdir, mkdtemp, readdir, symlink } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -6,7 +8,7 @@ import { join } from "node:path"
 
 const INSTALLED = "/usr/lib/postgresql"
 
-/** The newest version between 14 and 17 that is installed, if any: later ones bring JIT apart. */
+/** The newest installed version between 14 and 17, if any: later ones package JIT separately. */
 export async function versionWithJit(): Promise<string | undefined> {
   const versions = await readdir(INSTALLED).catch(() => [])
   const wanted = versions.filter(
@@ -21,10 +23,10 @@ export async function versionWithJit(): Promise<string | undefined> {
   return undefined
 }
 
-/** The programs find out by themselves what lies where. */
+/** The programs find their files by themselves. */
 export async function linkBinaries(version: string): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), "carillon-debian-"))
-  // As root the server runs as an unprivileged user, who has to get here.
+  // As root the server runs as an unprivileged user, who must be able to read this folder.
   await chmod(folder, 0o755)
   await mkdir(join(folder, "share"), { mode: 0o755 })
   await symlink(`${INSTALLED}/${version}/bin`, join(folder, "bin"))

@@ -1,4 +1,4 @@
-/** History as it would be if this had happened: attempts and days, written without anybody doing the work. */
+/** History without its work: attempts and days, written as if they had happened. */
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { makePartitions } from "../../src/store/attempts/partitions.ts"
 import type { Database } from "../../src/store/database.ts"

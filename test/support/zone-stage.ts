@@ -1,6 +1,6 @@
 /**
- * Processes with different zone data on one schema. Node has one set of rules, which is that of the newer ones here:
- * what an older one would have planned by other rules is written as that would have been.
+ * Processes with different zone data on one schema. Node has one set of rules, which stands for the newer ones here:
+ * the plan of a process with older rules is written by hand.
  */
 import { createScheduler } from "../../src/engine/schedules/scheduler.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
@@ -16,7 +16,7 @@ export const NEW = "2026b"
 export const OSLO = "Europe/Oslo"
 const NEVER = new AbortController().signal
 
-/** How a schedule was left by somebody with other rules. */
+/** The state in which a process with other rules left a schedule. */
 export interface Left {
   readonly cursor: string
   readonly next: string

@@ -1,6 +1,6 @@
 /**
- * A process that enqueues and executes runs on a server without end, and writes down what it was told is so:
- * `node acknowledged.mjs <url> <file>`. Each line is `enqueued <id>` or `succeeded <id>`.
+ * A process that enqueues and executes runs on a server for ever, and writes down each answer: `node acknowledged.mjs
+ * <url> <file>`. Each line is `enqueued <id>` or `succeeded <id>`.
  */
 import { openSync, writeSync } from "node:fs"
 import { createCarillon, defineJob } from "../../../dist/index.js"
@@ -25,7 +25,7 @@ async function produce() {
       await run.result()
       tell("succeeded", run.id)
     } catch {
-      // Nothing was acknowledged, so that nothing may be missed.
+      // Nothing was acknowledged, so nothing may be missed.
     }
   }
 }

@@ -1,7 +1,7 @@
 /**
  * A process that executes a run on the embedded server: `node first-run.mjs <data folder>`.
  *
- * Says one line of JSON, `{ executed }` or `{ code, message }`, then stops when its input ends.
+ * Prints one line of JSON, `{ executed }` or `{ code, message }`, then stops when its input ends.
  */
 import { createCarillon, defineJob } from "../../../dist/index.js"
 

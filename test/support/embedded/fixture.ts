@@ -1,4 +1,4 @@
-/** What the tests of the embedded server share: folders, servers and processes that are gone after each test. */
+/** Folders, servers and processes for the tests of the embedded server, gone after each test. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readFileSync } from "node:fs"
@@ -19,7 +19,7 @@ import {
 import { processMark } from "../../../src/store/embedded/processes.ts"
 
 export const isRoot = process.getuid?.() === 0
-/** The user that servers run as here. */
+/** The user that runs the servers here. */
 export const serverUid = isRoot ? 65534 : (process.getuid?.() ?? 0)
 
 const OWN_SERVER = fileURLToPath(new URL("own-server.mjs", import.meta.url))
@@ -29,7 +29,7 @@ export const BINARIES_14 = fileURLToPath(new URL(`../postgres-14/node_modules/${
 
 const cleanups: (() => Promise<unknown>)[] = []
 
-/** Ends what the test has begun, last things first. */
+/** Ends what the test has started, in reverse order. */
 export async function cleanUp(): Promise<void> {
   for (const clean of cleanups.splice(0).reverse()) await clean()
 }
@@ -47,8 +47,8 @@ export async function newFolder(): Promise<string> {
 }
 
 /**
- * `folder` with a cluster in it. There is one, which is moved in for the test and out again afterwards:
- * making or copying it takes a second, moving it a millisecond.
+ * `folder` with a cluster in it. There is one cluster, which moves in for the test and out again afterwards: making
+ * or copying it takes a second, moving it a millisecond.
  */
 export async function withCluster(folder: string): Promise<string> {
   prepared ??= prepareCluster()
@@ -79,7 +79,7 @@ export async function newDataFolder(): Promise<string> {
   return withCluster(await newFolder())
 }
 
-/** A new folder of the user that servers run as. */
+/** A new folder of the user that runs the servers. */
 export async function newServerFolder(): Promise<string> {
   const folder = await newFolder()
   if (isRoot) await chown(folder, serverUid, serverUid)
@@ -102,7 +102,7 @@ export interface Owner {
   readonly said: { url: string; dataDir: string; code?: string; message?: string }
 }
 
-/** Starts another process that owns a server, in a process group of its own. Resolves when it has spoken. */
+/** Starts another process that owns a server, in a process group of its own. Resolves at its first line. */
 export async function startOwner(
   options: EmbeddedOptions & { leave?: boolean },
   how: { uid?: number; env?: NodeJS.ProcessEnv } = {},
@@ -129,7 +129,7 @@ export function spawnOwner(
   return child
 }
 
-/** The same, by way of another program, as in a container of its own. */
+/** The same through another program, as in a container of its own. */
 export function spawnIn(program: readonly string[], options: EmbeddedOptions) {
   const [command = "", ...args] = program
   const child = spawn(command, [...args, process.execPath, OWN_SERVER, JSON.stringify(options)], {
@@ -169,7 +169,7 @@ async function endServer(dataDir: string): Promise<void> {
 
 export async function query<T extends pg.QueryResultRow>(url: string, sql: string): Promise<T[]> {
   const client = new pg.Client({ connectionString: url })
-  // A connection that ends fails its query; it says so here too.
+  // A connection that ends fails its query, and emits the error here too.
   client.on("error", () => {})
   try {
     await client.connect()
@@ -188,14 +188,14 @@ export async function binariesWithoutLinks(target: string): Promise<string> {
     const from = join(entry.parentPath, entry.name)
     const name = relative(BINARIES_18, from)
     if (entry.isDirectory()) await mkdir(join(target, name))
-    // The same file under a second name costs nothing; a copy is for when the two are on different disks.
+    // A hard link costs nothing; a copy is for folders on different disks.
     else if (!skipped.includes(name))
       await link(from, join(target, name)).catch(() => copyFile(from, join(target, name)))
   }
   return target
 }
 
-/** Leaves something in the database that `recall` finds again. */
+/** Leaves a row in the database that `recall` finds again. */
 export async function remember(url: string): Promise<void> {
   await query(url, "drop table if exists kept; create table kept as select 42 as answer")
 }

@@ -1,14 +1,14 @@
 /**
  * A process that owns an embedded server: `node own-server.mjs <options as JSON>`.
  *
- * Says one line of JSON, `{ url, dataDir }` or `{ code, message }`, then stops the server when its input ends.
- * With `leave` it ends by itself instead, without stopping anything.
+ * Prints one line of JSON, `{ url, dataDir }` or `{ code, message }`, then stops the server when its input ends. With
+ * `leave` the process ends by itself instead, and stops nothing.
  */
 import { createSystemHost } from "../../../dist/runtime/system.js"
 import { startEmbedded } from "../../../dist/store/embedded/launch.js"
 
 const { leave, ...options } = JSON.parse(process.argv[2] ?? "{}")
-// A terminal's Ctrl-C reaches this process too, which like Carillon decides itself when to stop.
+// Ctrl-C in a terminal reaches this process too, which like Carillon decides itself when to stop.
 process.on("SIGINT", () => {})
 
 try {

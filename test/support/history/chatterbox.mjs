@@ -1,4 +1,4 @@
-// Writes a history as fast as it can, until it is killed. Says once that it has begun.
+// Writes a history as fast as it can, until it is killed. Prints one line when it begins.
 import { openRecorder } from "./record.mjs"
 
 const { record } = openRecorder(process.argv[2], "chatterbox")

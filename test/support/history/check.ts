@@ -1,8 +1,8 @@
 /**
- * Judges what real processes did: the history they wrote down, and what the database says in the end.
+ * Checks what real processes did: the history they wrote, and what the database says in the end.
  *
- * Each invariant is a file of its own that takes the facts and returns what is wrong with them, in sentences, and how
- * much it looked at: what nothing in a history speaks of was not judged, which is not the same as kept.
+ * Each invariant is a file of its own. It takes the facts and returns violations as sentences, and how much it looked
+ * at: a promise without evidence was not judged, which is not the same as kept.
  */
 
 import { collectFacts, type Facts } from "./facts.ts"
@@ -75,7 +75,7 @@ export interface Examination {
   readonly statistics: Statistics
   /** How many facts each invariant was held against. */
   readonly judged: Readonly<Record<Invariant, number>>
-  /** Those of which nothing in this history speaks. */
+  /** The invariants without evidence in this history. */
   readonly notJudged: readonly Invariant[]
 }
 
@@ -85,7 +85,7 @@ export function check(history: History, finalRead: FinalRead): Violation[] {
   return Object.values(CHECKERS).flatMap((checker) => checker(facts).violations)
 }
 
-/** The same, with what was counted on the way. */
+/** The same, with the counts. */
 export function examine(history: History, finalRead: FinalRead): Examination {
   const facts = collectFacts(history, finalRead)
   const judged = {} as Record<Invariant, number>
@@ -99,7 +99,7 @@ export function examine(history: History, finalRead: FinalRead): Examination {
   return { violations, statistics: countFacts(facts), judged, notJudged }
 }
 
-/** As text: what was counted in one line, what was judged in another, then one line for each violation. */
+/** As text: one line of counts, one of what was judged, then one line for each violation. */
 export function describeExamination({ violations, statistics, judged, notJudged }: Examination): string {
   const counted = Object.entries(statistics).map(([name, count]) => `${name} ${count}`)
   const held = Object.entries(judged).filter(([, count]) => count > 0)

@@ -1,6 +1,6 @@
 /**
- * Two clocks meet in a history: lines have the monotonic clock of the machine, rows the database's. Whoever knows
- * both of the same moment knows what one read when the other did.
+ * A history has two clocks: lines carry the monotonic clock of the machine, rows the database's. A start that both
+ * know converts one into the other.
  */
 import type { AttemptRow } from "./final-read.ts"
 import type { History } from "./operations.ts"
@@ -10,7 +10,7 @@ export interface DatabaseTime {
   readonly ofNs: (ns: bigint) => number | undefined
 }
 
-/** By the starts that are written down on both sides. Half of them may be wrong without any harm. */
+/** By the starts that are recorded on both sides. The median ignores up to half of them being wrong. */
 export function databaseTimeOf(history: History, attempts: readonly AttemptRow[]): DatabaseTime {
   const started = new Map<string, number>()
   for (const { claim, run, startedAtUs } of attempts)

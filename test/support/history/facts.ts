@@ -1,4 +1,4 @@
-/** A history and a final read, sorted by what they are about: what the invariants are judged by. */
+/** A history and a final read, sorted by subject: the input of the invariants. */
 import { type DatabaseTime, databaseTimeOf } from "./database-time.ts"
 import type {
   AttemptRow,
@@ -20,7 +20,7 @@ export interface Facts {
   readonly byRun: ReadonlyMap<string, RunFacts>
   /** The ledger of each schedule, by its id, the first occurrence first. */
   readonly ledgers: ReadonlyMap<string, readonly FireRow[]>
-  /** What the database's clock read when a line was written, as well as that can be known. */
+  /** What the database's clock read when a line was written, as precisely as that is known. */
   readonly databaseTime: DatabaseTime
 }
 
@@ -34,11 +34,11 @@ export interface RunFacts {
   readonly rows: readonly AttemptRow[]
   readonly deadLetters: readonly DeadLetter[]
   readonly audit: readonly AuditRow[]
-  /** What those asked for who enqueued it. */
+  /** What its enqueues asked for. */
   readonly asked: Asked
   /** The id of the schedule that it comes from. */
   readonly schedule: string | null
-  /** What the ledger says about it: a row for each occurrence that it stands for. */
+  /** Its ledger rows: one for each occurrence that it stands for. */
   readonly fires: readonly FireRow[]
   /** What the database's clock read at the end. */
   readonly readAtUs: number
@@ -49,7 +49,7 @@ export interface Generation {
   readonly generation: number
   readonly live: readonly LiveRun[]
   readonly rows: readonly AttemptRow[]
-  /** The rows that say what became of the run. There should be one, or none while it lives. */
+  /** The rows with an end of the run. There should be one, or none while it lives. */
   readonly ends: readonly AttemptRow[]
 }
 
@@ -108,7 +108,7 @@ export function entriesOf<Name extends OperationName>(
   return entries.filter((entry): entry is Entry & EntryOf<Name> => wanted.includes(entry.op))
 }
 
-/** The lives of a run, the first one first. */
+/** The generations of a run, the first one first. */
 export function generationsOf({ rows, live }: RunFacts): Generation[] {
   const numbers = new Set([...rows, ...live].map(({ generation }) => generation))
   return [...numbers]
@@ -129,7 +129,7 @@ export function rowsOf({ rows }: RunFacts, { claim }: Pick<Fence, "claim">): Att
   return rows.filter((row) => row.claim === claim)
 }
 
-/** Who wrote these, each once. */
+/** The processes that wrote these, each once. */
 export function processesOf(entries: readonly Entry[]): string {
   return [...new Set(entries.map(({ pid }) => pid))].join(", ")
 }
@@ -138,7 +138,7 @@ export function hasAudit({ audit }: RunFacts, action: string): boolean {
   return audit.some((row) => row.action === action)
 }
 
-/** Everything that does not belong to any key is left out. */
+/** Leaves out everything without a key. */
 export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | undefined): Map<string, T[]> {
   const groups = new Map<string, T[]>()
   for (const item of items) {
@@ -151,7 +151,7 @@ export function groupBy<T>(items: readonly T[], keyOf: (item: T) => string | und
   return groups
 }
 
-/** What each run has to complain about, as sentences that begin with the run. */
+/** The complaints about each run, as sentences that begin with the run. */
 export function aboutEachRun(
   { runs }: Pick<Facts, "runs">,
   complain: (facts: RunFacts) => readonly string[],

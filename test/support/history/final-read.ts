@@ -1,9 +1,8 @@
 /**
- * What the database says in one snapshot, after all faults have ended and no worker finds anything more to
- * do.
+ * What the database says in one snapshot, after all faults have ended and no worker has anything left to do.
  *
- * Ids are text, claims are digits, instants are whole microseconds since 1970: PostgreSQL's own resolution,
- * which a number holds exactly.
+ * Ids are text, claims are digits, instants are whole microseconds since 1970: PostgreSQL's own resolution, which a
+ * number holds exactly.
  */
 export interface FinalRead {
   /** The database's clock. */
@@ -19,9 +18,9 @@ export interface FinalRead {
   readonly keys: readonly KeyRow[]
   readonly limits: readonly LimitRow[]
   readonly runLimits: readonly RunLimitRow[]
-  /** What users wrote in the transactions in which they enqueued; null where they have no such table. */
+  /** What the application wrote in its transactions with an enqueue; null where it has no such table. */
   readonly marks: readonly MarkRow[] | null
-  /** What handlers wrote in the transactions in which they finished; null where they have no such table. */
+  /** What handlers wrote in the transactions that completed their runs; null where there is no such table. */
   readonly finishes: readonly FinishRow[] | null
 }
 
@@ -48,17 +47,17 @@ export interface LiveRun {
   /** Held while it lives, or for longer. */
   readonly key: string | null
   readonly generation: number
-  /** Tries that were charged so far. */
+  /** Charged attempts so far. */
   readonly attempt: number
   /** How often it was claimed so far, in all generations. */
   readonly claims: number
   readonly lease: string | null
   readonly claim: string | null
-  /** What became of the attempt before, or that it was replayed. */
+  /** The outcome of the attempt before, or that the run was replayed. */
   readonly cause: string | null
   readonly enqueuedAtUs: number
   readonly dueAtUs: number
-  /** The schedule it was made by, and the occurrence that it stands for: both by their id. */
+  /** Its schedule and its occurrence, both by id. */
   readonly schedule: string | null
   readonly occurrenceUs: number | null
 }
@@ -67,22 +66,22 @@ export interface AttemptRow {
   readonly run: string
   readonly job: string
   readonly pool: string
-  /** Null for the end of a run that nobody had claimed. */
+  /** Null for the end of a run without a claim. */
   readonly claim: string | null
   readonly attempt: number
   readonly generation: number
   readonly charged: boolean
   readonly outcome: Outcome
-  /** On the last attempt of a generation: what became of the run. */
+  /** On the last attempt of a generation: the end of the run. */
   readonly runState: FinalState | null
   readonly lease: string | null
   readonly enqueuedAtUs: number
-  /** When this attempt might start at the earliest. */
+  /** The earliest instant at which this attempt might start. */
   readonly dueAtUs: number
-  /** Null when the handler did not run, or nobody was left to say when. */
+  /** Null when the handler did not run, or no worker was left to say when. */
   readonly startedAtUs: number | null
   readonly finishedAtUs: number
-  /** What became of the attempt before this one, or that the run was replayed; null for the first. */
+  /** The outcome of the attempt before this one, or that the run was replayed; null for the first. */
   readonly cause: string | null
   readonly schedule: string | null
   readonly occurrenceUs: number | null
@@ -98,14 +97,14 @@ export interface DeadLetter {
 
 export interface AuditRow {
   /**
-   * What was done: the checker knows `run.replay`, `run.discard`, `run.cancel`, `run.expedite` and those of
+   * The operation: the checker knows `run.replay`, `run.discard`, `run.cancel`, `run.expedite` and those of
    * schedules.
    */
   readonly action: string
   readonly atUs: number
-  /** The run it was done to; null when it was something else. */
+  /** The run it changed; null when it changed something else. */
   readonly run: string | null
-  /** The schedule it was done to, by its id, and what that was before. */
+  /** The schedule it changed, by its id, and what that was before. */
   readonly schedule: string | null
   readonly before: {
     readonly job?: string
@@ -113,7 +112,7 @@ export interface AuditRow {
     readonly version?: number
     readonly state?: string
   } | null
-  /** What a run has become by it, or how a schedule is to make up for its pause, where that was said. */
+  /** What the run became, or how a schedule is to make up for its pause, where the caller said so. */
   readonly after?: { readonly priority?: number; readonly misfire?: string } | null
 }
 
@@ -134,17 +133,17 @@ export interface ScheduleRow {
   /** Every occurrence up to it is decided. */
   readonly cursorUs: number
   readonly nextAtUs: number | null
-  /** How many runs it says it has made of its occurrences. */
+  /** How many runs the schedule says it has made of its occurrences. */
   readonly fired: number
   readonly createdAtUs: number
 }
 
-/** An occurrence that made a run, or a stretch of those that made none. */
+/** An occurrence that made a run, or a stretch of occurrences without one. */
 export interface FireRow {
   /** The id of its schedule. */
   readonly schedule: string
   readonly occurrenceUs: number
-  /** Beyond 1 for those that a backfill made again. */
+  /** Above 1 for occurrences that a backfill ran again. */
   readonly generation: number
   readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
   readonly reason: string | null
@@ -175,7 +174,7 @@ export interface RunLimitRow {
   readonly run: string
   readonly key: string
   readonly limit: string
-  /** Null while it has stepped out of the line. */
+  /** Null while it is out of the line. */
   readonly admitted: boolean | null
 }
 

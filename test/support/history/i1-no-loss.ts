@@ -1,9 +1,9 @@
 /**
- * I1: what was acknowledged comes to an end that somebody asked for.
+ * I1: an acknowledged run comes to an end that it was meant to have.
  *
- * An acknowledged run has succeeded, or is a dead letter, or was cancelled, expired or discarded because somebody
- * said so, or waits for a time that has not come. What succeeded was started; what is dead was started too, unless
- * its workers died before they could say so.
+ * It has succeeded, or is a dead letter, or was cancelled, expired or discarded on request, or waits for a time that
+ * has not come. A succeeded run was started; a dead one was started too, unless its workers died before they could
+ * record the start.
  */
 import { entriesOf, type Facts, generationsOf, hasAudit, type RunFacts } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"
@@ -60,7 +60,7 @@ function complaintsAboutDeadLetter(facts: RunFacts, { generation }: AttemptRow):
   return ["is dead and has no dead letter, although nobody discarded it."]
 }
 
-/** A start that was charged was written by a worker that may have died before it could tell us. */
+/** A charged start was recorded by a worker that may have died before it could write its line. */
 function complaintsAboutDeath({ entries, rows }: RunFacts): string[] {
   const isTried = entriesOf(entries, "start").length > 0
   const isLost = rows.some(({ outcome, charged }) => outcome === "lost" && charged)
@@ -69,7 +69,7 @@ function complaintsAboutDeath({ entries, rows }: RunFacts): string[] {
     : ["is dead and was never tried: nobody started it, and no loss was charged to it."]
 }
 
-/** By someone, or by its own handler. */
+/** By a caller, or by its own handler. */
 function isCancelled(facts: RunFacts, { claim }: AttemptRow): boolean {
   const { entries } = facts
   const isAsked = entriesOf(entries, "cancel_invoke", "cancel_ok").length > 0 || hasAudit(facts, "run.cancel")

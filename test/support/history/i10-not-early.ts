@@ -1,19 +1,19 @@
 /**
  * I10: nothing starts before it is due, by the database's clock.
  *
- * An attempt starts when it is due or later; a run that was to wait for a while is due after that; an occurrence is
- * decided when it is due or later, and is due when it is planned or later. A database whose clock was set back cannot
- * be judged.
+ * An attempt starts when it is due or later; a run with a delay is due after that delay; an occurrence is decided
+ * when it is due or later, and is due when it is planned or later. A database whose clock was set back cannot be
+ * judged.
  */
 import { aboutEachRun, entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
 import type { FireRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 
-/** Starts are told to the database as "so many milliseconds ago", rounded. */
+/** Workers report starts as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
 /**
- * And by a clock of the process, which is wrong by up to 50 millionths (as in the simulator) of what the attempt
- * takes.
+ * And by a clock of the process, which is wrong by up to 50 millionths (as in the simulator) of the attempt's
+ * duration.
  */
 const DRIFT = 5e-5
 /** The statement that writes a run reads the clock more than once. */
@@ -30,7 +30,7 @@ export function notEarly(facts: Facts): Judgement {
 
 function complaints(facts: RunFacts): string[] {
   const early = facts.rows.flatMap(({ attempt, startedAtUs, finishedAtUs, dueAtUs }) => {
-    // What was cancelled before it was due has no start, and ends long before.
+    // A run that was cancelled before it was due has no start, and ends long before.
     if (startedAtUs === null) return []
     const earlyUs = dueAtUs - startedAtUs
     return sayIf(
@@ -41,7 +41,7 @@ function complaints(facts: RunFacts): string[] {
   return [...early, ...complaintsAboutWish(facts)]
 }
 
-/** What was asked for, by whoever asked for the least; unless somebody asked for it to come sooner. */
+/** The shortest delay of all enqueues of the run; unless it was expedited. */
 function complaintsAboutWish(facts: RunFacts): string[] {
   const [first] = [...facts.rows, ...facts.live].filter(
     ({ generation, cause }) => generation === 1 && cause === null,

@@ -1,16 +1,16 @@
 /**
  * I11: while nothing is broken and slots are free, a run starts soon after it is due.
  *
- * Of the runs that came due and were started inside one quiet window, 99 of 100 start within the bound; of fewer than
- * a hundred, all. Runs that had something else to wait for are not judged: a limit, the commit of a user's
- * transaction, or another worker that had them before.
+ * Of the runs that came due and started inside one quiet window, 99 of 100 start within the bound; of fewer than a
+ * hundred, all. Runs with another reason to wait are not judged: a limit, the commit of a caller's transaction, or
+ * another worker that had them before.
  */
 import { entriesOf, type Facts, type RunFacts, rowsOf } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"
 import { type Judgement, judgement } from "./judgement.ts"
 import type { EntryOf } from "./operations.ts"
 
-/** What a worker that has to poll takes at the most, and a little for the work itself. */
+/** The longest rest of a worker that has to poll, and a little for the work itself. */
 const USUAL_MS = 1_050
 /** Rows say when a run was ready to start for these only. */
 const PROMPT_CAUSES: ReadonlySet<string | null> = new Set([null, "failed", "snoozed"])
@@ -35,7 +35,7 @@ export function lateness(facts: Facts): Judgement {
   return judgement("I11", judged, complaints)
 }
 
-/** Each beginning with the end that follows it. */
+/** Each start of a window with the end that follows it. */
 function windowsOf({ history }: Facts): Window[] {
   const edges = entriesOf(history, "quiet_from", "quiet_to")
   return edges.flatMap((from, index) => {

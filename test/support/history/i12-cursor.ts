@@ -1,10 +1,9 @@
 /**
  * I12: a schedule never goes back.
  *
- * Whoever looks again and again never sees the cursor of one version of a schedule lower than before, and what the
- * database says in the end is not lower than what anybody saw. Observers are judged one by one: what they write down
- * is older than when they write it. A later version never turns into an earlier one, unless the schedule was deleted
- * and is another one under the same name.
+ * An observer never sees the cursor of one version of a schedule lower than before, and the final read is not lower
+ * than any observer's. Observers are judged one by one: a line is older than the moment of its writing. A later
+ * version never turns into an earlier one, unless the schedule was deleted and is another one under the same name.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import type { ScheduleRow } from "./final-read.ts"

@@ -1,16 +1,16 @@
 /**
- * I13: a paused schedule makes no runs, also not afterwards of what came during the pause, unless that is asked for;
- * and an edit changes no run that was made before it.
+ * I13: a paused schedule makes no runs, also not afterwards for the pause, unless the resume says so; and an edit
+ * changes no run that was made before it.
  *
- * When a pause began and ended is told by the audit. It ended a little before it was written down, so what came in
- * the last moments of it is judged only if it was decided before the end.
+ * The audit says when a pause began and ended. The pause ends a little before its row, so the last moments of a pause
+ * are judged only if the decision came before the end.
  */
 import type { Facts } from "./facts.ts"
 import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 import { auditOf, editsOf, pausesOf } from "./schedule-life.ts"
 
-/** Between the clock that a resumption went by and the moment that the audit tells. */
+/** Between the clock of a resume and the moment in the audit. */
 const SLACK_US = 2_000_000
 
 export function pauseAndEdit(facts: Facts): Judgement {
@@ -18,7 +18,7 @@ export function pauseAndEdit(facts: Facts): Judgement {
   let judged = 0
   const complaints = facts.read.schedules.flatMap((schedule) => {
     const rows = audit.get(schedule.id) ?? []
-    // A backfill makes runs of what was paused, and they are due when they are made.
+    // A backfill makes runs of paused occurrences, and they are due when they are made.
     if (rows.some(({ action }) => action === "schedule.backfill")) return []
     const pauses = pausesOf(rows, facts.read.nowUs).filter(({ isMadeUpFor }) => !isMadeUpFor)
     const edits = editsOf(rows)
@@ -48,7 +48,7 @@ function complaintsAboutPauses(
   return [{ subject: name, says }]
 }
 
-/** Its job and when it was due are as they were when it was made. */
+/** Its job and its due time are as they were at its creation. */
 function complaintsAboutEdits(facts: Facts, fire: FireRow, edits: readonly AuditRow[]): Complaint[] {
   const run = facts.byRun.get(fire.run ?? "")
   const edit = edits.find(({ atUs }) => atUs > fire.decidedAtUs)

@@ -1,13 +1,13 @@
 /**
- * I14: no more runs than a limit allows are executed at any instant of the database's time.
+ * I14: never more runs execute than a limit allows, at any instant of the database's time.
  *
- * A run is executed from its start until the database writes down how that attempt ended, by its own worker or by
- * whoever took the run away; one that was lost did not live to say when it started, but its line does. The runs of a
- * schedule that does not let them overlap are one at a time, and one that waits for its retry is not finished.
+ * A run executes from its start until the database records the end of that attempt, by its own worker or by the
+ * reaper; a lost worker may not have recorded the start, but its line does. The runs of a schedule without overlap
+ * execute one at a time, and a run that waits for its retry is not finished.
  *
- * A row says when an attempt ended, and its handler may go on after that. So handlers are counted as well, from when
- * one begins until it returns or its process is no more, by the clock that all processes share. A handler whose lease
- * is over does not count: its run is somebody else's.
+ * A handler may go on after the row of its attempt. So handlers are counted as well, from their begin until they
+ * return or their process is gone, by the clock that all processes share. A handler whose lease is over does not
+ * count: its run belongs to another worker.
  */
 import { entriesOf, type Facts, generationsOf, groupBy, type RunFacts, SETTLED_BY_WORKER } from "./facts.ts"
 import type { ScheduleRow } from "./final-read.ts"
@@ -15,7 +15,7 @@ import { type Complaint, type Judgement, judgement } from "./judgement.ts"
 import { auditOf } from "./schedule-life.ts"
 import { overlapOf } from "./schedule-times.ts"
 
-/** Starts are told to the database as "so many milliseconds ago", rounded. */
+/** Workers report starts as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
 
 interface Span {
@@ -56,7 +56,7 @@ function handlersOf({ runs, history }: Facts): Map<string, Span[]> {
   return handlers
 }
 
-/** Of attempts that their own workers have written down: of all others the lease was over. */
+/** Of attempts that their own workers recorded: all others ended with their lease. */
 function handlerSpans({ run, rows, entries }: RunFacts, lastWords: ReadonlyMap<number, bigint>): Span[] {
   const ends = new Map(entriesOf(entries, "end").map(({ claim, ns }) => [claim, ns]))
   const own = new Set(
@@ -74,7 +74,7 @@ function handlerSpans({ run, rows, entries }: RunFacts, lastWords: ReadonlyMap<n
 const atInstant = (us: number) => `at ${new Date(us / 1_000).toISOString()} there were`
 const inHandlers = () => "of their handlers there were"
 
-/** The largest that a limit ever was: when another one began to count is not known well enough. */
+/** The largest cap that a limit ever had: the moment of a change is not known well enough. */
 function capsOf({ runs, history }: Facts): Map<string, number> {
   const caps = new Map<string, number>()
   const declared = [...entriesOf(history, "limit"), ...runs.flatMap(({ asked }) => asked.limits ?? [])]
@@ -82,7 +82,7 @@ function capsOf({ runs, history }: Facts): Map<string, number> {
   return caps
 }
 
-/** Of one that was edited nobody knows which of its runs were made under which policy. */
+/** The runs of an edited schedule may have been made under either policy. */
 function isAlone(schedule: ScheduleRow): boolean {
   return schedule.version === 1 && overlapOf(schedule) !== "allow" && !("overlapKey" in schedule.settings)
 }
@@ -96,7 +96,7 @@ function attemptSpans({ databaseTime }: Facts, run: RunFacts, rows = run.rows): 
   })
 }
 
-/** From the first start of a run to its end. Runs that were asked for by hand or by a backfill are not in the line. */
+/** From the first start of a run to its end. Runs by hand or by a backfill are not in the line. */
 function scheduleSpans(facts: Facts, schedule: ScheduleRow): Span[] {
   // A backfill has a line of its own, and its occurrences look like others where they had not been decided before.
   if (
@@ -127,7 +127,7 @@ function add(spans: Map<string, Span[]>, key: string, more: readonly Span[]): vo
   else spans.set(key, [...more])
 }
 
-/** Goes through all instants at which something begins or ends; says it once for each key. */
+/** Goes through all begins and ends in order; complains once for each key. */
 function complaintsAbout(
   key: string,
   cap: number,

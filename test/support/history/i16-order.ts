@@ -1,11 +1,11 @@
 /**
- * I16: one worker starts the runs of a pool that were waiting for it in their order: the higher priority first, and
- * of one priority the one that was ready first.
+ * I16: one worker starts the waiting runs of a pool in their order: the higher priority first, and of one priority
+ * the one that was ready first.
  *
- * Judged where one process alone has started runs, under one lease, and no job or pool was paused: what was parked
- * comes in anew. Of those the first attempts of runs that were acknowledged before it came, had nothing to wait for
- * but a worker, and were given no other priority meanwhile. Every sixteenth claim may begin with the lowest priority.
- * Runs that were enqueued at once are in no order.
+ * Judged where one process alone has started runs, under one lease, and no job or pool was paused: a parked run comes
+ * in anew. Judged are the first attempts of runs that were acknowledged before the worker came, waited for nothing
+ * but a worker, and kept their priority. Every sixteenth claim may begin with the lowest priority. Runs of one
+ * enqueue are in no order.
  *
  * And wherever runs of a schedule wait for each other, they start in the order of their occurrences
  * (schedule-lines.ts), also after a pause.
@@ -46,7 +46,7 @@ export function orderOfStarts(facts: Facts): Judgement {
   return judgement("I16", judged, [...complaints, ...lines.flatMap(complaintsAboutLine)])
 }
 
-/** What the one worker found when it came, in the order in which it started them. */
+/** The runs that the one worker found when it came, in the order in which it started them. */
 function queuedRuns({ history, runs }: Facts): Queued[] {
   const starts = entriesOf(history, "start")
   const workers = new Set(starts.map(({ pid }) => pid))
@@ -85,7 +85,7 @@ function queuedRun({ run, entries, rows, asked, audit }: RunFacts, opened: Entry
   ]
 }
 
-/** Within one priority nobody is overtaken by one that was asked for only when it was already there. */
+/** Within one priority no run is overtaken by one that was enqueued only after it was there. */
 function complaintsAboutTurns(queued: readonly Queued[]): Complaint[] {
   const latest = new Map<number, Queued>()
   return queued.flatMap((next) => {
@@ -101,7 +101,7 @@ function complaintsAboutTurns(queued: readonly Queued[]): Complaint[] {
   })
 }
 
-/** A claim takes the highest priorities that there are, but for one in sixteen of all that were `asked` for. */
+/** A claim takes the highest priorities, but for one in sixteen of all that were `asked` for. */
 function complaintsAboutClaims(queued: readonly Queued[], asked: number): Complaint[] {
   const claims = new Map<string, Queued[]>()
   for (const each of queued) claims.set(each.claim, [...(claims.get(each.claim) ?? []), each])

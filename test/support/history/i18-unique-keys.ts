@@ -2,9 +2,9 @@
  * I18: of the runs of a job with the same key, one is alive at a time; and where the key is remembered there is no
  * other for a day after the end of the last.
  *
- * A key is held from the enqueue to the end of the run. One that is remembered goes on being held by a dead letter,
- * and for a day at the least by what has ended; another is free then, and no replay takes it again. So a key that is
- * held without an end is that of a live run or a dead letter.
+ * A key is held from the enqueue to the end of the run. A remembered key is also held by a dead letter, and for a day
+ * at least by an ended run; after that another run may have it, and no replay takes it back. So a key that is held
+ * without an end belongs to a live run or a dead letter.
  */
 import { type Facts, generationsOf, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
@@ -45,14 +45,14 @@ function lifeOf(run: RunFacts): (Life & { readonly name: string })[] {
   return [{ name, run: run.run, fromUs: made.enqueuedAtUs, toUs }]
 }
 
-/** At the least: a run that has ended, whether it was replayed in between or not, holds its key for another day. */
+/** At the least: an ended run, whether it was replayed in between or not, holds its key for another day. */
 function rememberedUntilUs({ rows, live, deadLetters }: RunFacts): number {
   const ended = rows.findLast(({ runState }) => runState !== null)
   if (!ended || live.length > 0 || deadLetters.length > 0) return Number.POSITIVE_INFINITY
   return ended.finishedAtUs + DAY_US
 }
 
-/** Those that are to be remembered and are not. */
+/** Keys that should be remembered and are not. */
 function complaintsAboutForgotten({ runs, read }: Facts): Complaint[] {
   const holders = new Set(read.keys.map(({ run }) => run))
   return runs
@@ -61,7 +61,7 @@ function complaintsAboutForgotten({ runs, read }: Facts): Complaint[] {
     .map(({ run, asked }) => ({ subject: run, says: `Key ${asked.key} of run ${run} is not remembered.` }))
 }
 
-/** In the order of their enqueues, so each needs to be compared with the one that lived longest before it only. */
+/** In the order of their enqueues, so each is compared only with the longest-lived one before it. */
 function complaintsAboutLives(name: string, lives: readonly Life[]): Complaint[] {
   const inOrder = [...lives].sort((a, b) => a.fromUs - b.fromUs)
   let longest: Life | undefined
@@ -74,7 +74,7 @@ function complaintsAboutLives(name: string, lives: readonly Life[]): Complaint[]
   })
 }
 
-/** One whose key has a time of its own may outlive it. */
+/** A key with a time of its own may outlive its run. */
 function complaintsAboutHolders(
   { read }: Facts,
   name: string,

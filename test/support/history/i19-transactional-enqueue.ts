@@ -1,7 +1,7 @@
 /**
- * I19: a run that is enqueued in a transaction of a user is there if and only if what they wrote beside it is.
+ * I19: a run that is enqueued in a caller's transaction exists if and only if the rows beside it do.
  *
- * Whatever became of the transaction: committed, rolled back, or nobody knows.
+ * Whatever the transaction came to: committed, rolled back, or unknown.
  */
 import { entriesOf, type Facts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"

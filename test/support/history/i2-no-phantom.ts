@@ -1,9 +1,8 @@
 /**
- * I2: nothing runs, and nothing is there, that nobody asked for.
+ * I2: no run executes or exists without an enqueue or a schedule.
  *
- * Every run was asked for before it was started, and not only by enqueues that were told to have changed
- * nothing; or it comes from a schedule, which I9 judges. Every effect comes from a process that had started the
- * run.
+ * Every run was enqueued before it started, and not only by enqueues that certainly changed nothing; or it comes from
+ * a schedule, which I9 judges. Every effect comes from a process that had started the run.
  */
 import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
 import { type Judgement, judgeRuns } from "./judgement.ts"
@@ -46,7 +45,7 @@ function tracesOf({ entries, live, rows, deadLetters }: RunFacts): string[] {
   ]
 }
 
-/** One that was never answered may have been written. */
+/** An enqueue without an answer may have been written. */
 function isRefused({ entries }: RunFacts): boolean {
   const refused = entriesOf(entries, "enq_fail", "tx_fail").length
   return refused >= entriesOf(entries, "enq_invoke", "tx_invoke").length

@@ -2,7 +2,7 @@
  * I20: what a handler writes in the transaction that completes its run is there once if the run has succeeded, and
  * not at all otherwise.
  *
- * Judged are the jobs of which it was said, and those of which one run finished so: then all do.
+ * Judged are jobs whose enqueues say so, and jobs with one run that finished so: then all do.
  */
 import { type Facts, groupBy } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"

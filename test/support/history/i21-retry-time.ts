@@ -1,8 +1,8 @@
 /**
- * I21: an attempt that follows a failure is due after the wait that was asked for: neither sooner nor later.
+ * I21: an attempt that follows a failure is due after the wait of its retry policy: neither sooner nor later.
  *
  * A wait may be the same each time, come from a list whose last one repeats, or be drawn from nothing up to a bound
- * that grows with each attempt. Judged for runs that say what was asked for. That nothing starts before it is due is
+ * that grows with each attempt. Judged for runs whose policy is recorded. That nothing starts before it is due is
  * I10.
  */
 import { type Facts, hasAudit, type RunFacts } from "./facts.ts"
@@ -10,7 +10,7 @@ import type { AttemptRow } from "./final-read.ts"
 import { type Judgement, judgeRuns } from "./judgement.ts"
 import type { RetryAsked } from "./operations.ts"
 
-/** The statement that writes a failure down reads the clock more than once. */
+/** The statement that writes a failure reads the clock more than once. */
 const GRAIN_MS = 100
 const FAILURES: ReadonlySet<string> = new Set(["failed", "timed_out"])
 
@@ -26,7 +26,7 @@ interface Retry {
   readonly dueAtUs: number
 }
 
-/** Each failure that was followed by something, and when that was due. */
+/** Each failure with a next attempt, and when that was due. */
 function retriesOf(run: RunFacts): Retry[] {
   if (hasAudit(run, "run.expedite")) return []
   const later = [...run.rows, ...run.live]

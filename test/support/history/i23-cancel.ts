@@ -1,8 +1,8 @@
 /**
- * I23: a run that was cancelled ends as cancelled and in no other way, and is not tried again.
+ * I23: a run that was cancelled ends as cancelled and in no other way, and is not retried.
  *
- * What its handler still has to say does not count. Where it was said how soon, the handler is told by then, unless its
- * process was not there to be told.
+ * A late result of its handler does not count. Where the history says how soon, the handler is told by then, unless
+ * its process was not there to be told.
  */
 import { aboutEachRun, entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
 import { type Judgement, judgement } from "./judgement.ts"
@@ -32,9 +32,9 @@ function complaintsAboutEnd({ rows, live }: RunFacts): string[] {
 }
 
 /**
- * Whoever had it when it was cancelled may say one more thing, and that is its end. What nobody had then has ended
- * there and then: I6 judges what comes after an end. And what was told as settled before the cancellation was asked
- * for came before it, even where a clock that was set back says otherwise.
+ * The worker that held the run at the cancel may write one more row, and that is its end. A run without a worker has
+ * ended at once: I6 judges what comes after an end. A settle that was answered before the cancel was sent came before
+ * it, also where a clock that was set back says otherwise.
  */
 function complaintsAboutTries({ rows, audit, entries }: RunFacts): string[] {
   const cancel = audit.find(({ action }) => action === "run.cancel")
@@ -52,7 +52,7 @@ function complaintsAboutTries({ rows, audit, entries }: RunFacts): string[] {
     .map(({ attempt, outcome }) => `went on after it was cancelled: attempt ${attempt} was ${outcome}.`)
 }
 
-/** When that cancellation was asked for which took effect, where anybody heard so: others may have come to nothing. */
+/** When the effective cancel was sent, where its answer came: others may have failed. */
 function whenAsked(entries: RunFacts["entries"]): bigint {
   const asked = entriesOf(entries, "cancel_invoke")
   const [ok] = entriesOf(entries, "cancel_ok")

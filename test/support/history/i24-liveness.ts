@@ -1,10 +1,10 @@
 /**
  * I24: after the last fault, everything that is due is done.
  *
- * Nothing that is due is unclaimed, nothing is running any more, nothing stands in line for a limit that has room, no
- * place under a limit is held by a run that is gone, and no active schedule is behind. Runs that are parked because
- * somebody paused them, or because nobody has a handler for them, wait for people. `withinMs` of the healing is what
- * may still be under way, where new work goes on coming in.
+ * No due run is unclaimed, no run is running any more, no run stands in line for a limit that has room, no place
+ * under a limit is held by a run that is gone, and no active schedule is behind. Runs that are parked by a pause, or
+ * for lack of a handler, wait for people. Work that is due less than `withinMs` after the healing may still be in
+ * flight, where new work goes on coming in.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import type { LiveRun } from "./final-read.ts"
@@ -36,7 +36,7 @@ function complaintsAboutRun(
   return []
 }
 
-/** The cap of a line is its limit's; lines that nobody has declared, and those of schedules, have one place. */
+/** The cap of a line is its limit's; undeclared lines, and those of schedules, have one place. */
 function complaintsAboutLines({ read }: Facts): Complaint[] {
   const caps = new Map(read.limits.map(({ name, cap }) => [name, cap]))
   const live = new Map(read.runs.map((run) => [run.run, run]))
@@ -64,7 +64,7 @@ function complaintsAboutLines({ read }: Facts): Complaint[] {
   ]
 }
 
-/** One whose runs are not finished may be waiting for them. */
+/** A schedule whose runs are not finished may be waiting for them. */
 function complaintsAboutSchedules({ read }: Facts, sinceUs: number): Complaint[] {
   const busy = new Set(read.runs.map(({ schedule }) => schedule))
   return read.schedules

@@ -1,9 +1,9 @@
 /**
- * I25: there are never more sessions than were configured, and at rest none of them holds anything, nor keeps what is
- * dead from being removed.
+ * I25: there are never more sessions than were configured, and at rest none of them holds anything, nor keeps dead
+ * rows from being removed.
  *
  * While work goes on, a sample may meet a transaction between two of its statements. The last sample is taken at
- * rest, and so are those that say so.
+ * rest, and so are samples that say so.
  */
 import { entriesOf, type Facts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"

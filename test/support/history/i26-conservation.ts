@@ -1,7 +1,7 @@
 /**
  * I26: every run is in one state, in every snapshot, and their number never falls.
  *
- * Whoever counts runs by state counts as many as were ever made. What a schedule says it has made is what its ledger
+ * The counts by state add up to the number of runs that were ever made. A schedule counts as many runs as its ledger
  * has.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"

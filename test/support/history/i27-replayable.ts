@@ -1,17 +1,16 @@
 /**
- * I27: what is written down about a run, read from the first row to the last, tells what the run is now.
+ * I27: the rows about a run, read from the first to the last, add up to what the run is now.
  *
- * Its live row, at the end and whenever somebody looked, or its dead letter, has the generation, the number of tries
- * that count and of claims, and the cause that follow from its attempts. From one attempt to the next within a
- * generation, the time of its enqueue stays, and it is due as before if it was given back or lost, and not before its
- * end otherwise.
+ * Its live row, at the end and in every observation, or its dead letter, has the generation, the charged attempts,
+ * the claims and the cause that follow from its attempts. From one attempt to the next within a generation, its
+ * enqueue time stays, and it is due as before if it was given back or lost, and not before its end otherwise.
  */
 import { entriesOf, type Facts, hasAudit, type RunFacts } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"
 import { type Judgement, judgeRuns, sayIf } from "./judgement.ts"
 import type { Standing } from "./operations.ts"
 
-/** The statement that writes an attempt down reads the clock more than once. */
+/** The statement that writes an attempt reads the clock more than once. */
 const GRAIN_US = 100_000
 const UNCHANGED: ReadonlySet<Outcome> = new Set<Outcome>(["released", "lost"])
 const CAUSES: Readonly<Record<string, string>> = {

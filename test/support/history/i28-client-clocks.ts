@@ -1,18 +1,17 @@
 /**
  * I28: a process whose clock is wrong leaves no trace of that clock.
  *
- * Judged where there are such processes. Every instant that is written down is the database's: a run is enqueued
- * before it ends and nothing ends after now; and a start that such a process wrote down is where the clock that all
- * processes share says that it was, and not as far off as its own clock. What wrong clocks may do to owners,
- * occurrences and starts that come early is for I4, I9 and I10 to tell.
+ * Judged where there are such processes. Every stored instant is the database's: a run is enqueued before it ends and
+ * nothing ends after now; and a start that such a process recorded is where the shared clock puts it, and not as far
+ * off as its own clock. What wrong clocks may do to owners, occurrences and early starts is judged by I4, I9 and I10.
  */
 import { entriesOf, type Facts, type RunFacts, rowsOf } from "./facts.ts"
 import type { AttemptRow } from "./final-read.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 
-/** A clock that is less wrong than this cannot be told from a slow answer. */
+/** A clock that is less wrong than this looks like a slow answer. */
 const LEAST_MS = 10_000
-/** Starts are told to the database as "so many milliseconds ago", rounded. */
+/** Workers report starts as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
 
 export function clientClocks(facts: Facts): Judgement {

@@ -1,8 +1,8 @@
 /**
  * I3: however often a run is enqueued under one id, it is made once.
  *
- * An enqueue whose answer was lost is sent again. The second must find the first, also when the run has been
- * executed and is gone from the live ones by then.
+ * An enqueue whose answer was lost is sent again. The second must find the first, also when the run has been executed
+ * and is gone from the live ones by then.
  */
 import { entriesOf, type Facts, generationsOf, processesOf, type RunFacts } from "./facts.ts"
 import { type Judgement, judgeRuns } from "./judgement.ts"
@@ -30,7 +30,7 @@ function complaintsAboutAnswers({ entries }: RunFacts): string[] {
     : []
 }
 
-/** One that was enqueued once and lives twice is not to blame on enqueues: I6 tells of it. */
+/** A run that was enqueued once and lives twice is not the fault of enqueues: I6 reports it. */
 function complaintsAboutLives(facts: RunFacts): string[] {
   const invokes = entriesOf(facts.entries, "enq_invoke").length
   if (invokes < 2) return []

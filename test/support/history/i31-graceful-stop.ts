@@ -1,20 +1,19 @@
 /**
- * I31: a process that was told to stop asks for nothing more and starts nothing more, ends in time, and leaves
- * nothing that others have to take back.
+ * I31: a stopped process claims nothing more and starts nothing more, ends in time, and leaves nothing for a reaper.
  *
- * What it had claimed and did not finish it has given back by itself, without a charge (I7). That cannot be asked of
- * one whose database did not answer: where faults were healed, it is judged for those that were told to stop after
- * that. And of none whose grace is not recorded: calls that it has made before may still wait for an answer that will
- * not come. A handler that goes on holds the place of its run under a limit for as long as the lease lasts: that is
- * not left behind.
+ * It has given back by itself what it had claimed and did not finish, without a charge (I7). That cannot be asked of
+ * a process whose database did not answer: where faults were healed, it is judged for processes that were stopped
+ * after that. And of none whose grace is not recorded: earlier calls may still wait for an answer that will not come.
+ * A handler that goes on holds the place of its run under a limit for as long as the lease lasts: that does not count
+ * as left behind.
  */
 import { entriesOf, type Facts, groupBy, type RunFacts } from "./facts.ts"
 import { type Complaint, type Judgement, judgement, sayIf } from "./judgement.ts"
 import type { Entry, EntryOf } from "./operations.ts"
 
-/** Between the word and the moment it is heard. */
+/** Between the order and the moment it is heard. */
 const HEARD_NS = 100_000_000n
-/** What a stop may take beyond its grace: for calls under way, for the last writes, and to close what is open. */
+/** How long a stop may take beyond its grace: for calls in flight, for the last writes, and to close connections. */
 const LAST_WRITES_MS = 15_000
 
 interface Stop {

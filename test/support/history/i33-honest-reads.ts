@@ -1,9 +1,9 @@
 /**
- * I33: whoever reads history from page to page is given every attempt that was committed before the first page, once,
- * however late that was committed.
+ * I33: a reader that pages through history gets every attempt that was committed before the first page, once, however
+ * late that was committed.
  *
- * A reader that says when it began must have been given what had been told as settled by then; one that does not has
- * begun when everything had ended, and must have been given everything. Judged for readers that came to the last page.
+ * A reader that records its begin must have got every attempt that was acknowledged by then; a reader that does not
+ * has begun when everything had ended, and must have got everything. Judged for readers that came to the last page.
  */
 import { entriesOf, type Facts, groupBy } from "./facts.ts"
 import { type Complaint, type Judgement, judgement } from "./judgement.ts"
@@ -15,7 +15,7 @@ type Reading = EntryOf<"reader_from" | "seen" | "reader_done" | "reader_gone">
 interface Pass {
   readonly pid: number
   readonly fromNs: bigint | undefined
-  /** How often each attempt was given. */
+  /** How often each attempt was read. */
   readonly seen: ReadonlyMap<string, number>
 }
 
@@ -70,7 +70,7 @@ function complaintsAbout(
   ]
 }
 
-/** The end of a run that nobody had claimed has no claim. */
+/** The end of a run without a claim. */
 function nameOf({ run, claim }: { readonly run: string; readonly claim: string | null }): string {
   return claim === null || claim === "" ? `the end of run ${run}` : `claim ${claim} of run ${run}`
 }

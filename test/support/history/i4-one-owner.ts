@@ -1,20 +1,19 @@
 /**
  * I4: at no time do two claims own one run.
  *
- * A claim owns its run until the database writes down how it ended: by its own worker, or by whoever took the
- * run away. Two clocks can see that. By the database's, no attempt may have begun before the attempt before
- * it was written down. By the processes' monotonic clock, two handlers whose workers both settled must not
- * have run at once.
+ * A claim owns its run until the database records its end: by its own worker, or by the reaper. Two clocks can see
+ * that. By the database's, no attempt may have begun before the attempt before it was recorded. By the processes'
+ * monotonic clock, two handlers whose workers both settled must not have run at once.
  *
- * The handler of an attempt that was lost, timed out or was released may go on beside its successor: that is
- * no ownership any more, and what it has to say is refused (I5). A database whose clock was set back cannot
- * be judged by it.
+ * The handler of an attempt that was lost, timed out or was released may go on beside its successor: that is no
+ * ownership any more, and its late result is refused (I5). A database whose clock was set back cannot be judged by
+ * it.
  */
 import { entriesOf, type Facts, type RunFacts, rowsOf, SETTLED_BY_WORKER } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"
 import { type Judgement, judgeRuns } from "./judgement.ts"
 
-/** Starts are told to the database as "so many milliseconds ago", rounded. */
+/** Workers report starts as "so many milliseconds ago", rounded. */
 const GRAIN_US = 1_000
 
 /** Outcomes that are known only when the handler has ended. */
@@ -32,7 +31,7 @@ function complaints(facts: RunFacts): string[] {
   return [...complaintsByDatabase(facts), ...complaintsByProcesses(facts)]
 }
 
-/** The rows are in the order of their ends, so each needs to be compared with the one before it only. */
+/** The rows are in the order of their ends, so each is compared only with the one before it. */
 function complaintsByDatabase({ rows }: RunFacts): string[] {
   const attempts = rows.filter(
     ({ claim }, index) => claim === null || rows.findIndex((row) => row.claim === claim) === index,
@@ -73,10 +72,7 @@ function complaintsByProcesses(facts: RunFacts): string[] {
   )
 }
 
-/**
- * From its start to the end of its handler where that is before the settle; else a moment is all that is
- * certain.
- */
+/** From its start to the end of its handler where that is before the settle; else only a moment is certain. */
 function heldFrom({ entries }: RunFacts, row: AttemptRow, fromNs: bigint): Held {
   const end = entriesOf(entries, "end").find(({ claim }) => claim === row.claim)
   const toNs = end && HANDLER_ENDED.has(row.outcome) && end.ns > fromNs ? end.ns : fromNs + 1n

@@ -1,9 +1,9 @@
 /**
  * I5: a worker changes what it owns and nothing else.
  *
- * What was told as settled stands in history as it was told, under the lease it was claimed with. What was
- * told as refused is not there. A lease that was taken for dead stays dead: a heartbeat that came too late
- * has not revived it. And the number by which others can do the same grows from one claim of a run to the next.
+ * An acknowledged settle stands in history as it was sent, under the lease of its claim. A refused settle is not
+ * there. A lease that was taken for dead stays dead: a late heartbeat has not revived it. And the fencing token grows
+ * from one claim of a run to the next.
  */
 import {
   aboutEachRun,
@@ -77,7 +77,7 @@ function complaintsAboutFence(facts: RunFacts): string[] {
   return [...new Set(wrong)]
 }
 
-/** What each handler was told to show to outside systems, in the order in which its claims ended. */
+/** The fencing token of each handler, in the order in which its claims ended. */
 function complaintsAboutNumbers({ entries, rows }: RunFacts): string[] {
   const told = new Map(entriesOf(entries, "effect").map(({ claim, fence }) => [claim, fence]))
   const shown = rows.flatMap(({ claim }) => {

@@ -1,8 +1,7 @@
 /**
  * I6: nothing happens to a run after its end, except that a dead one is replayed.
  *
- * A replay begins the next generation and leaves an audit row. What was told as the end of a run is what
- * history says.
+ * A replay begins the next generation and leaves an audit row. History has the end of a run that was acknowledged.
  */
 import { entriesOf, type Facts, type Generation, generationsOf, type RunFacts, rowsOf } from "./facts.ts"
 import type { FinalState } from "./final-read.ts"
@@ -67,7 +66,7 @@ function complaintsAboutReplays({ audit }: RunFacts, generations: readonly Gener
   ]
 }
 
-/** A dead letter is kept for as long as death is the last word about the run. */
+/** A dead letter is kept for as long as the run is dead. */
 function complaintsAboutDeadLetters({ deadLetters }: RunFacts, generations: readonly Generation[]): string[] {
   const last = generations.at(-1)
   const state = last?.live[0]?.state ?? last?.ends.at(-1)?.runState
@@ -76,7 +75,7 @@ function complaintsAboutDeadLetters({ deadLetters }: RunFacts, generations: read
     .map(({ generation }) => `is a dead letter of generation ${generation}, and is ${state} as well.`)
 }
 
-/** Where even the outcome differs, I5 tells of it. */
+/** Where even the outcome differs, I5 reports it. */
 function complaintsAboutWhatWasTold(facts: RunFacts): string[] {
   return entriesOf(facts.entries, "settled").flatMap(({ claim, outcome, runState }) => {
     const told = FINAL_STATES.has(runState) ? runState : null

@@ -1,10 +1,10 @@
 /**
  * I7: every claim ends in one row, and every generation in one end.
  *
- * The attempts that count are numbered 1, 2, 3 within a generation and are no more than the run was allowed;
- * one that does not count carries the number of the next. What was tried to a verdict counts; what was given
- * back, snoozed, cancelled, expired or never tried does not. The first loss of a generation is free, unless
- * it is its end; every further one counts if the handler had begun, so that what kills its workers comes to an end.
+ * The charged attempts are numbered 1, 2, 3 within a generation and are no more than the run was allowed; an
+ * uncharged one carries the number of the next. An attempt that came to a verdict is charged; one that was given
+ * back, snoozed, cancelled, expired or never started is not. The first loss of a generation is free, unless it is its
+ * end; every further one is charged if the handler had begun, so that a run that kills its workers comes to an end.
  */
 import {
   entriesOf,
@@ -95,10 +95,7 @@ function isTried({ outcome, startedAtUs }: AttemptRow): boolean {
   return VERDICTS.has(outcome) && startedAtUs !== null
 }
 
-/**
- * The first loss may be the fault of a neighbour. A run that must not be repeated is buried by it all the
- * same.
- */
+/** The first loss may be the fault of a neighbour. A run that must not be repeated is buried by it all the same. */
 function isUnjust({ charged, runState }: AttemptRow): boolean {
   return charged && runState === null
 }

@@ -1,16 +1,16 @@
 /**
- * I8: a run is started again for a reason that is written down, or not at all.
+ * I8: a run starts again for a recorded reason, or not at all.
  *
- * A claim is started once. Of the claims of one generation that were started, one may be the end; each other
- * ended in a way that asks for another try, or nobody knows how it ended because the answer was lost for
- * good. Every attempt after the first says in its own row what became of the one before it. Whatever is done again is
- * done under the same idempotency key, which no other run has: so that others can tell.
+ * A claim is started once. Of the started claims of one generation, one may be the end; each other has an outcome
+ * that asks for another try, or an unknown one because its answer was lost for good. Every attempt after the first
+ * records the outcome of the one before it. Every repetition has the same idempotency key, which no other run has:
+ * outside systems can recognise it.
  */
 import { entriesOf, type Facts, groupBy, processesOf, type RunFacts, rowsOf } from "./facts.ts"
 import type { AttemptRow, Outcome } from "./final-read.ts"
 import { type Judgement, judgeRuns } from "./judgement.ts"
 
-/** The outcomes after which a run is tried again, and what the next attempt calls that. */
+/** The outcomes that lead to a retry, and the cause that the next attempt records. */
 const CAUSES: ReadonlyMap<Outcome, string> = new Map<Outcome, string>([
   ["failed", "failed"],
   ["timed_out", "failed"],
@@ -29,7 +29,7 @@ export function noUnexplainedDuplicate(facts: Facts): Judgement {
   })
 }
 
-/** Under which names others were told of what it did. */
+/** The idempotency keys under which it had effects. */
 function keysOf({ entries }: RunFacts): ReadonlySet<string> {
   return new Set(entriesOf(entries, "effect").flatMap(({ key }) => key ?? []))
 }
@@ -56,7 +56,7 @@ function complaints(facts: RunFacts): string[] {
   ]
 }
 
-/** One start alone is no duplicate, whatever became of it. */
+/** One start alone is no duplicate, whatever its outcome. */
 function unexplained(facts: RunFacts, claims: readonly string[]): string[] {
   return claims.flatMap((claim) => {
     const [row] = rowsOf(facts, { claim })
@@ -72,12 +72,12 @@ function isExplained({ rows }: RunFacts, row: AttemptRow): boolean {
   return end === row
 }
 
-/** It is still owned, or its answer was lost with the commit. */
+/** The claim is still owned, or its answer was lost with the commit. */
 function isUnderWay({ entries, live }: RunFacts, claim: string): boolean {
   return [...live, ...entriesOf(entries, "settle_info")].some((known) => known.claim === claim)
 }
 
-/** The end of a run that nobody had claimed is no attempt. */
+/** The end of a run without a claim is no attempt. */
 function complaintsAboutCauses({ rows }: RunFacts): string[] {
   return rows.flatMap((row, index) => {
     const before = rows[index - 1]

@@ -1,13 +1,13 @@
 /**
  * I9: every occurrence of a schedule up to its cursor is decided once, and each that fires has one run.
  *
- * Which occurrences there are is computed by an oracle that shares nothing with the product, from what the schedule
- * said from its creation and from each edit on. The ledger has every one of them once: alone with its run, under the
- * id that follows from schedule and occurrence, or in a stretch with the right count. Around an edit, what the old
- * times and what the new ones ask for may both be there. What was left out by request is decided ahead of its time:
- * it is a time of what the schedule said then, and decided for good, whatever it says later. What was missed is made
- * up for as its policy has it, and no more of it. Of schedules that cannot be read here, of those that go by the end
- * of their last run and of those with a backfill, only the ledger and its runs are held against each other.
+ * An oracle that shares nothing with the product computes the occurrences, from the definition at its creation and
+ * from each edit on. The ledger has every one of them once: alone with its run, under the id that follows from
+ * schedule and occurrence, or in a stretch with the right count. Around an edit, occurrences of the old times and of
+ * the new ones may both be there. A skipped occurrence is decided ahead of its time: it is a time of the definition
+ * of then, and decided for good, whatever the definition says later. Missed occurrences are made up for as the policy
+ * says, and no more of them. Of schedules that cannot be read here, of those that count from the end of their last
+ * run and of those with a backfill, only the ledger and its runs are compared.
  */
 import { entriesOf, type Facts, type RunFacts } from "./facts.ts"
 import type { AuditRow, FireRow, ScheduleRow } from "./final-read.ts"
@@ -17,7 +17,7 @@ import { runOfOccurrence } from "./occurrence-run.ts"
 import { auditOf, type Chapter, chaptersOf, pausesOf } from "./schedule-life.ts"
 import { durationOf, misfireOf, overlapOf, timesOf } from "./schedule-times.ts"
 
-/** Between the clock that an edit went by and the moment that the audit tells. */
+/** Between the clock of an edit and the moment in the audit. */
 const EDIT_SLACK_MS = 2_000
 /** A schedule may have been made for the minute that had begun. */
 const FIRST_MINUTE_MS = 60_000
@@ -111,7 +111,7 @@ interface Book {
   readonly ledger: readonly FireRow[]
 }
 
-/** Only an edit of its times takes a schedule back behind what it was told to leave out. */
+/** Only an edit of its times takes a schedule back behind an occurrence that it was told to skip. */
 function complaintsAboutRequest(row: FireRow, { schedule, chapters, ledger }: Book): string[] {
   const at = row.occurrenceUs / 1_000
   const other = ledger.find((each) => each !== row && each.occurrenceUs === row.occurrenceUs)
@@ -146,7 +146,7 @@ interface Expected {
   readonly isCertain: boolean
 }
 
-/** All that there should be, in order; undefined where that cannot be known. */
+/** All occurrences that there should be, in order; undefined where that cannot be known. */
 function expectedOf(chapters: readonly Chapter[], ledger: readonly FireRow[]): Expected[] | undefined {
   const certain = new Map<number, boolean>()
   for (const [index, { spec, fromUs, toUs, isOver }] of chapters.entries()) {
@@ -158,7 +158,7 @@ function expectedOf(chapters: readonly Chapter[], ledger: readonly FireRow[]): E
     const edited = to - EDIT_SLACK_MS
     const bound = isLast ? to : edited
     const known = ledger.map(({ lastUs }) => lastUs / 1_000).filter((last) => last <= bound)
-    // One whose runs are used up has no more times, wherever its cursor stands.
+    // A schedule whose runs are used up has no more times, wherever its cursor stands.
     const isUsedUp = !isLast && firedBy(ledger, toUs) >= Number(spec["maxRuns"] ?? Number.POSITIVE_INFINITY)
     const hasEnded = isUsedUp || (isOver && (!isLast || "maxRuns" in spec))
     const until = hasEnded ? Math.max(0, ...known) : bound
@@ -192,7 +192,7 @@ function complaintsAboutStretch(row: FireRow, covered: readonly Expected[]): str
   return [`has ${counted}, where there are ${covered.length}.`]
 }
 
-/** What each policy never does. Of a schedule that was edited, nobody knows which one it had. */
+/** What each policy never does. The policy of an edited schedule is unknown. */
 function complaintsAboutPolicy(
   schedule: ScheduleRow,
   audit: readonly AuditRow[],
@@ -240,7 +240,7 @@ function complaintsAboutPolicy(
   })
 }
 
-/** Who goes by the end of the last run misses nothing. */
+/** A schedule that counts from the end of its last run misses nothing. */
 function complaintsAboutMissed(
   schedule: ScheduleRow,
   audit: readonly AuditRow[],
@@ -253,7 +253,7 @@ function complaintsAboutMissed(
   return complaintsAboutMisfires(misfire, own)
 }
 
-/** The reasons for which it makes no run of an occurrence that it has missed under no circumstances. */
+/** The reasons for which it never makes a run of a missed occurrence. */
 function neverFor(schedule: ScheduleRow): ReadonlySet<string> {
   const misfire = misfireOf(schedule)
   if (!misfire) return new Set()
@@ -263,8 +263,8 @@ function neverFor(schedule: ScheduleRow): ReadonlySet<string> {
 }
 
 /**
- * Whoever resumes a schedule may say that the newest, or all, shall be made up for of the whole pause. That is decided
- * before the audit tells of it, and nothing else is while it is paused.
+ * A resume may make up for the newest, or all, occurrences of the whole pause. That is decided before the audit row
+ * of the resume, and nothing else is decided during the pause.
  */
 function isOfResumption({ decidedAtUs }: FireRow, audit: readonly AuditRow[]): boolean {
   const slackUs = EDIT_SLACK_MS * 1_000
@@ -277,7 +277,7 @@ function isOfResumption({ decidedAtUs }: FireRow, audit: readonly AuditRow[]): b
   )
 }
 
-/** Whether what the ledger calls fired has its run, and that alone. */
+/** Whether each fired occurrence of the ledger has its run, and only its run. */
 function complaintsAboutRun(fire: FireRow, run: RunFacts | undefined): string[] {
   if (fire.run === null) return []
   const at = iso(fire.occurrenceUs / 1_000)
@@ -295,7 +295,7 @@ function complaintsAboutRun(fire: FireRow, run: RunFacts | undefined): string[] 
   )
 }
 
-/** A run that stands for an occurrence of which the ledger knows nothing. */
+/** A run of an occurrence that the ledger does not know. */
 function complaintsAboutOrigin({ ledgers }: Facts, { run, live, rows, fires }: RunFacts): Complaint[] {
   const [made] = [...live, ...rows]
   if (!made?.schedule || made.occurrenceUs === null || fires.length > 0) return []

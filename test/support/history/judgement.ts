@@ -1,7 +1,4 @@
-/**
- * How an invariant says what it looked at: a promise that nothing in a history speaks of was not kept, but not
- * judged.
- */
+/** The answer of an invariant, with how much it looked at: a promise without evidence was not kept, but not judged. */
 import { aboutEachRun, type Facts, type RunFacts } from "./facts.ts"
 import type { Invariant, Violation } from "./violation.ts"
 
@@ -24,7 +21,7 @@ export function judgement(
   return { judged, violations: complaints.map((complaint) => ({ invariant, ...complaint })) }
 }
 
-/** Of a promise about runs: which of them give evidence, and what each has to complain about. */
+/** For a promise about runs: which of them are evidence, and the complaints about each. */
 export function judgeRuns(facts: Facts, invariant: Invariant, promise: RunPromise): Judgement {
   const { concerns, isEvidence = () => true, complain } = promise
   const runs = facts.runs.filter(concerns)
@@ -38,7 +35,7 @@ interface RunPromise {
   readonly complain: (run: RunFacts) => readonly string[]
 }
 
-/** What it says, once or not at all. */
+/** One complaint, or none. */
 export function sayIf(isWrong: boolean, says: () => string): string[] {
   return isWrong ? [says()] : []
 }

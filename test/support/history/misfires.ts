@@ -2,9 +2,9 @@
  * What a schedule makes up for, and no more: a part of I9.
  *
  * A decision goes by a clock that was read after the decision before it was written. So whatever was due, or too
- * late, when the one before was written was so when this one was made, unless the clock was set back. How long it
- * takes from a decision to its writing is not known: one that was held up and the next may be written in the same
- * moment. So of what was written at once, all but what two decisions can have made is too much.
+ * late, when the one before was written was so when this one was made, unless the clock was set back. The time from a
+ * decision to its writing is unknown: one that was held up and the next may be written in the same moment. So of the
+ * rows of one moment, all beyond those of two decisions are too many.
  */
 import type { FireRow } from "./final-read.ts"
 import { sayIf } from "./judgement.ts"
@@ -17,10 +17,7 @@ const GRAIN_US = 1_000
 /** So many can have been written in one moment: one that was held up, and the one that came after it. */
 const DECISIONS = 2
 
-/**
- * `ledger`: of one schedule that was never edited, without what was left out by request or made up for by a
- * resumption.
- */
+/** `ledger`: of one schedule that was never edited, without skipped occurrences and those that a resume made up for. */
 export function complaintsAboutMisfires(misfire: Misfire, ledger: readonly FireRow[]): string[] {
   const first = ledger.filter(({ generation }) => generation === 1)
   const fired = first.filter((row): row is Fired => row.outcome === "fired" && row.dueAtUs !== null)
@@ -61,7 +58,7 @@ function isAfter(row: FireRow, before: FireRow | undefined): before is FireRow {
   return before !== undefined && row.decidedAtUs >= before.decidedAtUs
 }
 
-/** What was written at once, or so shortly after each other that nobody can tell. */
+/** Rows of one moment, or so close together that their order is unknown. */
 function batchesOf(fired: readonly Fired[]): Fired[][] {
   const batches: Fired[][] = []
   for (const row of fired) {

@@ -1,7 +1,7 @@
-/** What everybody who looks on asks the database, whoever it is: one snapshot each, and what it says as operations. */
+/** The questions of every observer to the database: one snapshot each, and the answer as operations. */
 import type { OperationOf, Standing } from "./operations.ts"
 
-/** Live runs by their state, all others by how they ended last; and how many there are by their ids alone. */
+/** Live runs by their state, all others by their last end; and their number by their ids alone. */
 export function countRuns(schema: string): string {
   const s = `"${schema}"`
   return `with ended as (
@@ -13,7 +13,7 @@ export function countRuns(schema: string): string {
     union all select null, count(*) from (select id from ${s}.runs union select run from ended) as known`
 }
 
-/** What has left the live ones without an end is in no state. */
+/** A run that left the live ones without an end is in no state. */
 const NOWHERE = "nowhere"
 
 export function countsOf(
@@ -26,10 +26,10 @@ export function countsOf(
   }
 }
 
-/** So many at once tell enough. */
+/** So many at once are evidence enough. */
 const MOST_STANDING = 50
 
-/** Live runs that have been tried before, each as JSON with what its history tells. */
+/** Live runs with earlier attempts, each as JSON with its history. */
 export function standingRuns(schema: string): string {
   const s = `"${schema}"`
   return `select json_build_object(

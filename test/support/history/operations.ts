@@ -1,42 +1,41 @@
 /**
  * The vocabulary of a history: what processes under test write down while they work, one line per operation.
  *
- * When a line is written is part of its meaning, because a process may be killed between any two of them.
- * What is asked for is written before the call is made; what was answered is written after the answer. So a
- * line says what certainly was asked or certainly was answered, and the absence of a line says nothing.
- * `info` is an answer too: nobody knows.
+ * When a line is written is part of its meaning, because a process may be killed between any two of them. A request
+ * is written before the call; an answer is written after it came. So a line says what certainly was sent or certainly
+ * was answered, and the absence of a line says nothing. `info` is an answer too: the outcome is unknown.
  */
 export type Operation =
-  /** Before an enqueue is sent, with as much of what it asks for as is known. */
+  /** Before an enqueue is sent, with as much of its options as is known. */
   | ({ readonly op: "enq_invoke"; readonly run: string } & Asked)
   /** It was acknowledged: as a new run, or as the one that was there already under this id or key. */
   | { readonly op: "enq_ok"; readonly run: string; readonly created: boolean }
   /** It certainly changed nothing. */
   | { readonly op: "enq_fail"; readonly run: string; readonly code: string }
-  /** Nobody knows whether it was written. */
+  /** It may have been written or not. */
   | { readonly op: "enq_info"; readonly run: string }
-  /** Before it is asked which runs there are to take. */
+  /** Before a claim is sent. */
   | { readonly op: "claim_sent" }
   /** The answer to a claim named this run. */
   | ({ readonly op: "claim" } & ClaimFacts)
   /** Before the handler is called. */
   | ({ readonly op: "start" } & ClaimFacts)
-  /** In the handler: something was done that the database does not know of. */
+  /** In the handler: an effect outside the database. */
   | {
       readonly op: "effect"
       readonly run: string
       readonly claim?: string
       readonly key?: string
-      /** The number that outside systems fence by. */
+      /** The fencing token. */
       readonly fence?: number
     }
   /** The handler has returned or thrown, before anything of that is written. */
   | ({ readonly op: "end"; readonly outcome: string } & Fence)
   /** The database has committed this end of the attempt. */
   | ({ readonly op: "settled"; readonly outcome: string; readonly runState: string } & Fence)
-  /** Nobody knows whether this end was committed, and the process gave up asking. */
+  /** This end may have been committed or not, and the process gave up asking. */
   | ({ readonly op: "settle_info" } & Fence)
-  /** The run was not this worker's any more: what it had to say was refused. */
+  /** The run was not this worker's any more: its settle was refused. */
   | ({ readonly op: "fenced" } & Fence)
   /** The handler's signal has aborted. */
   | ({ readonly op: "abort"; readonly reason: string } & Fence)
@@ -47,17 +46,17 @@ export type Operation =
   | { readonly op: "reaped"; readonly leases: readonly string[]; readonly runs: number }
   /** Before a cancellation is sent. */
   | { readonly op: "cancel_invoke"; readonly run: string }
-  /** It changed something. `withinMs`: so soon a handler that is under way has to be told. */
+  /** It changed something. `withinMs`: a running handler has to hear of it this soon. */
   | { readonly op: "cancel_ok"; readonly run: string; readonly withinMs?: number }
-  /** So many runs under this key may be executed at once, from now on. */
+  /** This many runs under this key may execute at once, from now on. */
   | { readonly op: "limit"; readonly key: string; readonly cap: number }
-  /** Before a transaction of a user is begun that writes `mark` into a table of theirs and enqueues the run. */
+  /** Before a caller's transaction that writes `mark` into its own table and enqueues the run. */
   | ({ readonly op: "tx_invoke" } & Marked)
   /** Its commit was acknowledged. */
   | ({ readonly op: "tx_ok" } & Marked)
   /** It was rolled back for certain. */
   | ({ readonly op: "tx_fail" } & Marked)
-  /** Nobody knows whether it was committed. */
+  /** It may have been committed or not. */
   | ({ readonly op: "tx_info" } & Marked)
   /** After the answer: the schedule of this name is there, in this version. */
   | { readonly op: "sched_put"; readonly schedule: string; readonly version: number }
@@ -65,7 +64,7 @@ export type Operation =
   | { readonly op: "sched_pause"; readonly schedule: string; readonly untilUs?: number }
   /** After the answer: it was resumed, and was to make up for the pause if that was said. */
   | { readonly op: "sched_resume"; readonly schedule: string }
-  /** Somebody who looks again and again has read how far the schedule of this id has come. */
+  /** An observer has read the cursor of the schedule of this id. */
   | {
       readonly op: "cursor"
       readonly schedule: string
@@ -78,14 +77,14 @@ export type Operation =
    */
   | { readonly op: "stop_invoke"; readonly graceMs?: number }
   | { readonly op: "stop_ok" }
-  /** All faults have ended. `withinMs`: so long after its time something may still be undone at the end. */
+  /** All faults have ended. `withinMs`: work younger than that may still be undone at the end. */
   | { readonly op: "healed"; readonly withinMs?: number }
   /** From here on nothing is broken and slots are free. `withinMs`: no run starts later than that. */
   | { readonly op: "quiet_from"; readonly withinMs?: number; readonly nowUs?: number }
   | { readonly op: "quiet_to"; readonly nowUs?: number }
-  /** A reader that follows history was given this attempt; the claim is empty where nobody had claimed the run. */
+  /** A reader of history got this attempt; the claim is empty where the run had none. */
   | ({ readonly op: "seen" } & Fence)
-  /** A reader begins with the first page. One that does not say so begins when everything has ended. */
+  /** A reader begins with the first page. A reader that does not say so begins when everything has ended. */
   | { readonly op: "reader_from" }
   /** It has read the last page. */
   | { readonly op: "reader_done" }
@@ -106,11 +105,11 @@ export type Operation =
       readonly idleInTransaction: number
       readonly advisoryLocks: number
       readonly most: number
-      /** Nobody had anything to do, for long enough to have let go of everything. */
+      /** Every process was idle, for long enough to have released everything. */
       readonly isAtRest?: true
     }
   /**
-   * A table in which runs come and go, vacuumed when nobody had anything to do: so many dead rows could not be
+   * A table with many inserts and deletes, vacuumed when every process was idle: so many dead rows could not be
    * removed.
    */
   | { readonly op: "vacuumed"; readonly table: string; readonly dead: number }
@@ -119,14 +118,14 @@ export type Operation =
   /** The clock of this process is wrong by so much. */
   | { readonly op: "clock_off"; readonly ms: number }
 
-/** What an enqueue asks for. A promise is judged for the runs of which enough was said. */
+/** The options of an enqueue. A promise is judged for the runs of which enough is known. */
 export interface Asked {
   readonly job?: string
   /** Held while the run lives. */
   readonly key?: string
   /** The key is remembered after the end of the run, too, and by its dead letter. */
   readonly remembered?: true
-  /** How many tries the run may use. */
+  /** How many attempts the run may use. */
   readonly attempts?: number
   /** It must start in time. */
   readonly mayExpire?: boolean
@@ -146,13 +145,13 @@ export type RetryAsked =
   | { readonly delaysMs: readonly number[] }
   | { readonly baseMs: number; readonly factor: number; readonly capMs: number }
 
-/** What is written down about a run that lives, and what its history tells. */
+/** What is stored about a live run, and what its history says. */
 export interface Standing {
   readonly state: string
   readonly generation: number
   readonly attempt: number
   readonly claims: number
-  /** None if it is not there. */
+  /** Missing if it is not there. */
   readonly cause?: string
   /** The first to end first. */
   readonly rows: readonly {
@@ -170,8 +169,7 @@ export interface Marked {
 }
 
 /**
- * What a worker presents when it writes about a run; the claim in digits, because it has more than a number
- * can hold.
+ * What a worker presents when it writes about a run; the claim in digits, because it has more than a number can hold.
  */
 export interface Fence {
   readonly run: string
@@ -179,7 +177,7 @@ export interface Fence {
 }
 
 export interface ClaimFacts extends Fence {
-  /** The number of the attempt, as its handler is told. */
+  /** The number of the attempt, as its handler sees it. */
   readonly attempt: number
   readonly lease: string
 }
@@ -189,7 +187,7 @@ export type OperationOf<Name extends OperationName> = Extract<Operation, { reado
 
 /** Where and when a line was written. */
 export interface Stamp {
-  /** The monotonic clock, which all processes of a machine share: whatever is later has the larger one. */
+  /** The monotonic clock, which all processes of a machine share: a later line has the larger one. */
   readonly ns: bigint
   readonly pid: number
   /** Counts the lines of one process, from 0. */
@@ -199,7 +197,7 @@ export interface Stamp {
 export type Entry = Operation & Stamp
 export type EntryOf<Name extends OperationName> = OperationOf<Name> & Stamp
 
-/** Everything that was written down, the earliest first. */
+/** All lines, the earliest first. */
 export type History = readonly Entry[]
 
 type FieldType = "string" | "number" | "boolean" | "object"
@@ -213,7 +211,7 @@ const FENCE = { run: "string", claim: "string" } as const
 const MARKED = { run: "string", mark: "string" } as const
 const CLAIM_FACTS = { ...FENCE, attempt: "number", lease: "string" } as const
 
-/** What each operation must say: a misspelt field would make the checker blind, not red. */
+/** The fields of each operation: a misspelt field would make the checker blind, not red. */
 export const REQUIRED_FIELDS = {
   enq_invoke: { run: "string" },
   enq_ok: { run: "string", created: "boolean" },

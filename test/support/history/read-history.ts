@@ -3,22 +3,18 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { type Entry, type History, type OperationName, REQUIRED_FIELDS } from "./operations.ts"
 
-/**
- * Every line of every file in `folder`, the earliest first. Refuses files that are not what a recorder wrote.
- */
+/** Every line of every file in `folder`, the earliest first. Refuses files that no recorder wrote. */
 export function readHistory(folder: string): History {
   const files = readdirSync(folder).filter((name) => name.endsWith(".jsonl"))
   return inOrder(files.flatMap((name) => parseLines(readFileSync(join(folder, name), "utf8"), name)))
 }
 
-/**
- * By the clock that all processes share; what one process wrote in the same nanosecond stays as it wrote it.
- */
+/** By the clock that all processes share; lines of one process in the same nanosecond keep their order. */
 export function inOrder(entries: readonly Entry[]): History {
   return [...entries].sort((a, b) => Number(a.ns - b.ns) || a.pid - b.pid || a.seq - b.seq)
 }
 
-/** The last line may be torn, because its writer was killed; any other that cannot be read is a fault. */
+/** The last line may be torn, because its writer was killed; any other unreadable line is a fault. */
 export function parseLines(text: string, file: string): Entry[] {
   const lines = text.split("\n")
   const last = lines.pop() ?? ""
@@ -30,7 +26,7 @@ export function parseLines(text: string, file: string): Entry[] {
   return entries
 }
 
-/** Its closing brace is the last thing that is written of a line but for the line's end. */
+/** Its closing brace is the last character of a line, but for the newline. */
 function isWhole(line: string): boolean {
   try {
     JSON.parse(line)
@@ -58,7 +54,7 @@ function parseObject(line: string, where: string): Record<string, unknown> {
     const value: unknown = JSON.parse(line)
     if (typeof value === "object" && value !== null) return value as Record<string, unknown>
   } catch {
-    // Told below, with its place.
+    // Reported below, with its place.
   }
   throw new Error(`${where} is not a line of a recorder: ${line.slice(0, 80)}`)
 }

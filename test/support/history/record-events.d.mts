@@ -3,7 +3,7 @@ import type { Recorder } from "./record.mjs"
 
 type Told = { readonly type: string } & Readonly<Record<string, unknown>>
 
-/** The parts of a handler's context that are written down. */
+/** The recorded parts of a handler's context. */
 interface Context {
   readonly runId: string
   readonly attemptId: string
@@ -14,7 +14,7 @@ interface Context {
 /** A listener that writes down every event that the vocabulary has an operation for. */
 export function recordEvents(record: Recorder["record"]): (event: Told) => void
 
-/** A handler that writes down what it does, around one that does it. */
+/** A handler that writes down what it does, around the given one. */
 export function recordHandler<Ctx extends Context, Output>(
   record: Recorder["record"],
   handler: (input: unknown, ctx: Ctx) => Output | Promise<Output>,
@@ -23,9 +23,7 @@ export function recordHandler<Ctx extends Context, Output>(
 /** The claim in an attempt's id, in digits, as the database prints it. */
 export function claimOf(attemptId: string): string
 
-/**
- * What a reader of history says of an attempt that it was given: the claim is empty where nobody had claimed the run.
- */
+/** What a reader of history records of an attempt: the claim is empty where the run had none. */
 export function seenOf(attempt: { readonly id: string; readonly runId: string }): {
   readonly run: string
   readonly claim: string

@@ -1,6 +1,6 @@
-// Turns what a Carillon process tells about itself into lines of its history: its events, and its handlers.
+// Turns the events and handlers of a Carillon process into lines of its history.
 
-/** For `carillon.subscribe`. Events are told as they happen, so that each line is where it belongs. */
+/** For `carillon.subscribe`. Events come as they happen, so each line is where it belongs. */
 export function recordEvents(record) {
   return (event) => {
     switch (event.type) {
@@ -20,7 +20,7 @@ export function recordEvents(record) {
   }
 }
 
-/** A handler that leaves an effect, and says when it was told to stop and when it ended. */
+/** A handler that leaves an effect, and records when it was told to stop and when it ended. */
 export function recordHandler(record, handler) {
   return async (input, ctx) => {
     const fence = fenceOf({ run: ctx.runId, attemptId: ctx.attemptId })
@@ -46,10 +46,7 @@ export function claimOf(attemptId) {
   return BigInt.asIntN(64, BigInt(`0x${bits}`)).toString()
 }
 
-/**
- * What a reader of history says of an attempt that it was given. The end of a run that nobody had claimed has no
- * claim.
- */
+/** What a reader of history records of an attempt. The end of a run without a claim has no claim. */
 export function seenOf({ id, runId }) {
   return { run: runId, claim: /\.[0-9a-f]{16}$/.test(id) ? claimOf(id) : "" }
 }

@@ -13,5 +13,5 @@ export interface Recorder {
 
 type Recorded<Value> = Value extends string ? Value | bigint : Value
 
-/** Opens a new file for this process in `folder`, which is made if need be. */
+/** Opens a new file for this process in `folder`, which is created if need be. */
 export function openRecorder(folder: string, name?: string): Recorder

@@ -1,5 +1,5 @@
-// Writes the history of one process, so that nothing that was written is lost when it is killed.
-// Plain JavaScript, because processes under test run it as it is. The vocabulary is in operations.ts.
+// Writes the history of one process, so that a kill loses no written line. Plain JavaScript, because processes under
+// test run it as it is. The vocabulary is in operations.ts.
 import { closeSync, mkdirSync, openSync, writeSync } from "node:fs"
 import { join } from "node:path"
 
@@ -7,7 +7,7 @@ import { join } from "node:path"
 export function openRecorder(folder, name = "process") {
   mkdirSync(folder, { recursive: true })
   const { pid } = process
-  // Not the pid alone: the system gives it to others later.
+  // Not the pid alone: the system reuses it later.
   const file = join(folder, `${name}-${pid}-${process.hrtime.bigint()}.jsonl`)
   const descriptor = openSync(file, "ax")
   let seq = 0

@@ -1,13 +1,13 @@
-/** The life of a schedule, told by the audit: what it said from when to when, and when it was paused. */
+/** The life of a schedule, told by the audit: its definition from when to when, and its pauses. */
 import type { AuditRow, FinalRead, ScheduleRow } from "./final-read.ts"
 import type { Spec } from "./schedule-times.ts"
 
-/** It said this from one instant to the next; the last one to where the schedule has come. */
+/** The definition from one instant to the next; the last one to the cursor. */
 export interface Chapter {
   readonly spec: Spec
   readonly fromUs: number
   readonly toUs: number
-  /** It had come to its end before, and nobody knows when. */
+  /** It had ended before, at an unknown time. */
   readonly isOver: boolean
 }
 
@@ -17,7 +17,7 @@ export interface Span {
 }
 
 export interface Pause extends Span {
-  /** Whoever ended it wanted runs of what came meanwhile. */
+  /** The resume asked for runs of the occurrences in the pause. */
   readonly isMadeUpFor: boolean
 }
 
@@ -34,7 +34,7 @@ export function auditOf(read: FinalRead): ReadonlyMap<string, readonly AuditRow[
   return of
 }
 
-/** Each change of its times begins a chapter. Undefined if there were changes that the audit does not tell of. */
+/** Each change of its times begins a chapter. Undefined if changes are missing in the audit. */
 export function chaptersOf(
   schedule: ScheduleRow,
   audit: readonly AuditRow[],
@@ -47,13 +47,13 @@ export function chaptersOf(
   const lastEdit = edits.at(-1)
   for (const edit of [...edits, { before: schedule, atUs: schedule.cursorUs }]) {
     const { before } = edit
-    // An edit goes on from its moment. It is older than its audit says if the clock was set forward between the two.
+    // An edit counts from its moment. It is older than its audit row if the clock was set forward between the two.
     const atUs = isClockSet && edit === lastEdit ? Math.min(edit.atUs, schedule.cursorUs) : edit.atUs
     if (!before?.spec) return undefined
     const last = chapters.at(-1)
     const isSame = last && !last.isOver && JSON.stringify(last.spec) === JSON.stringify(before.spec)
-    // An edit of something else leaves the times alone, also those that are still undecided; but one that had ended
-    // begins anew.
+    // An edit of something else leaves the times alone, also those that are still undecided; but a schedule that had
+    // ended begins anew.
     if (isSame) chapters.pop()
     const isOver = before.state !== "active" && before.state !== "paused"
     chapters.push({ spec: before.spec, fromUs: isSame ? last.fromUs : fromUs, toUs: atUs, isOver })
@@ -72,7 +72,7 @@ export function editsOf(audit: readonly AuditRow[]): AuditRow[] {
 
 const EDITS: ReadonlySet<string> = new Set(["schedule.put", "schedule.patch", "schedule.change"])
 
-/** When it was paused, to its end or to the end of all. */
+/** Its pauses, each to its end or to the end of all. */
 export function pausesOf(audit: readonly AuditRow[], untilUs: number): Pause[] {
   const spans: Pause[] = []
   let fromUs: number | undefined

@@ -1,9 +1,9 @@
 /**
- * The lines in which the runs of a schedule wait for each other (overlap `queue`): whoever stands for an earlier
- * occurrence starts before those that stand for later ones.
+ * The lines in which the runs of a schedule wait for each other (overlap `queue`): the run of an earlier occurrence
+ * starts before the runs of later ones.
  *
- * Of schedules that nobody has edited or made up for by a backfill, and of runs that nobody has meddled with. A pause
- * of the job, of the pool or of the schedule changes nothing about it.
+ * Judged are schedules without an edit or a backfill, and runs that were not changed by hand. A pause of the job, of
+ * the pool or of the schedule changes nothing about it.
  */
 import { entriesOf, type Facts } from "./facts.ts"
 import type { FireRow, ScheduleRow } from "./final-read.ts"
@@ -11,14 +11,14 @@ import type { Complaint } from "./judgement.ts"
 import { auditOf } from "./schedule-life.ts"
 import { overlapOf } from "./schedule-times.ts"
 
-/** One that was started, under its occurrence. */
+/** A started run, under its occurrence. */
 interface Turn {
   readonly run: string
   readonly decidedAtUs: number
   readonly startedNs: bigint
 }
 
-/** Who starts when, of each line, in the order of the occurrences. */
+/** The start times of each line, in the order of the occurrences. */
 export function scheduleLines(facts: Facts): Turn[][] {
   const audit = auditOf(facts.read)
   const isMadeUpFor = ({ id }: ScheduleRow) =>
@@ -28,13 +28,13 @@ export function scheduleLines(facts: Facts): Turn[][] {
     .map(({ id }) => (facts.ledgers.get(id) ?? []).flatMap((fire) => turnOf(facts, fire)))
 }
 
-/** Each against the one of those before it that was started last. */
+/** Each against the one before it that started last. */
 export function complaintsAboutLine(line: readonly Turn[]): Complaint[] {
   let latest: Turn | undefined
   return line.flatMap((turn) => {
     const before = latest
     if (!before || turn.startedNs > before.startedNs) latest = turn
-    // Whoever was decided on later was not there to be passed over.
+    // A run that was decided on later was not there to be overtaken.
     if (!before || turn.startedNs > before.startedNs || turn.decidedAtUs < before.decidedAtUs) return []
     const says =
       `Run ${before.run} was started after run ${turn.run}, which stands for a later occurrence of its ` +
@@ -43,7 +43,7 @@ export function complaintsAboutLine(line: readonly Turn[]): Complaint[] {
   })
 }
 
-/** Of one that was edited nobody knows which of its runs were made under which policy. */
+/** The runs of an edited schedule may have been made under either policy. */
 function isLine(schedule: ScheduleRow): boolean {
   return schedule.version === 1 && overlapOf(schedule) === "queue" && !("overlapKey" in schedule.settings)
 }

@@ -1,7 +1,7 @@
 /**
- * What a stored schedule means, read without the product: when it happens, and what it does about overlaps.
+ * The meaning of a stored schedule, read without the product: when it fires, and what it does about overlaps.
  *
- * Says nothing about schedules that it cannot read: excluded days, calendars, months, words in place of fields.
+ * Leaves out schedules that it cannot read: excluded days, calendars, months, words in place of fields.
  */
 import { cronOracle, type OracleRule } from "../../time/oracle.ts"
 import { occurrencesOf } from "../oracle/occurrences.ts"
@@ -107,7 +107,7 @@ export function durationOf(value: unknown): number | undefined {
   return unitMs === undefined ? undefined : Math.round(Number(number) * unitMs)
 }
 
-/** `skip` unless something else was said, by the schedule or by its job; `queue` where nothing may be dropped. */
+/** `skip` by default, unless the schedule or its job says otherwise; `queue` where nothing may be dropped. */
 export function overlapOf({ settings }: Pick<ScheduleRow, "settings">): string {
   const job = (settings["job"] ?? {}) as Readonly<Record<string, unknown>>
   const isAll = misfireOf({ settings })?.mode === "all"
@@ -116,7 +116,7 @@ export function overlapOf({ settings }: Pick<ScheduleRow, "settings">): string {
   return String(settings["overlap"] ?? ofJob)
 }
 
-/** How much of what was missed is made up for, and how late; undefined where that is said in the words of others. */
+/** How much of the missed occurrences is made up for, and how late; undefined where that is not readable here. */
 export function misfireOf({ settings }: Pick<ScheduleRow, "settings">): Misfire | undefined {
   const job = (settings["job"] ?? {}) as Readonly<Record<string, unknown>>
   const said = settings["misfire"] ?? job["misfire"] ?? "latest"

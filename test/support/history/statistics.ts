@@ -7,7 +7,7 @@ export interface Statistics {
   readonly operations: number
   readonly runs: number
   readonly acknowledged: number
-  /** Enqueues of which nobody knows whether they were written. */
+  /** Enqueues with an unknown outcome. */
   readonly uncertain: number
   readonly starts: number
   /** Starts beyond the first of each run. */
@@ -18,11 +18,11 @@ export interface Statistics {
   /** Losses that were charged to the run. */
   readonly chargedLosses: number
   readonly released: number
-  /** Late words that were refused. */
+  /** Late settles that were refused. */
   readonly fenced: number
-  /** Cancellations of which a handler had to hear in time. */
+  /** Cancels of which a handler had to hear in time. */
   readonly notices: number
-  /** How often somebody read all of history while runs were ending. */
+  /** How often a reader read all of history while runs were ending. */
   readonly followed: number
 }
 
@@ -49,7 +49,7 @@ export function countFacts({ history, runs }: Facts): Statistics {
   }
 }
 
-/** Those that said when they began, and came to the end. */
+/** Readers that recorded their begin, and came to the end. */
 function countFollowed(history: History): number {
   const begun = new Set<number>()
   let times = 0

@@ -1,4 +1,4 @@
-/** A complaint about an invariant, in the words of the judge. */
+/** A violation of an invariant, in the words of the checker. */
 import { INVARIANTS, type Invariant } from "./violation.ts"
 
 export function violationText(invariant: Invariant, says: string): string {

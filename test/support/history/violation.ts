@@ -1,4 +1,4 @@
-/** What a checker has to say. */
+/** What the checker reports. */
 export interface Violation {
   readonly invariant: Invariant
   /** The run, lease, schedule, key or process that it is about. */

@@ -1,7 +1,7 @@
 /**
- * What must have become of every occurrence of a schedule, from the list of its occurrences and of what happened: when
- * somebody looked, when runs finished, when it was paused. Says nothing about who looked, because that must not matter.
- * Shares nothing with `src`.
+ * The right result for every occurrence of a schedule, from the list of its occurrences and of the events: looks of
+ * schedulers, ends of runs, pauses. Does not depend on which scheduler looked, because that must not matter. Shares
+ * nothing with `src`.
  */
 
 export interface Told {
@@ -24,7 +24,7 @@ export type Happening =
   | { readonly what: "pause"; readonly at: number; readonly until: number | undefined }
   | { readonly what: "resume"; readonly at: number }
 
-/** An occurrence that made a run, or a stretch of those that made none. */
+/** An occurrence that made a run, or a stretch of occurrences without one. */
 export interface Entry {
   readonly first: number
   readonly last: number
@@ -47,7 +47,7 @@ export interface Account {
   readonly entries: readonly Entry[]
   readonly state: "active" | "paused" | "completed" | "missed"
   readonly fired: number
-  /** The first that is not decided, of one that goes on. */
+  /** The first undecided occurrence of an active schedule. */
   readonly next: number | undefined
 }
 
@@ -88,7 +88,7 @@ export function accountOf(told: Told, happenings: readonly Happening[]): Account
     decided += count
   }
 
-  /** The next `count` that are not decided. */
+  /** The next `count` undecided occurrences. */
   function stretch(count: number): Stretch {
     return {
       count,
@@ -97,14 +97,14 @@ export function accountOf(told: Told, happenings: readonly Happening[]): Account
     }
   }
 
-  /** How many that are not decided come before the first for which this does not hold. */
+  /** How many undecided occurrences come before the first for which this does not hold. */
   function countWhile(holds: (occurrence: number) => boolean): number {
     let count = 0
     while (decided + count < occurrences.length && holds(occurrences[decided + count] as number)) count += 1
     return count
   }
 
-  /** By the policy, for what is due and planned before `end`. */
+  /** By the policy, for occurrences that are due and planned before `end`. */
   function decide(at: number, end: number): void {
     const due = countWhile((occurrence) => occurrence < end && told.dueOf(occurrence) <= at)
     if (due === 0) return

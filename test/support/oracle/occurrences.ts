@@ -1,4 +1,4 @@
-/** All occurrences of a schedule, found by looking at every second that could be one. Shares nothing with `src`. */
+/** All occurrences of a schedule, found by trying every second that could be one. Shares nothing with `src`. */
 import { createOracle, cronOracle, type Oracle, oracleZone } from "../../time/oracle.ts"
 
 const DAY_MS = 86_400_000

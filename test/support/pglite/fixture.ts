@@ -1,4 +1,4 @@
-/** What the tests of PGlite on disk share: folders, processes and hosts without binaries, all gone after each test. */
+/** Folders, processes and hosts without binaries for the tests of PGlite on disk, all gone after each test. */
 import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,7 +12,7 @@ import { startProcess, type WorkerProcess } from "../process/worker-process.ts"
 
 const cleanups: (() => Promise<unknown>)[] = []
 
-/** Ends what the test has begun, last things first. */
+/** Ends what the test has started, in reverse order. */
 export async function cleanUp(): Promise<void> {
   for (const clean of cleanups.splice(0).reverse()) await clean()
 }
@@ -23,13 +23,13 @@ export async function newFolder(): Promise<string> {
   return folder
 }
 
-/** A machine for whose processor nobody has made PostgreSQL binaries. */
+/** A machine without PostgreSQL binaries for its processor. */
 export function hostWithoutBinaries(): Host {
   const host = createSystemHost()
   return { ...host, facts: { ...host.facts, arch: "riscv64" } }
 }
 
-/** A Carillon of this process, with the lines that it logs. */
+/** A Carillon of this process, with its log lines. */
 export function newCarillon(options: CarillonOptions, host = hostWithoutBinaries()) {
   const lines: string[] = []
   const note = (level: string) => (line: string) => void lines.push(`${level}: ${line}`)
@@ -56,14 +56,14 @@ export function startDiskWorker(options: DiskWorkerOptions): WorkerProcess {
   return worker
 }
 
-/** Lets a worker stop in order, and tells how many calls to the file system it has made in its life. */
+/** Stops a worker in order, and returns how many calls to the file system it has made in its life. */
 export async function stopDiskWorker(worker: WorkerProcess): Promise<number> {
   await worker.call("stop")
   worker.hangUp()
   return (await worker.until("calls"))["count"] as number
 }
 
-/** Every run has succeeded once, and each further execution names its cause in history. */
+/** Every run has succeeded once, and each further execution has its cause in history. */
 export async function expectEachOnce(worker: WorkerProcess, dataDir: string, runs: readonly string[]) {
   await Promise.all(runs.map((run) => worker.call("result", { run })))
   const effects = (await readFile(effectsOf(dataDir), "utf8")).trim().split("\n")

@@ -1,4 +1,4 @@
-/** Kills processes on PGlite on disk at seeded calls that change files, and looks at what is left. */
+/** Kills processes on PGlite on disk at seeded calls that change files, and checks the rest. */
 import { join } from "node:path"
 import { expect } from "vitest"
 import * as given from "./fixture.ts"
@@ -39,14 +39,14 @@ export async function killUnderLoad(count: number): Promise<void> {
   const random = seeded(SEED)
   const acknowledged: string[] = []
   for (let kill = 0; kill < count; kill += 1) {
-    // The first one has to make everything; the others begin by recovering what the one before left.
+    // The first process creates everything; the others begin by recovering what the one before left.
     const killAt = (kill === 0 ? 6_200 : 50) + Math.floor(random() * 1_200)
     const victim = startDiskWorker({ dataDir, killAt })
     const enqueue = async (): Promise<void> => {
       acknowledged.push(await victim.call<string>("enqueue", { input: kill }))
       return enqueue()
     }
-    // Some are under way at any time, so that enqueues, claims and settles meet the end together.
+    // Some are in flight at any time, so that the kill meets enqueues, claims and settles together.
     void victim.call("start").then(() => Promise.all(Array.from({ length: 20 }, enqueue)))
     expect(await victim.ended).toBe("SIGKILL")
   }

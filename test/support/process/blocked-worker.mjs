@@ -1,5 +1,5 @@
-// A real Carillon process whose event loop can be blocked and whose heartbeat's thread can be killed. Says what happens
-// as JSON lines, does what it is told on stdin.
+// A real Carillon process whose event loop can be blocked and whose heartbeat thread can be killed. Prints events as
+// JSON lines, takes orders on stdin.
 import { appendFileSync, existsSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { createCarillonOn } from "../../../dist/api/carillon.js"
@@ -26,12 +26,12 @@ const host = {
   },
 }
 
-/** Lets nothing else happen for so long. */
+/** Blocks the event loop for so long. */
 function blockFor(ms) {
   for (const untilMs = host.monotonicMs() + ms; host.monotonicMs() < untilMs; );
 }
 
-/** The same until there is such a file, without using up a processor for it. */
+/** The same until this file exists, without using up a processor. */
 function blockUntilThereIs(file) {
   const nothing = new Int32Array(new SharedArrayBuffer(4))
   while (!existsSync(file)) Atomics.wait(nothing, 0, 0, 50)

@@ -1,4 +1,4 @@
-// A process of its own that enqueues many runs in one call and says how much memory that took, in bytes.
+// A process that enqueues many runs in one call and prints how much memory that took, in bytes.
 import { createCarillon, defineJob } from "../../../dist/index.js"
 
 const { database, schema, count } = JSON.parse(process.argv[2])

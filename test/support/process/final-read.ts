@@ -1,11 +1,11 @@
-/** Reads what a schema holds, in one snapshot, for the judge of histories. */
+/** Reads everything in a schema, in one snapshot, for the history checker. */
 import type { Database } from "../../../src/store/database.ts"
 import type { FinalRead } from "../history/final-read.ts"
 import { rowsOf } from "../sql.ts"
 
 /**
  * Instants as whole microseconds, claims as digits. `marks (mark, run)` and `finishes (run, claim)` are tables of the
- * users of a workload, in the same schema; one that is not there is null.
+ * workload, in the same schema; a missing one is null.
  */
 export async function readFinal(database: Database): Promise<FinalRead> {
   const s = `"${database.schema}"`

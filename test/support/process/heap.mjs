@@ -1,4 +1,4 @@
-// A process of its own that executes many runs of every kind of end, and says how large its heap is after each round.
+// A process that executes many runs with every kind of end, and prints the size of its heap after each round.
 import { createCarillon, defineJob } from "../../../dist/index.js"
 
 const { database, schema, rounds, runs } = JSON.parse(process.argv[2])
@@ -47,7 +47,7 @@ async function round(count) {
 const heaps = []
 for (let number = 0; number < rounds; number += 1) {
   await round(runs)
-  // What ends with this turn of the event loop is gone then. What is still under way is the same after each round.
+  // Garbage of this turn of the event loop is gone then. What is in flight is the same after each round.
   await new Promise((resolve) => setImmediate(resolve))
   globalThis.gc()
   const { heapUsed, external } = process.memoryUsage()

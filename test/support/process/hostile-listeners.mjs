@@ -1,4 +1,4 @@
-// A process whose loggers and listeners fail in every way there is. It says "survived" if that did not end it.
+// A process whose loggers and listeners fail in every way there is. It prints "survived" at its end.
 import { createCarillon, defineJob } from "../../../dist/index.js"
 
 const { how, database, schema } = JSON.parse(process.argv[2])

@@ -1,5 +1,5 @@
 // Counts the calls by which this process changes files, and kills it at one of them: moments that no clock can hit.
-// Half of the last write is still made, as when a process is killed while the system is at it.
+// Half of the last write is still made, as when the kill meets a write in the kernel.
 import fs from "node:fs"
 import { syncBuiltinESMExports } from "node:module"
 

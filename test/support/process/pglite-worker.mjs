@@ -1,4 +1,4 @@
-// The process of worker.mjs, on PGlite on disk. It can be killed at a call to the file system, and says how many it
+// The process of worker.mjs, on PGlite on disk. It can be killed at a call to the file system, and prints how many it
 // made.
 import { killAtCall } from "./kill-at-call.mjs"
 

@@ -1,5 +1,4 @@
-// A Carillon process that writes down everything it does, for tests that break things under it and have the history
-// judged.
+// A Carillon process that writes down everything it does, for tests that break things under it and check the history.
 import { createInterface } from "node:readline"
 import { openRecorder } from "../history/record.mjs"
 import { recordEvents, recordHandler } from "../history/record-events.mjs"
@@ -13,7 +12,7 @@ const {
   ...options
 } = JSON.parse(process.argv[2])
 
-// Before anything is loaded that could read it: a machine whose clock is wrong.
+// Before any import that could read the clock: a machine whose clock is wrong.
 const trueNow = Date.now
 Date.now = () => trueNow() + clockOffMs
 
@@ -92,7 +91,7 @@ const counts = { started: 0, finished: 0 }
 carillon.subscribe((event) => {
   if (event.type === "attempt.started") counts.started += 1
   if (event.type === "attempt.finished") counts.finished += 1
-  // Thousands of lines are for the recorder; the test hears of the rest, and how far it has come.
+  // Thousands of lines go to the recorder; the test gets the rest, and the progress.
   if (!event.type.startsWith("attempt.") && event.type !== "run.enqueued") {
     say(event.type === "loop.failed" ? { ...event, error: String(event.error) } : event)
   } else if (event.type !== "run.enqueued" && (counts.started + counts.finished) % 20 === 1) {
@@ -116,7 +115,7 @@ async function enqueue(job, input, settings) {
 const commands = {
   start: () => carillon.start(),
   stop: ({ grace = "5s" }) => carillon.stop({ grace }),
-  /** So many runs, a few at once, and the ids of those that were acknowledged. */
+  /** So many runs, a few at once, and the ids of the acknowledged ones. */
   produce: async ({ job = "work", count, input = {}, settings = {} }) => {
     const ids = []
     let left = count
@@ -144,7 +143,7 @@ const commands = {
     if (cancelled.changed) record("cancel_ok", { run })
     return cancelled
   },
-  /** Waits for the ends of all of them; what they became. */
+  /** Waits for the ends of all of them, and returns their states. */
   ends: async ({ runs }) => {
     const ends = await Promise.allSettled(runs.map((run) => carillon.result(run)))
     return ends.map(({ status, reason }) => (status === "fulfilled" ? "succeeded" : reason.code))

@@ -1,4 +1,4 @@
-/** A schema of its own with any number of processes that write down what they do, and a judge of it all. */
+/** A schema of its own with any number of processes that record what they do, and a checker of it all. */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

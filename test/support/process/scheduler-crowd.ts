@@ -1,15 +1,15 @@
-/** Ten real processes with a scheduler each, all of which tick at once; whoever is killed has a successor. */
+/** Ten real processes with a scheduler each, all of which tick at once; a killed one is replaced. */
 import { existsSync } from "node:fs"
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { startProcess, type WorkerProcess } from "./worker-process.ts"
 
-/** Where a process can be killed, in the order in which a tick meets them. */
+/** Where a process can be killed, in the order of a tick. */
 export const DEADLY_POINTS = [
-  /** What is due was read. */
+  /** The due schedules were read. */
   "schedule.read",
-  /** What becomes of it is decided. */
+  /** Their occurrences are decided. */
   "schedule.decided",
   /** The rows of the schedules are locked. */
   "taken",
@@ -17,7 +17,7 @@ export const DEADLY_POINTS = [
   "writing",
   /** That is done. */
   "schedule.fired",
-  /** The commit is under way. */
+  /** The commit is in flight. */
   "committing",
   /** It is committed. */
   "schedule.committed",
@@ -32,19 +32,19 @@ export interface Crowd {
    */
   readonly work: (points: readonly DeadlyPoint[], isDone: () => Promise<boolean>) => Promise<void>
   /**
-   * Lets one read what is due and fall asleep over it; `undefined` if nothing is. It takes no part until it is woken
-   * up, and then goes on.
+   * Lets one read the due schedules and then suspends it; `undefined` if nothing is due. It takes no part until it is
+   * woken up, and then goes on.
    */
   readonly doze: () => Promise<{ readonly wake: () => Promise<void> } | undefined>
-  /** The deaths that were met of those announced, and how many processes were really killed. */
+  /** The planned deaths that happened, and how many processes were really killed. */
   readonly deaths: () => { readonly met: readonly DeadlyPoint[]; readonly killed: number }
   readonly close: () => Promise<void>
 }
 
 const SIZE = 10
-/** Started ahead, so that nobody has to wait for a successor. */
+/** Started ahead, so that no test waits for a replacement. */
 const SPARE = 3
-/** What dead sessions hold is free in a moment; more rounds than this mean that something is stuck. */
+/** The locks of dead sessions are free in a moment; more rounds than this mean that something is stuck. */
 const MOST_ROUNDS = 500
 
 export async function gatherCrowd(options: {

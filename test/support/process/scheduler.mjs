@@ -1,5 +1,5 @@
-// A process with a scheduler that ticks when it is told to. It dies where it is told to, and can be put to sleep in the
-// middle of a tick, as a machine does that is suspended.
+// A process with a scheduler that ticks on demand. It dies at given points, and can be suspended in the middle of a
+// tick, as a machine is.
 import { closeSync, existsSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
@@ -19,7 +19,7 @@ let deaths = []
 let sleep
 let wake
 
-/** Deaths are met in their order, each by one of all processes: by the first that makes its file. */
+/** Deaths are met in their order, each by one of all processes: by the first that creates its file. */
 function isToDieAt(point) {
   for (const death of deaths) {
     const path = join(folder, death.id)
@@ -46,7 +46,7 @@ async function crashPoint(name) {
   await woken
 }
 
-/** Adds the places that lie inside the database's calls: it has answered, or it is asked and has not answered yet. */
+/** Adds the points inside the database's calls: the answer has come, or the call is sent and has no answer yet. */
 function deadly(database) {
   const transaction = (body, options) =>
     database.transaction(async (tx) => {
@@ -56,7 +56,7 @@ function deadly(database) {
         if (statement.name === "schedules/take" && (await answer).length > 0 && isToDieAt("taken")) die()
         if (statement.name === "schedules/fire") {
           isWritten = true
-          // Once it is on its way, which it is as soon as this turn of the loop is over.
+          // Once it is sent, which it is as soon as this turn of the loop is over.
           if (isToDieAt("writing")) setImmediate(die)
         }
         return answer

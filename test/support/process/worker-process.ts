@@ -23,7 +23,7 @@ export interface WorkerProcess {
   /** Resolves when the process has written this to its stderr. */
   readonly printed: (text: string) => Promise<void>
   readonly kill: (signal: NodeJS.Signals) => void
-  /** Nothing more will be asked of it: a process with nothing left to do ends. */
+  /** No more orders: a process with nothing left to do ends. */
   readonly hangUp: () => void
   /** How the process ended: its exit code or the signal that killed it. */
   readonly ended: Promise<number | NodeJS.Signals | null>

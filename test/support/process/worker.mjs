@@ -1,4 +1,4 @@
-// A real Carillon process for tests that kill it. Says what happens as JSON lines, does what it is told on stdin.
+// A real Carillon process for tests that kill it. Prints events as JSON lines, takes orders on stdin.
 import { appendFileSync } from "node:fs"
 import { createInterface } from "node:readline"
 import { createCarillonOn } from "../../../dist/api/carillon.js"
@@ -16,7 +16,7 @@ const host = {
   },
 }
 
-/** Leaves a trace outside the database, so that a test can count what was really done. */
+/** Leaves a trace outside the database, so that a test can count executions. */
 const effect = defineJob({
   name: "effect",
   retry: { attempts: 10, base: 0 },

@@ -1,4 +1,4 @@
-/** Commands that workflows, hooks and pages tell people and machines to run: each is a script of the package. */
+/** Commands in workflows, hooks and pages: each is a script of the package. */
 import type { Source } from "../sources.ts"
 
 const NPM_RUN = /\bnpm run (?:--\S+ )*([a-z][\w:-]*)/g
@@ -6,7 +6,7 @@ const ACTION = /\buses: (\S+)/g
 /** By its major version: `actions/checkout@v5`. */
 const PINNED = /^[\w-]+\/[\w/-]+@v\d+$/
 
-/** What is run by a name that package.json does not know. */
+/** Scripts that package.json does not have. */
 export function unknownScripts(sources: readonly Source[], scripts: readonly string[]): string[] {
   return found(sources, NPM_RUN).flatMap(({ path, word }) =>
     scripts.includes(word) ? [] : [`${path} runs ${word}`],

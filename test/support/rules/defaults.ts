@@ -1,4 +1,4 @@
-/** What the documentation of an option says about its default, held against the default itself. */
+/** The documented default of an option, held against the default itself. */
 import type { DocumentedOption } from "../../../scripts/generate/reference.mjs"
 import { parseDuration } from "../../../src/time/duration.ts"
 

@@ -1,21 +1,21 @@
-/** The codes that src throws, and what the table and the docs say about them. */
+/** The codes that src throws, held against the table and the docs. */
 import { argumentsOf, isNode, nameOf, nodesOf, type Source, type SyntaxNode, stringOf } from "../sources.ts"
 
 const ERRORS = "src/errors.ts"
 const CODE = /^[A-Z]+(?:_[A-Z]+)*$/
 
-/** Codes that the table promises and no code throws. */
+/** Codes in the table that no code throws. */
 export function unthrownCodes(table: readonly string[], sources: readonly Source[]): string[] {
   const thrown = new Set(thrownCodes(sources))
   return table.filter((code) => !thrown.has(code))
 }
 
-/** Codes that are thrown without standing in the table. */
+/** Codes that are thrown and missing in the table. */
 export function unlistedCodes(table: readonly string[], sources: readonly Source[]): string[] {
   return [...new Set(codesGivenToErrors(sources))].filter((code) => !table.includes(code))
 }
 
-/** Words that the reference ought to mention, as code, and does not. */
+/** Words that the reference should mention, as code, and does not. */
 export function undocumented(words: readonly string[], reference: string): string[] {
   return words.filter((word) => !reference.includes(`\`${word}\``))
 }
@@ -45,7 +45,7 @@ function ownCodes(sources: readonly Source[], made: ReadonlySet<string>): string
     .flatMap((node) => (isSuperCall(node) ? (stringOf(argumentsOf(node)[0]) ?? []) : []))
 }
 
-/** The first argument of every error that is made, in src/errors.ts too. */
+/** The first argument of every error that is created, in src/errors.ts too. */
 function codesGivenToErrors(sources: readonly Source[]): string[] {
   const classes = new Set(["CarillonError", ...errorClasses(sources)])
   return sources

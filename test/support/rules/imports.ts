@@ -1,4 +1,4 @@
-/** What a file imports: by `import`, `export ... from`, `import()` and `import("...")` in a type. */
+/** The imports of a file: by `import`, `export ... from`, `import()` and `import("...")` in a type. */
 import { posix } from "node:path"
 import { isNode, nodesOf, type Source, type SyntaxNode, stringOf } from "../sources.ts"
 
@@ -8,7 +8,7 @@ export interface Import {
   readonly specifier: string
   /** The path of the file, where the specifier is relative. */
   readonly target: string | undefined
-  /** Whether it is gone once the types are erased. */
+  /** Whether the compiler erases it with the types. */
   readonly typeOnly: boolean
 }
 

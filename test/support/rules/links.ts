@@ -1,4 +1,4 @@
-/** Links between the pages of the documentation: each leads to a file that is there, and a heading that is in it. */
+/** Links between the pages of the documentation: each leads to a file and a heading that exist. */
 import { posix } from "node:path"
 import type { Source } from "../sources.ts"
 

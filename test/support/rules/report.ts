@@ -1,11 +1,11 @@
-/** The report of the benchmark is written wherever the repository is checked out, also where no peer is installed. */
+/** The report of the benchmark needs no package, so it can be written where no peer is installed. */
 import { isBuiltin } from "node:module"
 import type { Source } from "../sources.ts"
 import { importsOf } from "./imports.ts"
 
 const REPORT = "bench/report.mjs"
 
-/** Nothing that the report leads to imports a package. */
+/** The files behind the report that import a package. */
 export function packagesOfTheReport(sources: readonly Source[]): string[] {
   return reachedFrom(REPORT, new Map(sources.map((source) => [source.path, source])))
     .flatMap(importsOf)

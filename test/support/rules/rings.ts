@@ -1,4 +1,4 @@
-/** The rings of src as data, and the rules about who may import whom. */
+/** The rings of src as data, and the rules about imports between them. */
 import { isBuiltin } from "node:module"
 import type { Source } from "../sources.ts"
 import { allImports, type Import } from "./imports.ts"
@@ -17,7 +17,7 @@ const RINGS: readonly (readonly string[])[] = [
 /** Rings 0 to this one are pure: values in, values out. */
 const OUTERMOST_PURE_RING = 1
 
-/** What a part may use of its own ring. Whoever is not named here uses nothing of it. */
+/** What a part may import from its own ring. A part without an entry imports nothing from it. */
 const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
   "errors.ts": ["error-table.ts"],
   time: ["errors.ts"],
@@ -44,7 +44,7 @@ const PACKAGE_HOMES: Readonly<Record<string, string>> = {
   "@electric-sql/pglite": "src/store/pglite.ts",
 }
 
-/** What the tests that sit beside the code use on top. */
+/** What the tests beside the code may import as well. */
 const TEST_PACKAGES = ["vitest", "fast-check", "zod"]
 
 /** Every folder and lone file of src has a place in the rings. */
@@ -74,7 +74,7 @@ export function shortcuts(sources: readonly Source[]): string[] {
     .map(describe)
 }
 
-/** The dashboard is a page of its own: it knows the shapes that http speaks, not its code. */
+/** The dashboard is a page of its own: it imports the types of http, not its code. */
 export function dashboardImports(sources: readonly Source[]): string[] {
   return crossings(sources)
     .filter(({ part, other, typeOnly }) => part === "dashboard" && (other !== "http" || !typeOnly))
@@ -88,7 +88,7 @@ export function impureImports(sources: readonly Source[]): string[] {
     .map(describe)
 }
 
-/** Every package is imported in its one home and nowhere else. */
+/** Every package is imported in one place and nowhere else. */
 export function strayPackages(sources: readonly Source[]): string[] {
   return allImports(sources)
     .filter(({ target, specifier }) => target === undefined && !isBuiltin(specifier))
@@ -125,7 +125,7 @@ export function importCycles(sources: readonly Source[]): string[] {
   return cycles
 }
 
-/** Generated data may name the type it fills, where the code that reads it is. */
+/** Generated data may name the type of its content, where the code that reads it is. */
 function counts({ from, typeOnly }: Import): boolean {
   return !(typeOnly && from.path.endsWith(".generated.ts"))
 }
@@ -135,7 +135,7 @@ interface Crossing extends Import {
   readonly other: string
 }
 
-/** The imports that leave the part they stand in. */
+/** The imports that leave the part of their file. */
 function crossings(sources: readonly Source[]): Crossing[] {
   return allImports(sources).flatMap((found) => {
     if (found.target === undefined) return []

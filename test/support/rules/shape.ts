@@ -1,17 +1,17 @@
-/** What every file looks like: short, named for what it is, opened by a sentence. */
+/** The shape of every file: short, named for its content, opened by a sentence. */
 import { posix } from "node:path"
 import { nodesOf, type Source } from "../sources.ts"
 
-/** Beyond this a file is certainly two; 250 is where one begins to look for the seam. */
+/** Beyond this a file is certainly two; look for the seam from 250 lines on. */
 const MOST_LINES = 400
 
 const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|test-d|generated|d))?\.(?:ts|mts|mjs)$/
 const MIGRATION = /^\d{4}_[a-z0-9]+(?:_[a-z0-9]+)*\.sql$/
 
-/** Names that say what syntax is inside, or nothing at all. */
+/** Names that say which syntax is inside, or nothing at all. */
 const EMPTY_NAMES = ["util", "utils", "helper", "helpers", "type", "types", "misc", "common", "classes"]
 
-/** A program's first line says what runs it. */
+/** A program's first line names its interpreter. */
 const OPENS_WITH_A_SENTENCE = /^(?:#!.*\n)?\/\*\*/
 
 export function longFiles(sources: readonly Source[]): string[] {

@@ -1,11 +1,11 @@
-/** Where SQL may stand, and what its statements are called. */
+/** Where SQL may stand, and how its statements are named. */
 import { argumentsOf, nameOf, nodesOf, propertyOf, type Source, stringOf } from "../sources.ts"
 
 const STORE = "src/store/"
 
 /**
- * How a text begins that is meant for PostgreSQL: a verb and the word that has to follow it. Sentences for
- * people begin with a capital, so only all-lower and all-upper verbs count.
+ * How a text for PostgreSQL begins: a verb and the word that has to follow it. Sentences for people begin with a
+ * capital, so only all-lower and all-upper verbs count.
  */
 const BEGINNINGS = [
   "select\\s",
@@ -39,8 +39,8 @@ export function straySql(sources: readonly Source[]): string[] {
 }
 
 /**
- * A statement is called by its path below src/store, so that a name in a log leads to its file. Where several
- * share a file, they share its folder.
+ * A statement is named by its path below src/store, so that a name in a log leads to its file. Statements that share
+ * a file share its folder as a prefix.
  */
 export function misnamedStatements(sources: readonly Source[]): string[] {
   return sources
@@ -67,7 +67,7 @@ function statementNames(source: Source): string[] {
     .map((node) => stringOf(propertyOf(argumentsOf(node)[0], "name")) ?? "(no literal)")
 }
 
-/** The verbs in capitals; what stands for white space and names stays as it is. */
+/** The verbs in capitals; escapes for white space and names stay as they are. */
 function upperCase(pattern: string): string {
   return pattern.replace(/\\[a-zA-Z]|[a-z]+/g, (word) => (word.startsWith("\\") ? word : word.toUpperCase()))
 }

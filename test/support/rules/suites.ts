@@ -1,11 +1,11 @@
-/** What test files may not do: say the same name twice, or leave a test out. */
+/** What test files may not do: repeat a name, or leave a test out. */
 import { argumentsOf, isNode, nameOf, nodesOf, type Source, type SyntaxNode, stringOf } from "../sources.ts"
 
 const LEAVES_OUT = /^(?:it|test|describe|suite)\b.*\.(?:skip|only|todo)\b/
-const GROUP = /^(?:describe|suite)\b/
-const TEST = /^(?:it|test)\b/
+const GROUP = /^(?:describe|suite)(?:Engines)?\b/
+const TEST = /^(?:it|test)(?:WithConnections)?\b/
 
-/** A test that is skipped proves nothing, and one that is alone hides the others. */
+/** A skipped test proves nothing, and a test with `only` hides the others. */
 export function leftOutTests(sources: readonly Source[]): string[] {
   return sources.flatMap((source) =>
     nodesOf(source)
@@ -16,13 +16,21 @@ export function leftOutTests(sources: readonly Source[]): string[] {
   )
 }
 
-/** A test is known by its groups and its name: two of the same cannot be told apart in a report. */
+/** A report shows a test by its groups and its name: two equal ones cannot be told apart. */
 export function repeatedTestNames(sources: readonly Source[]): string[] {
   return sources.flatMap((source) => {
     const names = testNames(source)
     const repeated = names.filter((name, index) => names.indexOf(name) !== index)
     return repeated.map((name) => `${source.path} says twice: ${name}`)
   })
+}
+
+/** Every name of a group or a test, as it is written. */
+export function testTitles(source: Source): string[] {
+  return nodesOf(source)
+    .filter(({ type }) => type === "CallExpression")
+    .filter((call) => GROUP.test(nameOf(call)) || TEST.test(nameOf(call)))
+    .flatMap((call) => titleOf(call) ?? [])
 }
 
 function testNames(source: Source): string[] {

@@ -1,11 +1,11 @@
-/** What the tables say about the schedules that there are: where they stand, their ledger, and their runs. */
+/** What the tables say about the schedules: their state, their ledger, and their runs. */
 import type { Database } from "../../../src/store/database.ts"
 import { rowsOf } from "../sql.ts"
 
 export interface Facts {
   readonly schedules: readonly ScheduleFact[]
   readonly fires: readonly FireFact[]
-  /** Those that are live and those that were settled. */
+  /** The live ones and the settled ones. */
   readonly runs: readonly RunFact[]
 }
 

@@ -1,16 +1,16 @@
-/** Holds what the tables say after a story against what the oracle says must have become of every occurrence. */
+/** Holds the tables after a story against the oracle's result for every occurrence. */
 import { accountOf, type Entry } from "../oracle/account.ts"
 import type { Facts, FireFact, RunFact } from "./facts.ts"
 import type { Story, StorySchedule } from "./story.ts"
 import type { Announced, Telling } from "./world.ts"
 
-/** Of one schedule, in lines to be compared and read. */
+/** One schedule, in lines to compare and read. */
 export interface Report {
   readonly schedule: string
   readonly occurrences: readonly string[]
   readonly runs: readonly string[]
   readonly state: string
-  /** Of one whose cursor was wrong, what it counted twice is left out. */
+  /** For a schedule whose cursor was wrong, repeated counts are left out. */
   readonly fired: number | "more than once"
   readonly next: string
 }
@@ -51,8 +51,8 @@ function factsOf(name: string, { schedules, fires, runs }: Facts): OwnFacts {
 }
 
 /**
- * When its occurrences are due. How much each is delayed is chance; that it is always the same, that it is never too
- * much, and that everybody kept to it is not.
+ * When its occurrences are due. The length of each delay is random; the test checks that it never changes, stays in
+ * bounds, and that every process kept to it.
  */
 function duesOf(
   { kind }: Story,
@@ -64,7 +64,7 @@ function duesOf(
   const { name, jitterMs, occurrences } = schedule
   const dues = new Map<number, number>()
   const said = [
-    // One that waits for its runs to finish is looked at again, which says nothing about when it is due.
+    // A schedule that waits for its runs to finish is looked at again, which says nothing about its due time.
     ...announced.filter((each) => each.name === name && kind !== "crowded"),
     ...fires.flatMap(({ first, due }) => (due === null ? [] : [{ occurrence: first, due }])),
   ]
@@ -76,7 +76,7 @@ function duesOf(
     if (other !== undefined && other !== due) faults.push(`${name}: ${iso(occurrence)} is due at two times`)
     dues.set(occurrence, due)
   }
-  // One that was never announced and has no run was passed over for a later one, which was due.
+  // An occurrence that was never announced and has no run was passed over for a later one, which was due.
   return (occurrence) => dues.get(occurrence) ?? occurrence
 }
 

@@ -1,10 +1,10 @@
-/** Chance that repeats itself: the same seed, the same story. */
+/** Random numbers that repeat themselves: the same seed, the same story. */
 
 export interface Chance {
   /** A whole number in [min, max]. */
   readonly between: (min: number, max: number) => number
   readonly pick: <T>(values: readonly T[]) => T
-  /** Whether something happens that does so once in so many times. */
+  /** True once in so many times, on average. */
   readonly onceIn: (times: number) => boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * A story of some weeks around a change of the clocks: which schedules there are, at which moments schedulers look, and
- * what happens in between. All of it follows from a seed.
+ * A story of some weeks around a clock change: the schedules, the moments at which schedulers look, and the events in
+ * between. All of it follows from a seed.
  */
 import type { Told } from "../oracle/account.ts"
 import { occurrencesOf, type When } from "../oracle/occurrences.ts"
@@ -29,9 +29,9 @@ export interface StorySchedule extends Pick<Told, "misfire" | "overlap" | "maxRu
 
 export interface Step {
   readonly at: number
-  /** One reads what is due at this earlier moment, and writes when all others are done. */
+  /** One scheduler reads the due schedules at this earlier moment, and writes when all others are done. */
   readonly dozeAt: number | undefined
-  /** What happens before anybody looks. */
+  /** What happens before the look. */
   readonly acts: readonly Act[]
 }
 
@@ -48,11 +48,11 @@ type Kind = Story["kind"]
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 const DAY = 24 * HOUR
-/** The stories lie in this; occurrences are looked for beyond, so that the next one is always known. */
+/** The stories lie in this range; occurrences are computed beyond it, so that the next one is always known. */
 const BEFORE = 16 * DAY
 const AFTER = 50 * DAY
 
-/** Times that clock changes take away or give twice, and some that they leave alone. */
+/** Times that clock changes skip or repeat, and some that they leave alone. */
 const CRONS = [
   "30 2 * * *",
   "15 2 * * *",
@@ -76,7 +76,7 @@ const FREQUENT_CRONS = ["0 * * * *", "30 * * * *", "*/15 * * * *", "*/10 1-4 * *
 
 const known = new Map<string, readonly number[]>()
 
-/** Memory for what is asked again and again. */
+/** Memory for repeated questions. */
 function allAround(when: When, { change }: Place): readonly number[] {
   const key = `${JSON.stringify(when)} ${change}`
   const found = known.get(key) ?? occurrencesOf(when, Date.parse(change) - BEFORE, Date.parse(change) + AFTER)
@@ -97,7 +97,7 @@ export function storyOf(seed: number, place: Place): Story {
       misfire === "all" ? (["allow", "queue"] as const) : (["allow", "allow", "skip", "queue"] as const),
     )
     const maxRuns = kind === "paused" || isOnce || !chance.onceIn(5) ? undefined : chance.between(1, 9)
-    // Where the delay of an occurrence that made no run could not be known, there is none.
+    // Where the delay of an occurrence without a run is unknown, there is none.
     const isSeen = misfire !== "skip" && overlap !== "skip" && maxRuns === undefined
     const mayBeLate = isSeen && kind !== "paused" && kind !== "crowded"
     return {
@@ -115,7 +115,7 @@ export function storyOf(seed: number, place: Place): Story {
   return { seed, kind, startsAt, schedules, steps: someSteps(chance, { kind, startsAt, moments, schedules }) }
 }
 
-/** For whoever reads that it went wrong. */
+/** For the reader of a failure. */
 export function describeStory({ schedules, ...story }: Story): string {
   const brief = schedules.map(({ occurrences: _, ...schedule }) => schedule)
   return `seed ${story.seed}: ${JSON.stringify({ ...story, schedules: brief })}`
@@ -142,7 +142,7 @@ interface Setting extends Pick<Story, "kind" | "startsAt" | "schedules"> {
   readonly change: number
 }
 
-/** When somebody looks: on time, a little late, after days, and around the change of the clocks. */
+/** When schedulers look: on time, a little late, after days, and around the clock change. */
 function someMoments(chance: Chance, { kind, startsAt, change, schedules }: Setting): number[] {
   const moments: number[] = []
   const end = change + chance.between(7 * DAY, 12 * DAY)
@@ -196,11 +196,11 @@ function someSteps(chance: Chance, { kind, startsAt, moments, schedules }: Plan)
 
 interface Pauses extends Pick<Story, "schedules"> {
   readonly at: number
-  /** Which are paused, and until when if that is known. */
+  /** The paused schedules, and until when if that is known. */
   readonly paused: Map<string, number | undefined>
 }
 
-/** Ends some pauses and begins one, which may end by itself; what was due just before it has not been decided. */
+/** Ends some pauses and begins one, which may end by itself; occurrences due just before it are undecided. */
 function somePauses(chance: Chance, { at, schedules, paused }: Pauses): Act[] {
   const acts: Act[] = []
   const candidate = chance.pick(schedules)
@@ -220,7 +220,7 @@ function somePauses(chance: Chance, { at, schedules, paused }: Pauses): Act[] {
   return acts
 }
 
-/** What is decided again is not known to be so, but for one that makes a run of each: the ledger knows all of them. */
+/** A second decision goes unnoticed, except with a run for each occurrence: the ledger knows all of them. */
 function canBeSetBack({ misfire, overlap, maxRuns, jitterMs, when }: StorySchedule): boolean {
   return (
     misfire === "all" && overlap === "allow" && maxRuns === undefined && jitterMs === 0 && !("once" in when)

@@ -17,9 +17,9 @@ import { type Chance, chanceOf } from "./seeded-random.ts"
 import type { Act, Step, Story, StorySchedule } from "./story.ts"
 
 export interface World {
-  /** Lets a story happen; what is there when it is over, and what happened to each schedule on the way. */
+  /** Plays a story; returns the state at its end, and what happened to each schedule on the way. */
   readonly tell: (story: Story) => Promise<Telling>
-  /** How many were to die at each point, how many did, and how many processes were killed. */
+  /** How many deaths were planned at each point, how many happened, and how many processes were killed. */
   readonly deaths: () => {
     readonly planned: readonly DeadlyPoint[]
     readonly met: readonly DeadlyPoint[]
@@ -32,7 +32,7 @@ export interface World {
 export interface Telling {
   readonly happenings: ReadonlyMap<string, readonly Happening[]>
   readonly facts: Facts
-  /** When occurrences were to be due, as it was said after a step, by the name of the schedule. */
+  /** The due times of occurrences, as read after a step, by the name of the schedule. */
   readonly announced: readonly Announced[]
 }
 
@@ -52,7 +52,7 @@ export async function openWorld(url: string = SERVER_URLS.postgres18): Promise<W
   await migrate(runtime)
   await makeFirePartitions(database)
   const clock = await takeClock(database, undefined)
-  // What becomes of runs is not this test's concern, but that there was one is.
+  // The ends of runs are not this test's concern, only that there was a run.
   await execute(database, "create table {settled} as select * from {runs}")
   const work = defineJob({ name: "work", run: async () => {} })
   const carillon = createCarillon({ database: url, schema })
@@ -140,14 +140,14 @@ export async function openWorld(url: string = SERVER_URLS.postgres18): Promise<W
   }
 }
 
-/** Most steps are survived by all: a new process takes longer than everything that it does. */
+/** Most steps kill no process: a new one takes longer than all its work. */
 const MANY = [...Array.from({ length: 17 }, () => 0), 1, 2]
 
-/** In the order of a tick: whoever comes to the second has met the first. */
+/** In the order of a tick: a process that comes to the second has met the first. */
 function someDeaths(chance: Chance): DeadlyPoint[] {
   const points = Array.from({ length: chance.pick(MANY) }, () => chance.between(0, DEADLY_POINTS.length - 1))
   const sorted = points.sort((a, b) => a - b).map((index) => DEADLY_POINTS[index] as DeadlyPoint)
-  // After a commit nothing may be left to do, so that nobody else would get that far.
+  // After a commit nothing may be left to do, so no other process would get that far.
   const end = sorted.findIndex((point) => point === "committing" || point === "schedule.committed")
   return end < 0 ? sorted : sorted.slice(0, end + 1)
 }

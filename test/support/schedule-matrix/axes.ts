@@ -1,4 +1,4 @@
-/** The axes of the matrix of schedules, and the words in which what becomes of a cell is written. */
+/** The axes of the schedule matrix, and the words for the result of a cell. */
 
 export const MISFIRES = ["latest", "skip", "all"] as const
 export type Misfire = (typeof MISFIRES)[number]
@@ -7,14 +7,11 @@ export const OVERLAPS = ["skip", "queue", "collapse", "replace", "allow"] as con
 export type Overlap = (typeof OVERLAPS)[number]
 
 /**
- * What the run of 09:10, the previous one, is doing.
+ * What the previous run, of 09:10, is doing.
  *
- * - `running`: its handler runs.
- * - `waiting`: it is made and has not started, because no slot is free; nothing is before it.
- * - `behind`: the run of 09:00 runs, and 09:10 has come due since.
- * - `retrying`: its first attempt failed, and it waits for the second.
- * - `dead`: it has used up its attempts.
- * - `none`: there is none; the schedule is new.
+ * - `running`: its handler runs. - `waiting`: it is made and has not started, because no slot is free; nothing is
+ * before it. - `behind`: the run of 09:00 runs, and 09:10 has come due since. - `retrying`: its first attempt failed,
+ * and it waits for the second. - `dead`: it has used up its attempts. - `none`: there is none; the schedule is new.
  */
 export const PREVIOUS = ["running", "waiting", "behind", "retrying", "dead", "none"] as const
 export type Previous = (typeof PREVIOUS)[number]
@@ -42,28 +39,27 @@ export interface Cell {
 }
 
 /**
- * What becomes of a cell. Occurrences are called by their time of day, in UTC; a run by the occurrence it stands for,
- * and one that stands for none is called `by hand`.
+ * The result of a cell. An occurrence is named by its time of day, in UTC; a run by its occurrence, and a run without
+ * one is named `by hand`.
  */
 export interface Outcome {
-  /** What the operation answered. */
+  /** The answer of the operation. */
   readonly answer: string
-  /** Every occurrence that was decided, in its order, those of the beginning too. */
+  /** Every decided occurrence, in its order, including the first ones. */
   readonly ledger: readonly string[]
   /** Every unfinished run of the schedule, and its state. */
   readonly live: readonly string[]
   /** The state of the schedule, and its next occurrence. */
   readonly schedule: string
   /**
-   * Which runs start, and in which order, when all handlers are let go and slots are free, while the clock stands
-   * still.
+   * Which runs start, and in which order, when all handlers may end and slots are free, while the clock stands still.
    */
   readonly starts: readonly string[]
-  /** How every run that was ever made stands after that. */
+  /** The state of every run after that. */
   readonly ends: readonly string[]
 }
 
-/** A combination that cannot be honoured: there is no schedule, and operations say so. */
+/** An impossible combination: there is no schedule, and operations say so. */
 export interface Refusal {
   readonly refused: string
   readonly answer: string

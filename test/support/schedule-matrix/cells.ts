@@ -1,4 +1,4 @@
-/** Every cell of the matrix, and what is to become of it: the tables beside this file, put together. */
+/** Every cell of the matrix, and its expected result: the tables beside this file, put together. */
 
 import { type Cell, type Expected, list, MISFIRES, OPERATIONS, OVERLAPS, PREVIOUS } from "./axes.ts"
 import { type Decided, DONE, REFUSED, WITHOUT } from "./operation-table.ts"
@@ -54,7 +54,7 @@ export function expectedOf({ misfire, overlap, previous, operation }: Cell): Exp
 function arrived(before: Standing, decided: Decided, arrival: Arrival, isNewInput: boolean) {
   const { chosen, passed, missed } = decided
   const times = list(chosen)
-  // Only a live run shows what it was made with.
+  // Only a live run shows the settings it was made with.
   const made = `${isNewInput ? " with the new input" : ""}${missed > 0 ? ` missed ${missed}` : ""}`
   const runs = times.map((time) => `${time}${made}`)
   const rewritten = arrival.rewritten?.replace("N", chosen)
@@ -75,7 +75,7 @@ function filled(text: string, names: readonly string[]): string[] {
   })
 }
 
-/** In the order of the occurrences; an entry that was rewritten stands in the place of the old one. */
+/** In the order of the occurrences; a rewritten entry keeps the place of the old one. */
 function ledgerOf(before: Standing, rewritten: string | undefined, more: readonly string[]): string[] {
   const isSame = (entry: string) => rewritten !== undefined && timeOf(entry) === timeOf(rewritten)
   const kept = list(before.ledger).map((entry) => (isSame(entry) ? (rewritten ?? entry) : entry))

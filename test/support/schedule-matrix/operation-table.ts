@@ -1,17 +1,17 @@
 /**
  * What each operation answers, which occurrences it decides under each misfire, and how it leaves the schedule.
  *
- * The schedule is `*\/10 * * * *`, and 09:10 is the last occurrence that was decided. Misfire comes first: it chooses
- * the occurrences that are to have runs. What overlap makes of those is in `overlap-table.ts`.
+ * The schedule is `*\/10 * * * *`, and 09:10 is the last decided occurrence. Misfire comes first: it chooses the
+ * occurrences that get runs. What overlap makes of those is in `overlap-table.ts`.
  */
 import type { Misfire, Operation } from "./axes.ts"
 
 export interface Decided {
-  /** The occurrences that are to have runs, in their order. */
+  /** The occurrences that get runs, in their order. */
   readonly chosen: string
-  /** What the ledger says of the others. */
+  /** The ledger entries of the others. */
   readonly passed: string
-  /** How many others the run of `chosen` is told of. */
+  /** How many others the run of `chosen` makes up for. */
   readonly missed: number
   readonly because: string
 }
@@ -19,7 +19,7 @@ export interface Decided {
 export interface Done {
   readonly answer: string
   readonly schedule: string
-  /** What it decides under each misfire; nothing if it decides nothing, or goes by rules of its own. */
+  /** What it decides under each misfire; empty if it decides nothing, or has rules of its own. */
   readonly decided?: Readonly<Record<Misfire, Decided>>
   readonly because: string
 }
@@ -55,7 +55,7 @@ const twoMissed: Readonly<Record<Misfire, Decided>> = {
   all: { chosen: "09:20, 09:30", passed: "", missed: 0, because: "all fires each, the oldest first" },
 }
 
-/** What the misfire is edited to: another, with which every overlap can be honoured. */
+/** The edited misfire: another one, which is possible with every overlap. */
 export const EDITED = { latest: "skip", skip: "latest", all: "latest" } as const satisfies Record<
   Misfire,
   Misfire
@@ -162,7 +162,7 @@ export const DONE: Readonly<Record<Operation, Done>> = {
   },
 }
 
-/** What each operation says of a schedule that was refused, and so is not there. */
+/** The answer of each operation for a schedule that was refused, and so does not exist. */
 export const WITHOUT: Readonly<Record<Operation, string>> = {
   due: "",
   late: "",

@@ -1,16 +1,16 @@
 /**
  * What each overlap makes of the occurrences that misfire has chosen, by what the previous run is doing.
  *
- * `N` is the first of them (the only one, but with misfire `all`) and `N+` the others, in their order. A run is
- * `running` as soon as it may start, but where slots are taken (`waiting`): there it is `ready`, next in line for
+ * `N` is the first of them (the only one, except with misfire `all`) and `N+` the others, in their order. A run is
+ * `running` as soon as it may start, except where slots are taken (`waiting`): there it is `ready`, next in line for
  * one.
  */
 import type { Overlap, Previous } from "./axes.ts"
 
 export interface Arrival {
-  /** What the ledger says of them. */
+  /** Their ledger entries. */
   readonly says: string
-  /** What the ledger says of earlier ones from now on, if that has changed. */
+  /** Earlier ledger entries that have changed. */
   readonly rewritten?: string
   readonly live: string
   readonly starts: string
@@ -20,7 +20,7 @@ export interface Arrival {
 
 const fired = "N fired, N+ fired"
 
-/** Nothing is active: the first starts, and whatever may not overlap with it is in line. */
+/** Nothing is active: the first starts, and runs that may not overlap with it wait in line. */
 const alone = {
   dead: {
     says: fired,
@@ -107,7 +107,7 @@ export const ARRIVALS: Readonly<Record<Overlap, Readonly<Record<Previous, Arriva
       live: "09:10 running, N parked",
       starts: "N",
       ends: "09:10 succeeded, N succeeded",
-      because: "nobody waits yet: it becomes the one that waits",
+      because: "no run waits yet: it becomes the one that waits",
     },
     waiting: {
       says: "N fired",

@@ -1,4 +1,4 @@
-/** How the schedules of a stage stand, read from the tables and put into the words of the matrix. */
+/** The state of the schedules of a stage, read from the tables, in the words of the matrix. */
 import type { Database } from "../../../src/store/database.ts"
 import { type Row, rowsOf } from "../sql.ts"
 
@@ -11,7 +11,7 @@ export interface Observed {
 
 const time = (column: string) => `to_char(${column} at time zone 'UTC', 'HH24:MI')`
 
-/** By the name of the schedule; `ids` has the names, since a schedule that was deleted has none any more. */
+/** By the name of the schedule; `ids` has the names, since a deleted schedule has none any more. */
 export async function readPicture(
   database: Database,
   ids: ReadonlyMap<string, string>,

@@ -1,8 +1,8 @@
 /**
  * What running a schedule now answers and does, by its overlap and by what the previous run is doing.
  *
- * It goes by the rules of `overlap-table.ts`, but for one thing: it stands for no occurrence, so the ledger has no
- * entry of it, and those that it takes the place of go into no other occurrence. The answer comes at once: a run, or
+ * The rules are those of `overlap-table.ts`, with one difference: the run stands for no occurrence, so the ledger has
+ * no entry of it, and the occurrences that it displaces go into no other one. The answer comes at once: a run, or
  * that there is none.
  */
 import type { Overlap, Previous } from "./axes.ts"
@@ -106,7 +106,7 @@ export const BY_HAND: Readonly<Record<Overlap, Readonly<Record<Previous, ByHand>
       live: "09:10 running, by hand parked",
       starts: "by hand",
       ends: "09:10 succeeded, by hand succeeded",
-      because: "nobody waits yet: it becomes the one that waits",
+      because: "no run waits yet: it becomes the one that waits",
     },
     waiting: {
       answer: made,

@@ -1,8 +1,8 @@
 /**
- * All schedules of one operation on one stage: brought to where their previous runs stand, operated on, looked at,
- * let go.
+ * All schedules of one operation on one stage: their previous runs are set up, the operation is called, the state is
+ * read, the runs are let go.
  *
- * They share an app and its clock, and nothing else: each has a name, a key for its overlaps and runs of its own.
+ * They share an app and its clock, and nothing else: each has a name, an overlap key and runs of its own.
  */
 import { setImmediate } from "node:timers/promises"
 import { vi } from "vitest"
@@ -21,15 +21,15 @@ interface Input {
 }
 
 const BY = { actor: "ada", reason: "a test" }
-/** Far more than there are runs; `narrow` is where one run holds the only slot. */
+/** Far more slots than runs; `narrow` is where one run holds the only slot. */
 const POOLS = { default: 1_000, narrow: 1 }
 
 export interface Played {
   /** By the name of the cell. */
   readonly outcomes: Readonly<Record<string, Outcome>>
-  /** Cells of which two handlers ran at once. */
+  /** Cells in which two handlers ran at once. */
   readonly overlapped: ReadonlySet<string>
-  /** Cells of which a handler heard by its signal that it is to end. */
+  /** Cells in which a handler was told to end. */
   readonly told: ReadonlySet<string>
 }
 
@@ -80,7 +80,7 @@ export async function play(kit: WatchedKit, operation: Operation, cells: readonl
   }
 }
 
-/** What a schedule that cannot be honoured answers: to being made, and to the operation. */
+/** The answers for an impossible schedule: of the create, and of the operation. */
 export async function refuse(app: WatchedApp, cell: Cell): Promise<Refusal> {
   const options = scheduleOf(cell, "old")
   const refused = await codeOf(app.schedules.create(options))
@@ -94,7 +94,7 @@ export async function refuse(app: WatchedApp, cell: Cell): Promise<Refusal> {
         return codeOf(app.schedules.resume(name, BY))
       case "edit of the times":
         return codeOf(app.schedules.put({ ...options, cron: "45 * * * *" } as typeof options))
-      // To another misfire it would be no edit, but a schedule that can be made.
+      // With another misfire it would be no edit, but a schedule that can be made.
       case "edit of the misfire":
       case "edit of the input":
         return codeOf(app.schedules.put(scheduleOf(cell, "new")))
@@ -133,7 +133,7 @@ async function open(kit: WatchedKit) {
     if ((active.get(cell) ?? 0) > 1) overlapped.add(cell)
     try {
       if (isSettingUp && (previous === "retrying" || previous === "dead")) throw new Error("not yet")
-      // Deaf to its signal on purpose: one that is asked to end takes its time.
+      // Ignores its signal on purpose: a handler that is told to end takes its time.
       await gate.opened
       if (signal.aborted) told.add(cell)
       await setImmediate()
@@ -152,7 +152,7 @@ async function open(kit: WatchedKit) {
     told,
     optionsOf: (cell: Cell, words: Input["words"] = "old") => scheduleOf(cell, words, job),
     at: (time: string) => app.clock.set(`2026-03-02T${time}Z`),
-    /** Until whatever one tick leads to, others have carried on. */
+    /** Until the other loops have processed the results of one tick. */
     ticks: async () => {
       for (let times = 0; times < 3; times += 1) await app.tick()
     },
@@ -187,7 +187,7 @@ function scheduleOf(cell: Cell, words: Input["words"], job = jobOf(async () => {
     overlap,
     ...(previous === "waiting" && { pool: "narrow" }),
     retry: previous === "dead" ? { attempts: 1 } : { attempts: 3, delay: "12h" },
-    // Longer than any of this takes: whoever is replaced ends by itself.
+    // Longer than any test takes: a replaced run ends by itself.
     ...(overlap === "replace" && { replaceGrace: "1d" }),
   }
 }
@@ -202,7 +202,7 @@ async function each(
   return new Map(await Promise.all(cells.map(async ([name, cell]) => [name, await ask(name, cell)] as const)))
 }
 
-/** Nobody ticks in between: the scheduler is away. */
+/** No tick in between: the scheduler is down. */
 const awayUntil =
   (time: string): Operate =>
   async ({ at, ticks }) => {

@@ -1,7 +1,7 @@
 /**
- * How a schedule of each overlap stands before anything is done with it.
+ * The state of a schedule of each overlap before any operation.
  *
- * Also what an operation leaves that touches no run: pausing, deleting, or resuming what is not paused.
+ * Also the state after an operation that touches no run: pausing, deleting, or resuming what is not paused.
  */
 import type { Overlap, Previous } from "./axes.ts"
 
@@ -31,7 +31,7 @@ const inLine: Standing = {
 export const BEFORE: Readonly<Record<Overlap, Readonly<Record<Previous, Standing>>>> = {
   skip: {
     ...one,
-    // 09:10 came while 09:00 was active: it is decided, and there is no run of it.
+    // 09:10 came while 09:00 was active: it is decided, and has no run.
     behind: {
       ledger: "09:00 fired, 09:10 skipped overlap",
       live: "09:00 running",
@@ -43,7 +43,7 @@ export const BEFORE: Readonly<Record<Overlap, Readonly<Record<Previous, Standing
   collapse: { ...one, behind: inLine },
   replace: {
     ...one,
-    // 09:00 has been asked to end, and its handler takes its time: there is a day of grace. 09:10 waits for that.
+    // 09:00 was told to end, and its handler takes its time: there is a day of grace. 09:10 waits for that.
     behind: {
       ...inLine,
       live: "09:00 running cancelling, 09:10 parked",
