@@ -1,9 +1,11 @@
-/** The architecture, kept by itself. Each rule lists what breaks it; test/planted.test.ts proves that it can. */
+/** The architecture rules. Each rule lists what breaks it; test/planted.test.ts proves that it can fail. */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { unknownScripts, unpinnedActions } from "./support/rules/commands.ts"
+import { longLines, vagueComments, vagueTestNames } from "./support/rules/plain-english.ts"
 import { packagesOfTheReport } from "./support/rules/report.ts"
+import { retiredWords } from "./support/rules/retired-words.ts"
 import {
   dashboardImports,
   homeless,
@@ -23,18 +25,30 @@ import { ROOT, readSources } from "./support/sources.ts"
 const src = readSources("src", ".ts")
 const everything = [...src, ...readSources("test", ".ts"), ...readSources("scripts", ".mjs")]
 const suites = everything.filter(({ path }) => path.endsWith(".test.ts"))
+const written = [
+  ...everything,
+  ...readSources("test", ".mts", ".mjs"),
+  ...readSources("bench", ".mjs"),
+  ...readSources("src", ".mjs", ".sql"),
+]
+const pages = [
+  ...readdirSync(ROOT)
+    .filter((path) => path.endsWith(".md"))
+    .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") })),
+  ...["docs", "bench", "examples", "test"].flatMap((folder) => readSources(folder, ".md")),
+]
 
 describe("the rings", () => {
   it("have a place for every folder of src", () => {
     expect(homeless(src)).toEqual([])
   })
-  it("are entered from outside only", () => {
+  it("point inwards only", () => {
     expect(outwardImports(src)).toEqual([])
   })
-  it("keep neighbours apart, but for what is allowed", () => {
+  it("keep neighbours apart, with the listed exceptions", () => {
     expect(sidewaysImports(src)).toEqual([])
   })
-  it("lead the outermost to the database only through api", () => {
+  it("lead from the outermost ring to the database only through api", () => {
     expect(shortcuts(src)).toEqual([])
   })
   it("show the dashboard nothing but the types of http", () => {
@@ -43,7 +57,7 @@ describe("the rings", () => {
   it("are pure in 0 and 1: no part of Node", () => {
     expect(impureImports(src)).toEqual([])
   })
-  it("take each package in at one place", () => {
+  it("import each package in one place", () => {
     expect(strayPackages(src)).toEqual([])
   })
   it("hold no cycle, not even of types", () => {
@@ -64,13 +78,13 @@ describe("SQL", () => {
   it("is named by the path of its file", () => {
     expect(misnamedStatements(src)).toEqual([])
   })
-  it("is never called by the same name twice", () => {
+  it("has no name twice", () => {
     expect(repeatedStatements(src)).toEqual([])
   })
 })
 
 describe("a file", () => {
-  it("has 400 lines at the most", () => {
+  it("has 400 lines at most", () => {
     expect(longFiles(everything)).toEqual([])
   })
   it("says what it is for", () => {
@@ -88,26 +102,38 @@ describe("a suite", () => {
   it("leaves no test out", () => {
     expect(leftOutTests(suites)).toEqual([])
   })
-  it("says no name twice", () => {
+  it("has no name twice", () => {
     expect(repeatedTestNames(suites)).toEqual([])
   })
 })
 
+describe("the English of the code", () => {
+  it("fits into 120 columns", () => {
+    expect(longLines(written)).toEqual([])
+  })
+  it("names who acts in every comment", () => {
+    expect(vagueComments(written.filter(({ path }) => !path.endsWith(".sql")))).toEqual([])
+  })
+  it("names who acts in the name of every test", () => {
+    expect(vagueTestNames(suites)).toEqual([])
+  })
+  it("contains no retired word", () => {
+    const others = written.filter(({ path }) => !path.startsWith("test/support/rules/retired-words"))
+    expect(retiredWords([...others, ...pages])).toEqual([])
+  })
+})
+
 describe("the report of the benchmark", () => {
-  it("is written without any package", () => {
+  it("needs no package", () => {
     expect(packagesOfTheReport(readSources("bench", ".mjs"))).toEqual([])
   })
 })
 
 describe("a command that is written down", () => {
-  const pages = readdirSync(ROOT)
-    .filter((path) => path.endsWith(".md"))
-    .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }))
-  const written = [...pages, ...readSources("docs", ".md"), ...readSources("bench", ".md")]
   const workflows = [...readSources(".github", ".yml", ".md"), ...readSources(".ci", "")]
   it("is a script of the package", () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as { scripts: object }
-    expect(unknownScripts([...written, ...workflows], Object.keys(scripts))).toEqual([])
+    expect(unknownScripts([...pages, ...workflows], Object.keys(scripts))).toEqual([])
   })
   it("uses actions by their major version", () => {
     expect(unpinnedActions(workflows)).toEqual([])

@@ -14,21 +14,21 @@ const src = readSources("src", ".ts")
 const codes = Object.keys(ERROR_TABLE)
 const { pages: reference, unsaid } = await readReference()
 
-describe("what is generated", () => {
+describe("a generated page", () => {
   it.each(reference.map(({ path, text }) => [path, text]))("is up to date: %s", (path, text) => {
     expect(readPage(path), `${path} is out of date. Run \`npm run generate\` and look at the diff.`).toBe(
       text,
     )
   })
 
-  it("leaves no page behind that nothing generates any more", () => {
+  it("is not left behind when nothing generates it any more", () => {
     const pages = readSources("docs/reference", ".md").filter(({ text }) => text.startsWith("<!-- Generated"))
     expect(reference.map(({ path }) => path)).toEqual(expect.arrayContaining(pages.map(({ path }) => path)))
   })
 })
 
 describe("the API", () => {
-  it("is documented, each name and each member with a sentence", () => {
+  it("is documented: each name and each member has a sentence", () => {
     expect(unsaid).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** Proof that the linter fails on what the project forbids, in the settings that `npm run check` uses. */
+/** Proof that the linter fails on what the project forbids, with the settings of `npm run check`. */
 import { describe, expect, it } from "vitest"
 import { lint } from "./support/lint.ts"
 
@@ -63,7 +63,7 @@ describe("the linter turns red", async () => {
     expect(rulesFor(`src/engine/${name}.ts`)).toContain(rule)
   })
 
-  it("and stays green for hashing, and where time and chance are at home", () => {
+  it("and stays green for hashing, and in the homes of time and chance", () => {
     expect(rulesFor("src/engine/fine.ts")).toEqual([])
     expect(rulesFor("src/engine/date-type.ts")).toEqual([])
     expect(rulesFor("src/runtime/system.ts")).toEqual([])

@@ -1,10 +1,12 @@
-/** Proof that the guards can fail: each is shown the fault it is there for, and something harmless beside it. */
+/** Proof that the rules can fail: each sees the fault it is there for, and something harmless beside it. */
 import { describe, expect, it } from "vitest"
 import { unknownScripts, unpinnedActions } from "./support/rules/commands.ts"
 import { wrongDefaults } from "./support/rules/defaults.ts"
 import { undocumented, unlistedCodes, unthrownCodes } from "./support/rules/error-codes.ts"
 import { brokenLinks } from "./support/rules/links.ts"
+import { longLines, vagueComments, vagueTestNames } from "./support/rules/plain-english.ts"
 import { packagesOfTheReport } from "./support/rules/report.ts"
+import { RETIRED_WORDS, retiredWords } from "./support/rules/retired-words.ts"
 import {
   dashboardImports,
   homeless,
@@ -138,7 +140,7 @@ describe("the rule about the report of the benchmark", () => {
     "bench/other.mjs": `import Redis from "ioredis"`,
   }
 
-  it("turns red when something behind it imports a package", () => {
+  it("turns red when a file behind it imports a package", () => {
     const sources = plant({ ...report, "bench/part.mjs": `import { redis } from "./other.mjs"` })
     expect(packagesOfTheReport(sources)).toEqual(["bench/other.mjs imports ioredis"])
   })
@@ -184,7 +186,7 @@ describe("the rules about SQL turn red", () => {
 
   it("and stay green for sentences, and below src/store", () => {
     const fine = plant({
-      "src/engine/a.ts": `const a = "Select a job from the list"; const b = "update"; const c = "create a new Carillon"`,
+      "src/engine/a.ts": `const a = "Select a job from the list"; const b = "update"; const c = "create a job"`,
       "src/engine/b.ts": "// select id from {runs}\nconst set = 1",
       "src/store/runs/find.ts": 'const sql = "select id from {runs}"',
     })
@@ -256,6 +258,48 @@ describe("the rules about files turn red", () => {
       repeatedTestNames,
     ]
     expect(rules.flatMap((rule) => rule(fine))).toEqual([])
+  })
+})
+
+describe("the rules about English turn red", () => {
+  it.each<[string, Rule, Source[]]>([
+    ["a line has 121 columns", longLines, plant({ "src/job/a.ts": `// ${"x".repeat(118)}` })],
+    ["a comment says whoever", vagueComments, plant({ "src/job/a.ts": "/** Wakes whoever waits. */" })],
+    ["a comment behind code says Nobody", vagueComments, plant({ "test/a.ts": "f() // Nobody waits." })],
+    [
+      "the name of a group says somebody",
+      vagueTestNames,
+      plant({ "a.test.ts": `describeEngines("a run that somebody cancels", (engine) => {})` }),
+    ],
+    [
+      "the name of a test says nobody",
+      vagueTestNames,
+      plant({ "a.test.ts": `it.each([1])("is told to nobody", () => {})` }),
+    ],
+  ])("when %s", (_, rule, sources) => {
+    expect(rule(sources)).toHaveLength(1)
+  })
+
+  it.each(RETIRED_WORDS.map((word) => [word.example, word] as const))(
+    "when a file says: %s",
+    (text, word) => {
+      expect(retiredWords(plant({ "src/job/a.ts": text }), [word])).toHaveLength(1)
+    },
+  )
+
+  it("and stay green for what is allowed", () => {
+    const fine = plant({
+      "src/job/a.ts": `${"x".repeat(120)}\n`,
+      "src/job/b.ts": `const user = "nobody" // "somebodies" is another word\nconst url = "https://nobody/"`,
+      "src/job/c.ts": "const rule = /nobody|whoever/\nconst text = `// nobody`",
+      "src/store/migrations.generated.ts": `/* nobody */${"x".repeat(200)}`,
+      "a.test.ts": `it("stops when no process listens", () => { const nobody = 1 })`,
+      "docs/a.md":
+        'The workers of a pool take runs lane by lane. `ctx.fencingToken` grows. `overlap: "queue"`, `dst.fold`.',
+    })
+    const rules = [vagueComments, vagueTestNames]
+    expect(rules.flatMap((rule) => rule(fine.filter(({ path }) => path.endsWith(".ts"))))).toEqual([])
+    expect([...longLines(fine.slice(0, -1)), ...retiredWords(fine)]).toEqual([])
   })
 })
 

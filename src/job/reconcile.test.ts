@@ -48,7 +48,7 @@ describe("settingsOf", () => {
 })
 
 describe("a declared job", () => {
-  it("is new when nobody has declared it before", () => {
+  it("is new when no process has declared it before", () => {
     expect(judge(declaration({ pool: "a" }))).toEqual({ job: "greet", verdict: "new" })
   })
 

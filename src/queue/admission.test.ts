@@ -34,7 +34,7 @@ describe("admit", () => {
     expect(given).toEqual(room({ k: 1 }))
   })
 
-  it("never exceeds the room, and passes over nobody who would have had a place", () => {
+  it("never exceeds the room, and passes over no run that has a place", () => {
     const keys = fc.uniqueArray(fc.constantFrom("a", "b", "c"), { minLength: 1 })
     const lines = fc
       .array(keys)

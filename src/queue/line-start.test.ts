@@ -89,7 +89,7 @@ describe("a look at a line", () => {
     expect(starts.look(["a"], 5_001).stretches.priorities).toEqual([1])
   })
 
-  it("that found nobody in a priority keeps the mark that it had there", () => {
+  it("that found no run in a priority keeps the mark that it had there", () => {
     const starts = createLineStarts()
     starts.look(["a"], 0).saw("a", [place(5)], ALL)
     starts.look(["a"], 5_000).saw("a", [], { ...ALL, untilMs: 5_000 })

@@ -1,13 +1,13 @@
-/** Control groups of Linux, of either version, in which processes get less than they want. */
+/** Linux control groups, of either version, in which processes get less CPU or memory than they want. */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 
 export interface Cgroup {
   readonly add: (pid: number) => void
   readonly read: (file: string) => string
-  /** How many of them were killed because there was no memory left. */
+  /** How many of them were killed for lack of memory. */
   readonly kills: () => number
-  /** Gives those of them that are in it back what they had. */
+  /** Gives the processes of the group their resources back. */
   readonly remove: (pids: readonly number[]) => void
 }
 
@@ -18,7 +18,7 @@ export type Share = { readonly cpu: number } | { readonly memory: number }
 const HOME = "/sys/fs/cgroup"
 const PERIOD_US = 100_000
 
-/** Version 1 has a tree for each controller, version 2 one for all of them, in which each has to be passed on. */
+/** Version 1 has a tree for each controller, version 2 one for all of them, in which each has to be delegated. */
 function homeOf(controller: Controller): { readonly home: string; readonly version: 1 | 2 } | undefined {
   if (process.getuid?.() !== 0) return undefined
   const own = join(HOME, controller)
@@ -34,7 +34,7 @@ function passesOn(controller: Controller): boolean {
     if (!isPassed()) writeFileSync(passed, `+${controller}`)
     return isPassed()
   } catch {
-    // Whoever owns this machine keeps it.
+    // The owner of this machine keeps it.
     return false
   }
 }

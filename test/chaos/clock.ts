@@ -1,13 +1,13 @@
-/** A clock that a row can set: libfaketime between a process and the system, told by a file what time it is. */
+/** A clock that a row can set: libfaketime between a process and the system, which reads the time from a file. */
 import { execFileSync } from "node:child_process"
 import { existsSync, renameSync, writeFileSync } from "node:fs"
 
 export interface Clock {
   /** Says what time it is. */
   readonly file: string
-  /** For the process that is to go by it. Its monotonic clock stays as it is, as on a machine whose clock is set. */
+  /** For a process under this clock. Its monotonic clock stays as it is, as on a machine whose clock is set. */
   readonly env: Readonly<Record<string, string>>
-  /** From now on it is ahead of the true time by so much; behind it if that is less than nothing. */
+  /** From now on it is ahead of the true time by so much; behind it if that is negative. */
   readonly set: (aheadMs: number) => void
   readonly aheadMs: () => number
   /** Everything that was ever set. */
@@ -59,7 +59,7 @@ export function createClock(file: string): Clock {
   if (path === undefined) throw new Error("there is no libfaketime here")
   const steps: ClockStep[] = []
   const set = (aheadMs: number) => {
-    // Whoever reads it meanwhile reads the whole of the old or the whole of the new.
+    // A reader gets the whole of the old file or the whole of the new.
     writeFileSync(`${file}.new`, `${aheadMs < 0 ? "-" : "+"}${Math.abs(aheadMs) / 1_000}\n`)
     renameSync(`${file}.new`, file)
     steps.push({ trueMs: Date.now(), aheadMs })

@@ -1,4 +1,4 @@
-/** What a database whose clock was set meanwhile has written down, by the clock that was true all the while. */
+/** The stored instants of a database whose clock was set, converted to the true clock. */
 import type { AttemptRow, FinalRead } from "../support/history/final-read.ts"
 import type { ClockStep } from "./clock.ts"
 
@@ -23,7 +23,7 @@ export function inTrueTime(final: FinalRead, steps: readonly ClockStep[]): Final
   return { ...final, attempts, audit }
 }
 
-/** A reading that was never shown was promised for later, by the last clock that was behind it. */
+/** A reading that was never shown was planned for later, by the last clock that was behind it. */
 function aheadAt(readingMs: number, steps: readonly ClockStep[]): number {
   const shown = steps.findLast(({ trueMs, aheadMs }, index) => {
     const endMs = steps[index + 1]?.trueMs ?? Number.POSITIVE_INFINITY

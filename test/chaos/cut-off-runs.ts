@@ -1,4 +1,4 @@
-/** Runs that a certain worker was at work on when it was cut off or put to sleep, and what became of them. */
+/** Runs that a worker held when it was cut off or suspended, and what happened to them. */
 import { join } from "node:path"
 import { readHistory } from "../support/history/read-history.ts"
 import { violationText } from "../support/history/violation-text.ts"
@@ -8,20 +8,20 @@ export interface Held {
   readonly by: Member
   readonly run: string
   readonly claim: string
-  /** When nobody could reach him any more, and how long after that he may have taken to tell his handler. */
+  /** When the worker became unreachable, and how long after that it may have taken to tell its handler. */
   readonly cut?: { readonly atNs: bigint; readonly withinMs: number }
 }
 
 const PATIENCE_MS = 20_000
 /**
- * So urgent that it starts at once, and so long that nobody has finished it when he hears that it is not his any
- * more.
+ * So urgent that it starts at once, and so long that its handler still runs when the worker hears that it lost the
+ * run.
  */
 const LONG = { job: "stubborn", input: { ms: 7_000 }, settings: { priority: 10 } }
-/** From the claim to the first word of the handler, on a busy machine. */
+/** From the claim to the first line of the handler, on a busy machine. */
 const BEGIN_MS = 300
 
-/** Gives long runs away until one of them is in the hands of somebody whom the row is after. */
+/** Enqueues long runs until a worker under attack holds one of them. */
 export async function takeHold(world: World, victims: readonly Member[]): Promise<Held> {
   const [producer] = world.producers()
   const s = `"${world.schema}"`
@@ -45,7 +45,7 @@ export async function takeHold(world: World, victims: readonly Member[]): Promis
   return held
 }
 
-/** Whoever lost a run in the middle of it was told so, and what he had to say in the end was refused. I5. */
+/** A worker that lost a run in the middle of it was told so, and its late result was refused. I5. */
 export async function complaintsAboutHeld(world: World, all: readonly Held[]): Promise<string[]> {
   const rows = await world.talk.ask(
     `select claim::text as claim from "${world.schema}".attempts where outcome = 'lost' and claim is not null`,

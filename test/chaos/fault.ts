@@ -1,13 +1,13 @@
 /**
- * What a fault is: data for the runner, which sets the stage, keeps the load up, and judges what is left.
+ * A fault is data for the runner, which sets the stage, keeps the load up, and judges the rest.
  *
- * A row goes like this. The stage is set: a server of its own, workers, producers, schedules. `inject` does its damage
- * for the seconds given, until `signal` aborts, and counts every blow with `world.struck`. `heal` mends what does not
- * mend itself. The system must then come back to life by itself; the load ends, everything is drained, the processes
- * stop, and the history of all of them is judged. `expect` says what else must be so.
+ * A row goes like this. The stage is set: a server of its own, workers, producers, schedules. `inject` does its
+ * damage for the given seconds, until `signal` aborts, and counts every blow with `world.struck`. `heal` repairs what
+ * does not repair itself. The system must then recover by itself; the load ends, everything is drained, the processes
+ * stop, and the checker judges the history of all of them. `expect` says what else must hold.
  *
- * A fault never has to make sure that processes live on: whoever was not killed by `world.kill` and ends all the same
- * is a violation, and so is one that does not stop and end when it is told to.
+ * A fault never has to check that processes survive: a process that was not killed by `world.kill` and ends all the
+ * same is a violation, and so is one that does not end after a stop.
  */
 import type { Examination } from "../support/history/check.ts"
 import type { Invariant } from "../support/history/violation.ts"
@@ -22,7 +22,7 @@ export type FaultId = `F${number}`
 export interface Row {
   readonly id: FaultId
   readonly title: string
-  /** What this machine lacks for it, as in "libfaketime"; nothing when it can be done. */
+  /** What this machine lacks for it, as in "libfaketime"; empty when it can run. */
   readonly needs?: () => string | undefined
   /** It lasts until it has done what it is there for, whatever the caller asked for. */
   readonly ownLength?: boolean
@@ -33,16 +33,16 @@ export interface Fault extends Row {
   readonly stage?: Stage
   /** The blows that must have been struck, by their names: a fault that did not happen proves nothing. */
   readonly strikes: readonly string[]
-  /** What the row is there for, beside what the standard load shows anyway: of these its history has to speak. */
+  /** The invariants of this row beside those of the standard load: its history needs evidence for each. */
   readonly mustJudge?: readonly Invariant[]
   /**
-   * Does the damage until `signal` aborts. What it waits for must end then: use `world.rest`. A blow that needs more
-   * time than that to be whole may take it.
+   * Does the damage until `signal` aborts. Its waits must end then: use `world.rest`. A blow that needs more time to
+   * be whole may take it.
    */
   readonly inject: (world: World, chance: Chance, signal: AbortSignal) => Promise<void>
-  /** Mends what `inject` left broken. Called in any case, also when `inject` has failed. */
+  /** Repairs what `inject` left broken. Called in any case, also when `inject` has failed. */
   readonly heal?: (world: World) => Promise<void>
-  /** What else must be so in the end: complaints, one sentence each. */
+  /** What else must hold in the end: complaints, one sentence each. */
   readonly expect?: (world: World, examination: Examination) => Promise<readonly string[]> | readonly string[]
 }
 
@@ -52,7 +52,7 @@ export interface Story extends Row {
 }
 
 export interface Told extends Verdict {
-  /** What was done, with numbers, as in "12 servers killed". */
+  /** The blows, with numbers, as in "12 servers killed". */
   readonly done: string
 }
 
@@ -69,15 +69,15 @@ export interface Stage {
   readonly clock?: boolean
   /** What makes runs by itself. @default every misfire and every overlap */
   readonly schedules?: readonly Planned[]
-  /** What nobody can judge after this fault, and why. */
+  /** What cannot be judged after this fault, and why. */
   readonly unjudged?: Readonly<Record<`I${number}`, string>>
   /** Runs a second of each producer. @default 35 */
   readonly rate?: number
-  /** Lets everything alone before the fault for long enough that a late start is seen, which it is not in a moment. */
+  /** Keeps the system quiet before the fault for long enough to see late starts. */
   readonly quiet?: boolean
-  /** Where the row may take longer than others to be whole again, and why. */
+  /** Where the row may take longer than others to recover, and why. */
   readonly recover?: { readonly seconds: number; readonly because: string }
-  /** Fewer or more seconds than the caller asked for would make no sense. */
+  /** For rows that need fewer or more seconds than the caller asked for. */
   readonly seconds?: (asked: number) => number
 }
 

@@ -1,6 +1,6 @@
 /**
- * Guards inside the database, for rows that move its clock: what they see is judged by the clock as it is at that very
- * moment, also where it is set back later and nobody could tell from what is written down.
+ * Guards inside the database, for rows that move its clock: they judge by the clock of that very moment, also where
+ * it is set back later and the stored instants could not tell.
  */
 import { violationText } from "../support/history/violation-text.ts"
 import type { World } from "./world.ts"
@@ -11,7 +11,7 @@ export interface Guards {
   readonly complaints: () => Promise<string[]>
 }
 
-/** Who had read the old clock a moment before may write a moment after it was set back. */
+/** A process that had read the old clock a moment before may write a moment after it was set back. */
 const MOMENT_MS = 2_500
 const MOST = 8
 

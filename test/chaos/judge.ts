@@ -1,4 +1,4 @@
-/** Judges a row by everything that its processes wrote down and everything that the database holds in the end. */
+/** Judges a row by everything that its processes recorded and everything that the database holds in the end. */
 import { join } from "node:path"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -13,14 +13,14 @@ import { inTrueTime } from "./corrected-clock.ts"
 import type { Fault, Stage } from "./fault.ts"
 import type { World } from "./world.ts"
 
-/** What nobody counted is not there: nothing that was not looked at is told as a zero. */
+/** Only what was counted is there: no count is reported as a zero without a look. */
 export interface Verdict {
   readonly runs?: number
   readonly attempts?: number
   readonly lost?: number
   readonly duplicates?: number
   readonly fenced?: number
-  /** How long it took after the fault until everybody was at work again. */
+  /** How long it took after the fault until every process was at work again. */
   readonly recoveredMs?: number
   /** The invariants that something was held against. */
   readonly judged: readonly string[]
@@ -36,7 +36,7 @@ export interface Examined extends Required<Omit<Verdict, "recoveredMs">> {
 /** Of a thousand complaints the first few say what is wrong. */
 const MOST = 12
 /**
- * What the standard load gives no evidence of: lost answers, long quiet, one worker alone, and clocks that are wrong.
+ * The invariants without evidence in the standard load: lost answers, long quiet, one worker alone, and wrong clocks.
  */
 const BY_SOME_ROWS_ONLY: readonly Invariant[] = ["I3", "I11", "I16", "I28"]
 

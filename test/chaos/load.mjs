@@ -3,12 +3,12 @@ import pg from "pg"
 import { factsOf } from "./jobs.mjs"
 import { codeOf } from "./recorded-enqueue.mjs"
 
-/** More than this waits for nothing good: the database is away. */
+/** More than this waits in vain: the database is away. */
 const MOST_AT_ONCE = 60
 const RECENT = 200
-/** Somebody follows history meanwhile, from the beginning each time. */
+/** A reader follows history meanwhile, from the beginning each time. */
 const FOLLOW_EVERY_MS = 3_000
-/** A transaction of a user's whose connection has gone silent must not hold anything for long. */
+/** A client's transaction on a silent connection must not hold anything for long. */
 const PATIENCE_MS = 8_000
 const CHANGED_HIS_MIND = new Error("the user has changed his mind")
 
@@ -58,7 +58,7 @@ export function createLoad({ carillon, steering, reader, jobs, record, say, aski
     }
   }
 
-  /** A key that is held for long: repeated until somebody answers, as the documentation says. */
+  /** A key that is held for long: repeated until an answer comes, as the documentation says. */
   async function keyed() {
     const key = `for-${between(1, 1_000_000)}`
     for (let tries = 0; tries < 3; tries += 1) {
@@ -66,7 +66,7 @@ export function createLoad({ carillon, steering, reader, jobs, record, say, aski
     }
   }
 
-  /** A key that several want, each for as long as its run lives. */
+  /** A key that several producers want, each for as long as its run lives. */
   const shared = (key) => enqueue("work", { ms: 50 }, { key, keyFor: "live" }, { key })
 
   const later = (delayMs) => enqueue("work", {}, { delay: delayMs }, { delayMs })
@@ -118,7 +118,7 @@ export function createLoad({ carillon, steering, reader, jobs, record, say, aski
         say({ type: "transaction.committed" })
         return end("ok", { created: true })
       }
-      // All its statements were answered well, so nobody was told of that but here.
+      // All its statements succeeded, so only this answer tells.
       say({ type: "transaction.failed", code: "ROLLED_BACK" })
       say({ type: "surprise", text: "a transaction in which nothing had failed was rolled back" })
       end("fail", { code: "ROLLED_BACK" })
@@ -185,7 +185,7 @@ export function createLoad({ carillon, steering, reader, jobs, record, say, aski
     if (under.size < MOST_AT_ONCE) begin(choose())
   }
 
-  /** One pass after the other: of two at once nobody could tell which was given what. */
+  /** One pass after the other: two at once could not be told apart. */
   function follow() {
     if (isFollowing) return
     isFollowing = true

@@ -1,10 +1,11 @@
 /**
- * Breaks things under real processes on a real server and judges what is left.
+ * Breaks things under real processes on a real server and judges the rest.
  *
- * npm run chaos -- --fault F13 --seed 7 --seconds 20 npm run chaos -- all --json test/chaos/results.json npm run
- * chaos -- --list
+ *     npm run chaos -- --fault F13 --seed 7 --seconds 20
+ *     npm run chaos -- all --json test/chaos/results.json
+ *     npm run chaos -- --list
  *
- * The seed decides about victims, moments and parameters. Processes, servers and disks have a will of their own, so
+ * The seed decides about victims, moments and parameters. Processes, servers and disks have a timing of their own, so
  * the same seed does not give the same history, only the same attack. CARILLON_KEEP=1 keeps every history. Results of
  * rows that were not run stay as they are in the file.
  */

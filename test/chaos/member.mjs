@@ -1,4 +1,4 @@
-// One process of a row: a worker, a producer, or both. It writes down everything it does, and does as it is told.
+// One process of a row: a worker, a producer, or both. It records everything it does, and takes orders.
 import { Socket } from "node:net"
 import { createInterface } from "node:readline"
 import pg from "pg"
@@ -105,7 +105,7 @@ async function stop(graceMs) {
   record("stop_ok", {})
 }
 
-// As a program does that is told to go: in order, and at once when it is told again.
+// As a program does that is stopped: in order, and at once at the second signal.
 process.on("SIGTERM", () => {
   const graceMs = isStopped ? 0 : 1_500
   stop(graceMs).then(
@@ -121,7 +121,7 @@ const commands = {
   ping: async () => counts,
   /** How many connections it has tried to open. */
   dials: async () => dials,
-  /** Before the first call of somebody who does not work. */
+  /** Before the first call of a process that does not work. */
   open: () => carillon.pauses(),
   start: () => carillon.start(),
   stop: async ({ graceMs = 5_000 }) => {
@@ -170,5 +170,5 @@ for await (const line of createInterface({ input: process.stdin })) {
     (error) => say({ type: "answer", seq, error: { code: error.code, message: error.message } }),
   )
 }
-// Whoever steered it has died.
+// The process that steered it has died.
 if (!isStopped) process.kill(process.pid, "SIGKILL")

@@ -1,4 +1,4 @@
-/** Starts and steers one process of a row, and remembers what it said. */
+/** Starts and steers one process of a row, and keeps its events. */
 import { spawn } from "node:child_process"
 import { createWriteStream } from "node:fs"
 import { join } from "node:path"
@@ -19,7 +19,7 @@ export interface MemberOptions {
   readonly crashAt?: { readonly point: string; readonly time: number }
   /** A module that adds jobs and commands: `createJobs(tools)`, `createCommands(tools)`. A path or URL. */
   readonly extra?: string
-  /** Its death by SIGKILL is what the row wants, whoever sends it. */
+  /** The row wants its death by SIGKILL, from any sender. */
   readonly mayDie?: boolean
   /** It may end itself, in whatever way. */
   readonly mayExit?: boolean

@@ -1,4 +1,4 @@
-/** Looks at the database all the while, as a monitor would, and writes down what it sees. */
+/** Looks at the database all the while, as a monitor would, and records what it sees. */
 import { join } from "node:path"
 import { DEFAULTS } from "../../src/defaults.ts"
 import { countRuns, countsOf, standingOf, standingRuns } from "../support/history/observer-snapshot.ts"
@@ -9,9 +9,9 @@ export interface Observer {
   readonly begin: () => void
   /** Looks no more at what goes on. */
   readonly end: () => Promise<void>
-  /** Looks at what is held when everything is done and everybody is still there. */
+  /** Looks at the held resources when everything is done and every process is still there. */
   readonly rest: () => Promise<void>
-  /** Looks once more, when everybody has gone. */
+  /** Looks once more, when every process is gone. */
   readonly last: () => Promise<void>
   /** Lets time pass in which nothing is broken. */
   readonly quiet: () => Promise<void>
@@ -22,11 +22,11 @@ const EVERY_MS = 250
 const REST_MS = 10_000
 /** Between two looks at all runs. */
 const COUNT_EVERY = 4
-/** What a machine that is busy with other things may make of a wake-up: less than the slowest poll. */
+/** What a busy machine may add to a wake-up: less than the slowest poll. */
 const QUIET_WITHIN_MS = 4_000
 /** So long that what is due in the first third, and comes too late, is still seen to start. */
 const QUIET_MS = 3 * QUIET_WITHIN_MS
-/** Each lane of a process, its heartbeat and its listener. */
+/** Each class of connections of a process, its heartbeat and its listener. */
 export const SESSIONS = DEFAULTS.workConnections + DEFAULTS.vitalConnections + DEFAULTS.handlerConnections + 2
 /** What comes and goes with runs, and is as small as the backlog if what is dead can be removed. */
 const PASSING = ["runs", "keys", "run_limits", "claims"]
@@ -65,7 +65,7 @@ export function createObserver(world: World): Observer {
     }
   }
 
-  /** How many dead rows are left: those that somebody may still see. */
+  /** How many dead rows are left: those that an open snapshot may still see. */
   async function vacuum(table: string): Promise<number> {
     let dead = 0
     await world.until(async () => {

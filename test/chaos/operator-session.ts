@@ -1,4 +1,4 @@
-/** Asks a server as an operator would: over sessions of its own, past every proxy, opened anew when they break. */
+/** SQL of an operator: over sessions of its own, past every proxy, opened anew when they break. */
 import pg from "pg"
 
 export type Row = Readonly<Record<string, unknown>>

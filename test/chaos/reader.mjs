@@ -2,7 +2,7 @@
 import { seenOf } from "../support/history/record-events.mjs"
 
 const PAGE = 200
-/** Whoever follows does not wait for the end of a history that is longer. */
+/** A reader does not wait for the end of a longer history. */
 const MOST = 5_000
 
 export function createReader({ carillon, record }) {
@@ -29,7 +29,7 @@ export function createReader({ carillon, record }) {
       record("reader_done", {})
       return seen
     },
-    /** Once, while runs end: what is broken ends it, and it is not held against anybody. */
+    /** Once, while runs end: a fault ends the pass, which does not count as a violation. */
     follow: async () => {
       let end = "reader_gone"
       record("reader_from", {})

@@ -1,14 +1,11 @@
-// Writes down every enqueue before it is sent, and what was answered: yes, certainly not, or nobody knows.
+// Records every enqueue before it is sent, and its answer: yes, certainly not, or unknown.
 import { AsyncLocalStorage } from "node:async_hooks"
 
 const UNKNOWN = new Set(["OUTCOME_UNKNOWN", "DATABASE_DEADLINE"])
 /** The ways in which an enqueue may fail while something is broken, nothing being changed by it. */
 const EXPECTED = new Set(["DATABASE_UNAVAILABLE", "DATABASE_BUSY", "DATABASE_FULL", "CLOSED"])
 
-/**
- * What a server or a driver says to somebody else's statement when it is stopped, cut off, full, or in the way of
- * others.
- */
+/** What a server or a driver answers to a client's own statement when it is stopped, cut off, full, or blocked. */
 const OF_THE_SERVER = /^(08|40|53|57|58)|^(25P02|25P03|55P03)$/
 const OF_THE_LINE = new Set(["ECONNRESET", "ECONNREFUSED", "EPIPE", "ENOENT", "ETIMEDOUT"])
 const OF_THE_DRIVER = /^(connection terminated|query read timeout|timeout exceeded|client has encountered)/i
@@ -21,7 +18,7 @@ function isOfTheServer(error) {
   return severity === undefined ? OF_THE_LINE.has(code) : OF_THE_SERVER.test(code)
 }
 
-/** The server's own code where there is one: what we make of it says less. */
+/** The server's own code where there is one: Carillon's code says less. */
 export function codeOf(error) {
   return error.sqlState ?? error.code ?? error.name
 }
@@ -63,7 +60,7 @@ export function createAsking({ record, say }) {
 
   return {
     ask,
-    /** A call of ours, or a statement of the user's, failed: whatever no fault explains fails the row. */
+    /** A call of Carillon, or a statement of the client, failed: an error that no fault explains fails the row. */
     explain: (what, error) => surpriseIf(!isExplained(error) && !isOfTheServer(error), what, error),
     /** Every id is written down before it can be used: within a call it will be a run's. */
     named: (run) => {
@@ -74,7 +71,7 @@ export function createAsking({ record, say }) {
       }
       return run
     },
-    /** An insert of runs goes out. Whoever asks for one of them again does so under the same id. */
+    /** An insert of runs goes out. A repeated enqueue of one of them has the same id. */
     inserting: (values = []) => {
       // The first parameter of those that write one run, and the first list of the others.
       const startsAt = (at) => (value) => typeof value === "string" && value.search(UUID) === at

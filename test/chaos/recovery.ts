@@ -1,7 +1,4 @@
-/**
- * After the fault: everybody must be at work again by himself, everything must come to its end, and everybody must
- * go.
- */
+/** After the fault: every process must be at work again by itself, all work must end, and every process must stop. */
 import { DEFAULTS } from "../../src/defaults.ts"
 import { violationText } from "../support/history/violation-text.ts"
 import type { Member, World } from "./world.ts"
@@ -9,11 +6,11 @@ import type { Member, World } from "./world.ts"
 const LEASE_MS = 2_000
 /** The longest that a loop rests after it has failed again and again. */
 const LONGEST_REST_MS = 10_000
-/** What a machine adds that is busy with other things. */
+/** What a busy machine adds. */
 const SPARE_MS = 1_000
 /**
- * Until a lease is over, somebody has been in touch for another and may say so, those who hear of nothing look by
- * themselves, and who has failed tries once more: 20 s.
+ * Until a lease is over, a thread may speak for a silent process, processes without wake-ups look by themselves, and
+ * a failed loop tries once more: 20 s.
  */
 export const RECOVER_MS = 2 * LEASE_MS + DEFAULTS.idlePollMs + LONGEST_REST_MS + SPARE_MS
 
@@ -21,10 +18,7 @@ export const RECOVER_MS = 2 * LEASE_MS + DEFAULTS.idlePollMs + LONGEST_REST_MS +
 const BUSY_STATES = `select {s}.state(runs), count(*)::int as many from {s}.runs
   where stage <> 'waiting' or due_at < {s}.now() + interval '1 day' group by 1 order by 1`
 
-/**
- * All processes that live work again, and what is enqueued anew is executed. I24. Resolves with how long that took, in
- * milliseconds.
- */
+/** All live processes work again, and new runs are executed. I24. Resolves with how long that took, in milliseconds. */
 export async function recover(world: World, withinMs: number): Promise<number> {
   const beganMs = performance.now()
   const wholeBy = beganMs + withinMs
@@ -57,7 +51,7 @@ async function isRound(producer: Member, withinMs: number): Promise<boolean> {
   }
 }
 
-/** One that lives and does nothing is the worst kind of dead. */
+/** A process that lives and does nothing is the worst kind of dead. */
 async function requireWork(world: World, worker: Member, withinMs: number): Promise<void> {
   if (!servesDefault(worker)) return
   const finished = async () => {
@@ -76,14 +70,14 @@ async function requireWork(world: World, worker: Member, withinMs: number): Prom
   }
 }
 
-/** Overdue by more than a scheduler ever sleeps, or waiting for the end of a run that there is not. */
+/** Overdue by more than a scheduler ever sleeps, or waiting for the end of a run that does not exist. */
 const SCHEDULES = `select name, next_at::text as "nextAt", next_at < {s}.now() + interval '3 seconds' as "isSoon", case
     when next_at is null then not exists (select from {s}.runs where schedule = schedules.id::text)
     else next_at < {s}.now() - interval '3 seconds'
   end as "isBehind"
   from {s}.schedules where state = 'active'`
 
-/** Every schedule that is due by now or soon is moved on, by whoever does that, and none stays behind. */
+/** Every schedule that is due by now or soon is moved on, by any scheduler, and none stays behind. */
 async function requireSchedules(world: World, withinMs: number): Promise<void> {
   const look = () => world.talk.ask(SCHEDULES.replaceAll("{s}", `"${world.schema}"`))
   const soon = new Map(
@@ -109,14 +103,14 @@ function servesDefault({ options }: Member): boolean {
   return options.pools === undefined || "default" in options.pools
 }
 
-/** Longer than anybody waits for it: only a cancellation ends it soon. */
+/** Longer than any wait for it: only a cancel ends it soon. */
 const LONG = { job: "work", input: { ms: 20_000 }, settings: { priority: 10 } }
-/** Who is told of nothing hears it with the next renewal of its lease: a quarter of eight seconds at the most. */
+/** A process without wake-ups hears of it with the next renewal of its lease: a quarter of eight seconds at most. */
 const TOLD_WITHIN_MS = 5_000
-/** From the claim to the first word of the handler, on a busy machine. */
+/** From the claim to the first line of the handler, on a busy machine. */
 const BEGIN_MS = 500
 
-/** Whoever is at work on a run that somebody else cancels is told so in time, for the judge to see. I23. */
+/** A handler whose run another process cancels is told so in time, for the checker to see. I23. */
 export async function cancelAtWork(world: World, withinMs: number): Promise<void> {
   const [producer] = world.producers()
   const isIn = async (table: string, which: string, run: string) => {
@@ -132,14 +126,14 @@ export async function cancelAtWork(world: World, withinMs: number): Promise<void
     await world.rest(BEGIN_MS)
     await producer?.call("cancel", { run, withinMs: TOLD_WITHIN_MS })
     await world.until(isOver, withinMs)
-    // Its worker may have lost it before anybody could cancel it, when a clock was set just now.
+    // Its worker may have lost it before the cancel, when a clock was set just now.
     return isIn("attempts", "run = $1 and run_state = 'cancelled' and started_at is not null", run)
   }, withinMs)
   if (!isDone)
     world.complain(violationText("I23", "no run could be cancelled while somebody was at work on it."))
 }
 
-/** The load ends, schedules rest, and all that there is comes to its end. */
+/** The load ends, schedules rest, and every run comes to its end. */
 export async function drain(world: World, withinMs: number): Promise<void> {
   await Promise.all(
     world.producers().map(async (producer) => {
@@ -170,7 +164,7 @@ async function leftOver({ talk, schema }: World): Promise<string> {
 
 const STOP_MS = 20_000
 
-/** All of history is read once more; then everybody stops, and ends by himself with nothing left to do. */
+/** All of history is read once more; then every process stops, and ends by itself with nothing left to do. */
 export async function stopAll(world: World): Promise<void> {
   const [reader] = world.producers()
   await reader?.call("history", { final: true })

@@ -1,4 +1,4 @@
-/** What came out, as a table for people and as data for others. */
+/** The results, as a table for people and as data for programs. */
 import type { RowResult } from "./run-row.ts"
 
 const HEADINGS = [

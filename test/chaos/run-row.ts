@@ -1,4 +1,4 @@
-/** Runs one row: sets the stage, lets the fault strike, heals, demands life, drains, and has the history judged. */
+/** Runs one row: sets the stage, lets the fault strike, heals, demands recovery, drains, and checks the history. */
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

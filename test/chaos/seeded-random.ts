@@ -1,4 +1,4 @@
-/** Chance that comes from a seed: victims, moments and parameters. Real processes add their own. */
+/** Random numbers from a seed: victims, moments and parameters. Real processes add their own timing. */
 export interface Chance {
   /** In [0, 1). */
   readonly number: () => number

@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server of one row, which is started, stopped and killed as the row likes. Nobody supervises it: what is
- * down stays down until it is started.
+ * A PostgreSQL server of one row, which is started, stopped and killed as the row likes. It has no supervisor: a dead
+ * server stays down until the row starts it.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -54,16 +54,16 @@ export interface Server {
   readonly close: () => Promise<void>
 }
 
-/** What is committed survives every death of the server. A row that is not about the disk need not wait for it. */
+/** Commits survive every death of the server. A row that is not about the disk need not wait for it. */
 const HASTY = { fsync: "off", full_page_writes: "off" }
 /** As Carillon itself would start it. */
 export const SAFE = { fsync: "on", full_page_writes: "on" }
 
-/** Without waiting for anybody a server is gone in a moment. */
+/** Without waiting for clients a server is gone in a moment. */
 const MOST_QUITTING_MS = 10_000
 const SIGNALS = { smart: "SIGTERM", fast: "SIGINT", immediate: "SIGQUIT" } as const
 const isRoot = process.getuid?.() === 0
-/** The user that servers run as here. */
+/** The user that runs the servers here. */
 export const account = isRoot ? { uid: 65_534, gid: 65_534 } : undefined
 const host = createSystemHost()
 
@@ -87,7 +87,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
   const ended = async () => {
     if (child && isUp()) await once(child, "exit")
   }
-  /** At once. A clock that is not its own may keep a server that has shut down from leaving: it waits for itself. */
+  /** At once. Another clock may keep a server that has shut down from leaving: it waits for itself. */
   const quit = async () => {
     child?.kill("SIGQUIT")
     const impatience = setTimeout(() => child?.kill("SIGKILL"), MOST_QUITTING_MS)
@@ -124,7 +124,7 @@ export async function openServer(folder: string, options: ServerOptions = {}): P
     moveAddress(socketDir, standby.socketDir)
   }
 
-  // Somebody may interrupt us; a server would not notice.
+  // Ctrl-C interrupts the runner; a server would not notice.
   const leave = () => {
     child?.kill("SIGQUIT")
     options.cleanUp?.()

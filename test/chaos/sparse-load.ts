@@ -1,8 +1,8 @@
 /**
- * A load so sparse that whoever is not told of a run has to look for it.
+ * A load so sparse that a process without wake-ups has to look for its runs.
  *
- * Under the standard load somebody is always about to claim, because a run has ended or a schedule has fired: a process
- * that never looked by itself would not be noticed.
+ * Under the standard load some process is always about to claim, because a run has ended or a schedule has fired: a
+ * process that never looked by itself would not be noticed.
  */
 import { join } from "node:path"
 import { DEFAULTS } from "../../src/defaults.ts"
@@ -12,7 +12,7 @@ import { SCHEDULES } from "./schedules.ts"
 import type { Chance } from "./seeded-random.ts"
 import type { World } from "./world.ts"
 
-/** Whoever is told of nothing looks so often at least; and a little for a machine that is busy with other things. */
+/** A process without wake-ups looks at least this often; and a little for a busy machine. */
 const WITHIN_MS = DEFAULTS.idlePollMs + 2_000
 const SPARSE_MS = 2 * WITHIN_MS
 const PATIENCE_MS = 60_000

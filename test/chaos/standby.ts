@@ -1,6 +1,6 @@
 /**
  * A standby of a row's server: a copy of its cluster that is kept up to date by streaming, and waited for at every
- * commit, so that nothing which was acknowledged is missing when it takes over.
+ * commit, so that no acknowledged change is missing when it takes over.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
 import {
@@ -86,9 +86,9 @@ export async function openStandby(primary: Primary, options: StandbyOptions): Pr
 }
 
 /**
- * It is the checkpointer who has commits wait, and it hears of the setting later than everybody else. Whoever is let
- * in now was let in when the server had told all of its processes; and the checkpointer hears of that before it makes
- * a checkpoint.
+ * The checkpointer makes commits wait, and it reads the setting later than every other process. A session that is
+ * accepted now was accepted after the server had told all of its processes; and the checkpointer reads the setting
+ * before it makes a checkpoint.
  */
 async function untilWaitedFor(url: string): Promise<void> {
   const talk = createTalk(url)

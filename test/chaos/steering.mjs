@@ -1,6 +1,6 @@
-// What users do to schedules, written down when it has been answered.
+// What users do to schedules, recorded when it has been answered.
 
-/** Those of the standard load that somebody changes all the while. */
+/** Schedules of the standard load that a producer changes all the while. */
 const STEERED = {
   "steered-1s": [
     { every: "1s", misfire: "latest" },

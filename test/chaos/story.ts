@@ -1,4 +1,4 @@
-/** A story on a stage of its own: without the standard load, judged by what it says itself and by its history. */
+/** A story on a stage of its own: without the standard load, judged by its own checks and by its history. */
 import type { Invariant } from "../support/history/violation.ts"
 import type { Stage, Told } from "./fault.ts"
 import { examineWorld } from "./judge.ts"
@@ -13,7 +13,7 @@ export interface Plot {
   readonly asks: readonly Invariant[]
   /** The blows that must have been struck. */
   readonly strikes: readonly string[]
-  /** Complains to the world about whatever must not be. Afterwards everybody must stop and end in order. */
+  /** Reports every fault to the world. Afterwards every process must stop and end in order. */
   readonly play: (world: World, chance: Chance) => Promise<void>
 }
 

@@ -23,7 +23,7 @@ export interface World {
   /** Those that live, in the order of their start. */
   readonly workers: () => Member[]
   readonly producers: () => Member[]
-  /** Everybody who ever lived. */
+  /** Every process that ever lived. */
   readonly everybody: () => readonly Member[]
   /** Starts one more; a worker works, a producer produces when the others do. */
   readonly add: (role: Role, options?: MemberOptions) => Promise<Member>
@@ -80,7 +80,7 @@ export async function openWorld(folder: string, stage: Stage, chance: Chance): P
     const given = {
       database: network?.url ?? server.url,
       schema,
-      // By a clock that is set, nobody can tell which times a schedule had when.
+      // By a clock that is set, the times of a schedule at a moment are unknown.
       load: { seed: chance.between(1, 2 ** 31 - 1), steers: !stage.clock },
     }
     const facts = { name: `${role}-${counts[role]}`, role, folder, network, given }

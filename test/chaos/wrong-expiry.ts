@@ -1,11 +1,11 @@
-/** Whoever was cut off is not taken for dead by others who were cut off as well. */
+/** A process that was cut off must not be taken for dead by others that were cut off as well. */
 import { violationText } from "../support/history/violation-text.ts"
 import type { World } from "./world.ts"
 
 /**
- * After a fault in which no process was killed or paused. Whoever cannot renew its lease for as long as that lasts
- * gives it up, and rightly. But that others take it for dead may happen to one on a busy machine; when it happens to
- * most of them, somebody has reaped without having been in touch himself.
+ * After a fault in which no process was killed or suspended. A process that cannot renew its lease for as long as
+ * that lasts gives it up, and rightly. But that others take it for dead may happen to one on a busy machine; when it
+ * happens to most of them, a process has reaped without having been in touch itself.
  */
 export function complaintsAboutExpiry(world: World, blows: number): string[] {
   const workers = world.everybody().filter(({ role }) => role === "worker")

@@ -1,7 +1,4 @@
-/**
- * A whole Carillon behind a network that loses answers: nothing is lost, nothing is told that is not so, nothing
- * hangs.
- */
+/** A whole Carillon behind a network that loses answers: nothing is lost, no event is false, nothing hangs. */
 import { describe, expect, it, onTestFinished, vi } from "vitest"
 import { type CarillonEvent, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
@@ -11,7 +8,7 @@ import { SERVER_URLS } from "../support/server-urls.ts"
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** A worker with one slot behind a faulty network, and a count of what its handler did. */
+/** A worker with one slot behind a faulty network, and a count of its handler's effects. */
 async function behindFaultyNetwork({ slots } = { slots: 1 }) {
   const proxy = await openFaultyNetwork(SERVER_URLS.postgres18)
   const events: CarillonEvent[] = []
@@ -70,10 +67,10 @@ function untilStarted(carillon: ReturnType<typeof createCarillon>): Promise<void
 }
 
 describe("when an answer is lost", () => {
-  it("runs that a claim took without anyone knowing are given back and executed", async () => {
+  it("runs of a claim with a lost answer are given back and executed", async () => {
     const { proxy, carillon, job, executed, failures } = await behindFaultyNetwork({ slots: 10 })
     await carillon.start()
-    // Only a claim answers with seven rows; if it did so in two goes, once more.
+    // Only a claim answers with seven rows; if it took two claims, the test tries once more.
     for (let tries = 1; failures("pool default") === 0; tries += 1) {
       expect(tries).toBeLessThan(20)
       proxy.cutInsteadOf("SELECT 7")
@@ -87,10 +84,10 @@ describe("when an answer is lost", () => {
     }
   })
 
-  it("a result that was written is told as written, and not executed again", async () => {
+  it("a result that was written is reported as written, and not executed again", async () => {
     const { proxy, carillon, job, executed, failures, holdHandlers } = await behindFaultyNetwork()
     await carillon.start()
-    // The next answer of one row is most likely that of the settle; if it was another's, once more.
+    // The next answer of one row is most likely that of the settle; otherwise the test tries once more.
     for (let tries = 1; failures("settler") === 0; tries += 1) {
       expect(tries).toBeLessThan(20)
       const release = holdHandlers()
@@ -106,8 +103,8 @@ describe("when an answer is lost", () => {
   })
 })
 
-describe("when nobody answers", () => {
-  it("that is told once, at once, and again only after a connection", async () => {
+describe("when no server answers", () => {
+  it("that is reported once, at once, and again only after a connection", async () => {
     const { proxy, carillon, job, events } = await behindFaultyNetwork()
     const told = () => events.filter(({ type }) => type === "database.unreachable").length
     proxy.refuse()
@@ -122,7 +119,7 @@ describe("when nobody answers", () => {
 })
 
 describe("when the network is silent", () => {
-  it("a stop ends all the same, with work unwritten and wake-ups unsent", async () => {
+  it("a stop ends all the same, with unwritten results and unsent wake-ups", async () => {
     const { proxy, carillon, job, holdHandlers } = await behindFaultyNetwork()
     await carillon.start()
     const release = holdHandlers()
@@ -134,7 +131,7 @@ describe("when the network is silent", () => {
     await carillon.stop({ grace: 0 })
   })
 
-  it("a stop ends a start that does not come to its end", async () => {
+  it("a stop ends a start that hangs", async () => {
     const { proxy, carillon } = await behindFaultyNetwork()
     proxy.silence("to server", "to client")
     const starting = carillon.start().catch((error: unknown) => error)
@@ -143,7 +140,7 @@ describe("when the network is silent", () => {
   })
 })
 
-describe("behind something that pools connections", () => {
+describe("behind a pooler", () => {
   it("runs are executed, without prepared statements and without LISTEN", async () => {
     const { proxy, carillon, job } = await behindFaultyNetwork()
     proxy.disguiseServer()

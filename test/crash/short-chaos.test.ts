@@ -6,7 +6,7 @@ import { removeTemplate } from "../chaos/server.ts"
 
 afterAll(removeTemplate)
 
-describe("everything that was promised holds", () => {
+describe("every promise holds", () => {
   it.for([
     ["F1", "when workers are killed in the middle of their work"],
     ["F3", "when a worker sleeps past its lease and wakes up"],

@@ -6,7 +6,7 @@ import type { NewRun, Settle } from "./model/queue.ts"
 import { createWorld } from "./model/world.ts"
 import { editRead, editRow, forget } from "./mutations/edit.ts"
 
-/** A world with two processes and one run that nobody has enqueued yet. */
+/** A world with two processes and one run that is not enqueued yet. */
 function stage(settings: Partial<NewRun> = {}) {
   const world = createWorld()
   const [first, second] = [world.spawn(), world.spawn()]
@@ -17,7 +17,7 @@ function verdictOf({ history, finalRead }: ReturnType<ReturnType<typeof createWo
   return check(history, finalRead).map(({ invariant, says }) => `${invariant}: ${says}`)
 }
 
-/** Claims what is ready and starts it. */
+/** Claims the ready runs and starts them. */
 function begin(process: ModelProcess): void {
   process.claim(10)
   for (const run of process.held()) process.start(run)
@@ -28,7 +28,7 @@ function finish(process: ModelProcess, outcome: Settle["outcome"]): void {
 }
 
 describe("it is no loss", () => {
-  it("when nobody acknowledged the run and it is not there", () => {
+  it("when the run was never acknowledged and is not there", () => {
     const { first, run, verdict, drain } = stage()
     first.enqueue(run, "info unwritten")
     drain()
@@ -43,21 +43,21 @@ describe("it is no loss", () => {
     expect(verdict()).toEqual([])
   })
 
-  it("when the audit alone knows who cancelled it", () => {
+  it("when only the audit knows who cancelled it", () => {
     const { first, run, queue, evidence } = stage()
     first.enqueue(run)
     for (const ready of queue.runs()) first.cancel(ready)
     expect(verdictOf(forget(evidence(), run.run, ["cancel_invoke", "cancel_ok"]))).toEqual([])
   })
 
-  it("when the one who cancelled it is all that knows", () => {
+  it("when only the caller that cancelled it knows", () => {
     const { first, run, queue, evidence } = stage()
     first.enqueue(run)
     for (const ready of queue.runs()) first.cancel(ready)
     expect(verdictOf(editRead(evidence(), { audit: [] }))).toEqual([])
   })
 
-  it("when a run dies of workers that die before they can say that they started it", () => {
+  it("when a run dies of workers that die before they can record its start", () => {
     const { first, second, spawn, run, queue, verdict } = stage({ allowed: 1 })
     first.enqueue(run)
     first.claim(1)
@@ -82,7 +82,7 @@ describe("it is no loss", () => {
 })
 
 describe("it is no phantom", () => {
-  it("when the process that enqueued the run died before it was answered", () => {
+  it("when the process that enqueued the run died before the answer", () => {
     const { first, run, verdict, drain } = stage()
     first.enqueue(run, "death")
     drain()
@@ -109,7 +109,7 @@ describe("it is one run", () => {
 })
 
 describe("it is one owner", () => {
-  it("when the handler of a lost attempt goes on beside the next one, and is refused", () => {
+  it("when the handler of a lost attempt goes on beside the next one, and its settle is refused", () => {
     const { first, second, run, verdict } = stage()
     first.enqueue(run)
     begin(first)
@@ -147,7 +147,7 @@ describe("it is one owner", () => {
 })
 
 describe("it is an end", () => {
-  it("when a dead run is replayed, and what was told of its first end stays true", () => {
+  it("when a dead run is replayed, and the record of its first end stays true", () => {
     const { first, run, queue, verdict, drain, evidence } = stage({ allowed: 1 })
     first.enqueue(run)
     begin(first)
@@ -160,7 +160,7 @@ describe("it is an end", () => {
 })
 
 describe("it is counted right", () => {
-  it("when the first loss is free and each later one whose start is written down counts", () => {
+  it("when the first loss is free and each later one with a recorded start counts", () => {
     const { first, second, spawn, run, evidence, verdict, drain } = stage({ allowed: 5 })
     first.enqueue(run)
     begin(first)
@@ -192,7 +192,7 @@ describe("it is counted right", () => {
     expect(check(own, { ...finalRead, attempts: [buried], deadLetters })).toEqual([])
   })
 
-  it("when a commit was lost with its server, and the process said that it does not know", () => {
+  it("when a commit was lost with its server, and the process reports an unknown outcome", () => {
     const { first, second, run, evidence, drain } = stage()
     first.enqueue(run)
     begin(first)
@@ -212,7 +212,7 @@ describe("it is counted right", () => {
 })
 
 describe("an examination", () => {
-  it("counts what was done, so that a test that did nothing is seen", () => {
+  it("counts operations, so that a test that did nothing shows", () => {
     const { first, second, newRun, evidence, drain } = stage()
     first.enqueue(newRun())
     first.enqueue(newRun(), "info written")

@@ -1,4 +1,4 @@
-/** The checker believes every history of a queue as it should be, and finds whatever is then broken in it. */
+/** The checker accepts every history of a correct queue, and finds each fault that is then edited in. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { check, examine } from "../support/history/check.ts"
@@ -55,23 +55,20 @@ const MUTATIONS: readonly Mutation[] = [
   ...LYING_READS,
 ]
 
-/**
- * `CARILLON_SEED=123` tries others than those that are tried every time, `CARILLON_EFFORT=10` ten times as
- * many.
- */
+/** `CARILLON_SEED=123` tries other histories than the fixed ones, `CARILLON_EFFORT=10` ten times as many. */
 const EFFORT = Number(process.env["CARILLON_EFFORT"] ?? 1)
 
-/** Told once for all: most of the time goes into making them. */
+/** Made once for all tests: they cost most of the time. */
 const SCENES = fc
   .sample(anyEvidence, { numRuns: Math.ceil(300 * EFFORT), seed: SEED })
   .map((evidence, index) => sceneOf(evidence, index * 7 + 3))
 
-/** So many of them are broken in each way, if there is a place for that. */
+/** This many of them are broken in each way, where there is a place for it. */
 const MOST = 15 * EFFORT
 const LEAST = 3
 
-describe("a queue as it should be", () => {
-  it("is believed, whatever dies, is paused or loses its answers", { timeout: 60_000 }, () => {
+describe("a correct queue", () => {
+  it("is accepted, whatever dies, is paused or loses its answers", { timeout: 60_000 }, () => {
     const options = { numRuns: Math.ceil(250 * EFFORT), seed: SEED }
     const promise = ({ history, finalRead }: Evidence) => {
       expect(check(history, finalRead)).toEqual([])

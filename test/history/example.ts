@@ -1,4 +1,4 @@
-/** One run that failed once and then succeeded, told in full: what it says when there is nothing to say. */
+/** One run that failed once and then succeeded, in full: an example without a violation. */
 import type { AttemptRow, FinalRead } from "../support/history/final-read.ts"
 import type { Entry, Operation } from "../support/history/operations.ts"
 

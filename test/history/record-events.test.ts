@@ -1,4 +1,4 @@
-/** What a Carillon process tells about itself becomes the history that the checker reads. */
+/** The events of a Carillon process become the history that the checker reads. */
 import { beforeEach, describe, expect, it } from "vitest"
 import { claimOf, recordEvents, recordHandler } from "../support/history/record-events.mjs"
 
@@ -32,7 +32,7 @@ describe("an event is written down", () => {
     expect(lines).toEqual([line])
   })
 
-  it("only where there is a word for it", () => {
+  it("only where the vocabulary has an operation for it", () => {
     recordEvents(record)({ type: "pools.unserved", jobs: [] })
     expect(lines).toEqual([])
   })
@@ -50,13 +50,13 @@ describe("a handler is written down", () => {
   const ended = (outcome: string) => ["end", { ...FENCE, outcome }]
   const verdict = (kind: string) => ({ [Symbol.for("carillon.verdict")]: true, kind })
 
-  it("with its effect before and its end after what it does", async () => {
+  it("with its effect before and its end after its work", async () => {
     const handler = recordHandler(record, () => lines.length)
     expect(await handler({}, ctx)).toBe(1)
     expect(lines).toEqual([effect, ended("succeeded")])
   })
 
-  it("as failed when it throws, and throws what it threw", async () => {
+  it("as failed when it throws, and throws the same", async () => {
     const fault = new Error("no")
     const handler = recordHandler(record, () => {
       throw fault
@@ -78,7 +78,7 @@ describe("a handler is written down", () => {
     expect(lines).toEqual([effect, ended(outcome), effect, ended(outcome)])
   })
 
-  it("as told to stop, when it is", async () => {
+  it("as told to stop, when that happens", async () => {
     const stopping = new AbortController()
     const handler = recordHandler(record, () => stopping.abort({ code: "LEASE_LOST" }))
     await handler({}, contextOf(stopping))

@@ -1,4 +1,4 @@
-/** The recorder loses nothing that it wrote, and the reader takes nothing for a history that is none. */
+/** The recorder loses no written line, and the reader refuses everything that is no history. */
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
@@ -21,7 +21,7 @@ afterEach(() => {
 })
 
 describe("what is recorded", () => {
-  it("is read as it was written, with who wrote it and when", () => {
+  it("is read as it was written, with its process and its time", () => {
     const { record, close } = openRecorder(folder, "client")
     record("enq_invoke", { run: "a", attempts: 3 })
     record("start", { run: "a", claim: -9_223_372_036_854_775_808n, attempt: 1, lease: "L" })
@@ -47,7 +47,7 @@ describe("what is recorded", () => {
     ])
   })
 
-  it("by a process that is killed meanwhile is there to the last line that was finished", async () => {
+  it("by a process that is killed meanwhile is there to the last complete line", async () => {
     const child = spawn(process.execPath, [CHATTERBOX, folder], { stdio: ["ignore", "pipe", "inherit"] })
     await once(child.stdout, "data")
     child.kill("SIGKILL")
@@ -63,7 +63,7 @@ describe("the reader", () => {
   const line = (seq: number, more = {}) =>
     JSON.stringify({ ns: String(seq), pid: 1, seq, op: "enq_ok", run: "a", created: true, ...more })
 
-  it("takes every prefix of a file for a history that was cut short, and finishes no line itself", () => {
+  it("accepts every prefix of a file as a history that was cut short, and completes no line", () => {
     const { file, record, close } = openRecorder(folder)
     for (const run of ["a", "b", "c"]) record("enq_invoke", { run })
     close()
@@ -75,7 +75,7 @@ describe("the reader", () => {
     }
   })
 
-  it("leaves files alone that no recorder wrote", () => {
+  it("ignores files that no recorder wrote", () => {
     writeFileSync(join(folder, "effects"), "something else")
     expect(readHistory(folder)).toEqual([])
   })
@@ -87,11 +87,7 @@ describe("the reader", () => {
       "file:1 is not a line of a recorder",
     ],
     ["a line that is missing", `${line(0)}\n${line(2)}\n`, "file:2 is not line 1 of its process"],
-    [
-      "an operation that nobody knows",
-      `${line(0, { op: "enq_okay" })}\n`,
-      "file:1 has an unknown operation: enq_okay",
-    ],
+    ["an unknown operation", `${line(0, { op: "enq_okay" })}\n`, "file:1 has an unknown operation: enq_okay"],
     [
       "a field that is missing",
       `${line(0, { created: undefined })}\n`,

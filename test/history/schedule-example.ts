@@ -1,4 +1,4 @@
-/** A schedule of every minute and its ledger, of which the sentences about schedules are told. */
+/** A schedule of every minute and its ledger: the example for the violations of schedules. */
 import { check } from "../support/history/check.ts"
 import type { AttemptRow, AuditRow, FinalRead, FireRow, ScheduleRow } from "../support/history/final-read.ts"
 import { runOfOccurrence } from "../support/history/occurrence-run.ts"

@@ -1,4 +1,4 @@
-/** The oracle for what becomes of occurrences, on examples that can be followed by hand. */
+/** The oracle of occurrences, on examples that can be followed by hand. */
 import { describe, expect, it } from "vitest"
 import { accountOf, type Happening, type Told } from "../support/oracle/account.ts"
 import { occurrencesOf } from "../support/oracle/occurrences.ts"
@@ -22,11 +22,11 @@ function tell(told: Partial<Told>, happenings: readonly Happening[]): { lines: s
 }
 
 describe("the oracle of occurrences", () => {
-  it("shares nothing with what it judges, nor a library", () => {
+  it("shares nothing with the product, nor a library", () => {
     const sources = new Map(readSources("test", ".ts").map((source) => [source.path, source]))
     const reached = [...sources.keys()].filter((path) => path.startsWith("test/support/oracle/"))
     expect(reached.length).toBeGreaterThan(1)
-    // Grows while it is walked through.
+    // Grows during the walk.
     for (const path of reached) {
       const source = sources.get(path)
       expect(source, `${path} is not a file of the tests`).toBeDefined()
@@ -61,7 +61,7 @@ describe("the oracle of occurrences", () => {
     expect(state).toBe("completed")
   })
 
-  it("leaves one out that comes while a run is unfinished", () => {
+  it("skips an occurrence that comes while a run is unfinished", () => {
     expect(tell({ overlap: "skip" }, [tick(60), tick(180), settle, tick(240)]).lines).toEqual([
       "1-1 1 fired",
       "2-2 1 coalesced latest",
@@ -87,7 +87,7 @@ describe("the oracle of occurrences", () => {
     ])
   })
 
-  it("knows of one that happens once whether it was missed", () => {
+  it("knows whether a single occurrence was missed", () => {
     const once = { isOnce: true, occurrences: HOURS.slice(1, 2), misfire: "skip" } as const
     expect(tell(once, [tick(60)]).state).toBe("completed")
     expect(tell(once, [tick(62)])).toEqual({ lines: ["1-1 1 skipped misfire"], state: "missed" })
@@ -98,7 +98,7 @@ describe("the oracle of occurrences", () => {
     expect(tell(late, [tick(69), tick(70), tick(30), tick(71)]).lines).toEqual(["1-1 1 fired"])
   })
 
-  it("finds the times that a change of the clocks moves, leaves out and gives twice", () => {
+  it("finds the times that a clock change moves, skips and repeats", () => {
     const timeZone = "Europe/Berlin"
     const on = (day: string) => [Date.parse(`${day}T00:00Z`) - 1, Date.parse(`${day}T03:00Z`)] as const
     const [spring, autumn] = [on("2026-03-29"), on("2026-10-25")]

@@ -1,11 +1,11 @@
-/** What the checker says about handlers under a limit, and what it lets pass. */
+/** What the checker reports about handlers under a limit, and what it accepts. */
 import { describe, expect, it } from "vitest"
 import { check } from "../support/history/check.ts"
 import type { AttemptRow } from "../support/history/final-read.ts"
 import type { Entry, Operation } from "../support/history/operations.ts"
 import { FIRST, HOUR_US, historyOf, READ } from "./example.ts"
 
-describe("of handlers under a limit it says", () => {
+describe("about handlers under a limit it reports", () => {
   const limits = [{ key: "k", cap: 1 }]
   /** Two runs, whose handlers begin one after the other; their rows are apart. */
   const told = (...more: readonly Operation[]) =>
@@ -32,7 +32,7 @@ describe("of handlers under a limit it says", () => {
       .filter(({ invariant }) => invariant === "I14")
       .map(({ says }) => says)
 
-  it("how many there were at once, although their rows are one after the other", () => {
+  it("how many ran at once, although their rows are one after the other", () => {
     const beside = told(
       { op: "effect", run: "b", claim: "2" },
       { op: "end", run: "b", claim: "2", outcome: "succeeded" },
@@ -46,7 +46,7 @@ describe("of handlers under a limit it says", () => {
     expect(ofLimits(never)).toHaveLength(1)
   })
 
-  it("nothing of one that had returned, or whose lease was over", () => {
+  it("nothing about a handler that had returned, or whose lease was over", () => {
     const after = told(
       { op: "end", run: "a", claim: "1", outcome: "succeeded" },
       { op: "effect", run: "b", claim: "2" },

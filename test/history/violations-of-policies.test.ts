@@ -1,10 +1,10 @@
-/** What the checker says of schedules that do not keep to their policies. */
+/** What the checker reports about schedules that break their policies. */
 import { describe, expect, it } from "vitest"
 import type { FireRow } from "../support/history/final-read.ts"
 import { HOUR_US } from "./example.ts"
 import { audit, fire, LEDGER, MINUTE_US, passed, sentences } from "./schedule-example.ts"
 
-describe("of policies it says", () => {
+describe("about policies it reports", () => {
   it.each([
     ["all", "latest", "makes a run for each occurrence, and has let another stand for"],
     ["all", "misfire", "finds nothing too late, and has left out"],
@@ -17,7 +17,7 @@ describe("of policies it says", () => {
     [{ mode: "latest", within: "1m" }, "misfire", undefined],
     ["skip", "misfire", undefined],
     ["DO_NOTHING", "misfire", undefined],
-  ] as const)("of one with misfire %j what it left out as %s: %s", (misfire, reason, says) => {
+  ] as const)("with misfire %j, occurrences that were left out as %s: %s", (misfire, reason, says) => {
     const into =
       reason === "latest" ? ({ outcome: "coalesced", intoUs: HOUR_US + 3 * MINUTE_US } as const) : {}
     const ledger = [passed(1, 2, { reason, ...into }), ...LEDGER.slice(1)]
@@ -59,20 +59,17 @@ describe("of policies it says", () => {
       "01:00.000Z on, some of which were too late for that by the others",
     ],
     [{ mode: "all", within: "90s" }, [1, 2, 3, 4], 4.1, undefined, ""],
-  ] as const)(
-    "of one with misfire %j that has decided about %j at %d: %s",
-    (misfire, minutes, at, says, end) => {
-      const decidedAtUs = HOUR_US + at * MINUTE_US
-      const ledger = minutes.map((minute) => fire(minute, { decidedAtUs }))
-      const last = minutes.at(-1) ?? 0
-      const schedule = { settings: { overlap: "allow", misfire }, cursorUs: HOUR_US + last * MINUTE_US }
-      const said = sentences({ ledger, schedule })
-      const expected = says === undefined ? [] : [`Schedule often ${says} 1970-01-01T01:${end}.`]
-      expect(said.filter((each) => each.includes("has made"))).toEqual(expected)
-    },
-  )
+  ] as const)("with misfire %j, a decision about %j at %d: %s", (misfire, minutes, at, says, end) => {
+    const decidedAtUs = HOUR_US + at * MINUTE_US
+    const ledger = minutes.map((minute) => fire(minute, { decidedAtUs }))
+    const last = minutes.at(-1) ?? 0
+    const schedule = { settings: { overlap: "allow", misfire }, cursorUs: HOUR_US + last * MINUTE_US }
+    const said = sentences({ ledger, schedule })
+    const expected = says === undefined ? [] : [`Schedule often ${says} 1970-01-01T01:${end}.`]
+    expect(said.filter((each) => each.includes("has made"))).toEqual(expected)
+  })
 
-  it("that one may stand for all if somebody who resumed it said so, and because of none that it waits for", () => {
+  it("that one run may stand for all if a resume said so, and none waits for another", () => {
     const settings = { overlap: "queue", misfire: "all" }
     const resumed = { ...audit("schedule.resume", 3), after: { misfire: "latest" } }
     const read = { audit: [audit("schedule.pause", 0.7), resumed] }

@@ -1,4 +1,4 @@
-/** What the checker says about limits, keys, transactions, stops, counts and readers, and what it lets pass. */
+/** What the checker reports about limits, keys, transactions, stops, counts and readers, and what it accepts. */
 import { describe, expect, it } from "vitest"
 import { check, examine } from "../support/history/check.ts"
 import type { AttemptRow, FinalRead } from "../support/history/final-read.ts"
@@ -7,7 +7,7 @@ import { INVARIANTS, NOT_YET } from "../support/history/violation.ts"
 import { FIRST, HISTORY, HOUR_US, historyOf, LAST, READ } from "./example.ts"
 import { readyRun } from "./mutations/edit.ts"
 
-/** What is said when the database reads otherwise, or one more process has written something, a second later. */
+/** The complaints when the final read is different, or one more process has written a line, a second later. */
 function sentences(change: Partial<FinalRead>, ...more: readonly Operation[]): string[] {
   return check([...HISTORY, ...later(2, more)], { ...READ, ...change }).map(({ says }) => says)
 }
@@ -16,7 +16,7 @@ function later(pid: number, operations: readonly Operation[]): Entry[] {
   return historyOf(...operations).map((entry) => ({ ...entry, ns: entry.ns + 1_000_000_000n, pid }))
 }
 
-/** With something else about the enqueue of the run. */
+/** With another option of the run's enqueue. */
 function asked(change: object): Entry[] {
   return HISTORY.map((entry) => (entry.op === "enq_invoke" ? { ...entry, ...change } : entry))
 }
@@ -25,21 +25,21 @@ function saidOf(history: readonly Entry[], change: Partial<FinalRead> = {}): str
   return check(history, { ...READ, ...change }).map(({ says }) => says)
 }
 
-describe("every invariant is judged, or said not to be", () => {
+describe("every invariant is judged, or is said to lack evidence", () => {
   it("from the first to the last", () => {
     const all = [...Object.keys(INVARIANTS), ...Object.keys(NOT_YET)]
     expect(new Set(all)).toEqual(new Set(Array.from({ length: 33 }, (_, index) => `I${index + 1}`)))
     expect(all).toHaveLength(33)
   })
 
-  it("and a history that says nothing of it does not pass for one that keeps it", () => {
+  it("and a history without evidence does not pass for one that keeps it", () => {
     const { notJudged, judged } = examine([], { ...READ, attempts: [] })
     expect(notJudged).toEqual(Object.keys(INVARIANTS))
     expect(Object.values(judged).every((count) => count === 0)).toBe(true)
   })
 })
 
-describe("of starts it says", () => {
+describe("about starts it reports", () => {
   it("how early one was", () => {
     const attempts = [FIRST, { ...LAST, dueAtUs: HOUR_US + 25_000 }]
     expect(sentences({ attempts })).toEqual([
@@ -56,7 +56,7 @@ describe("of starts it says", () => {
     ])
   })
 
-  it("nothing of one that was cancelled a minute before it was due", () => {
+  it("nothing about a run that was cancelled a minute before it was due", () => {
     const dueAtUs = HOUR_US + 60_000_000
     const row: AttemptRow = { ...FIRST, outcome: "cancelled", runState: "cancelled", charged: false }
     const attempts = [{ ...row, dueAtUs, startedAtUs: null }]
@@ -67,13 +67,13 @@ describe("of starts it says", () => {
     expect(saidOf([...HISTORY.slice(0, 2), ...later(1, cancel)], { attempts })).toEqual([])
   })
 
-  it("how soon one was due that was to wait", () => {
+  it("how early a delayed run was due", () => {
     expect(saidOf(asked({ delayMs: 60_000 }))).toEqual([
       "Run a is due 0 µs after it was enqueued, and was to wait for 60000000 µs.",
     ])
   })
 
-  it("how late one was while nothing was broken, and nothing of one that had to wait for a limit", () => {
+  it("how late a run was while nothing was broken, and nothing about one that waited for a limit", () => {
     const quiet = [
       { ...historyOf({ op: "quiet_from", withinMs: 3, nowUs: HOUR_US })[0], pid: 3, ns: 0n },
       { ...historyOf({ op: "quiet_to" })[0], pid: 3, ns: 9_000_000n },
@@ -85,7 +85,7 @@ describe("of starts it says", () => {
     expect(saidOf([...quiet.slice(0, 1), ...limited, ...quiet.slice(1)])).toEqual([])
   })
 
-  it("how long a retry was to wait", () => {
+  it("how long a retry should have waited", () => {
     expect(saidOf(asked({ retry: { delayMs: 1_000 } }))).toEqual([
       "Run a was to wait 1000 ms after attempt 1, and waited 5 ms.",
     ])
@@ -93,7 +93,7 @@ describe("of starts it says", () => {
     expect(saidOf(asked({ retry: { baseMs: 1_000, factor: 2, capMs: 9_000 } }))).toEqual([])
   })
 
-  it("how many there were under a limit, also when one of them was lost", () => {
+  it("how many ran under a limit, also when one of them was lost", () => {
     const other = { ...FIRST, run: "b", claim: "9", finishedAtUs: HOUR_US + 5_000 } as const
     const end = { outcome: "succeeded", runState: "succeeded" } as const
     const limits = [{ key: "k", cap: 1 }]
@@ -111,7 +111,7 @@ describe("of starts it says", () => {
   })
 })
 
-describe("of keys and transactions it says", () => {
+describe("about keys and transactions it reports", () => {
   it("which run had the key", () => {
     const twin = { ...FIRST, run: "b", claim: "9", outcome: "succeeded", runState: "succeeded" } as const
     const enqueuedAtUs = HOUR_US + 1_000
@@ -169,7 +169,7 @@ describe("of keys and transactions it says", () => {
   })
 })
 
-describe("of a cancelled run it says", () => {
+describe("about a cancelled run it reports", () => {
   const audit = [{ action: "run.cancel", atUs: HOUR_US + 9_000, run: "a", schedule: null, before: null }]
 
   it("how it ended, and that it went on", () => {
@@ -179,7 +179,7 @@ describe("of a cancelled run it says", () => {
     ])
   })
 
-  it("nothing of what was settled before, whatever the clock says: nobody had it, or nobody had asked", () => {
+  it("nothing about a settle from before the cancel, whatever the clock says", () => {
     const idle = audit.map((row) => ({ ...row, before: { state: "waiting" } }))
     expect(sentences({ audit: idle })).toEqual(["Run a was cancelled, and has ended as succeeded."])
     const settled = HISTORY.findIndex(({ op }) => op === "settled")
@@ -190,14 +190,14 @@ describe("of a cancelled run it says", () => {
     const before = { ...asked, ns: asked.ns - 1n }
     const wentOn = "Run a went on after it was cancelled: attempt 1 was failed."
     expect(saidOf([...HISTORY, before], { audit })).toContain(wentOn)
-    // One that came to nothing was asked for before; it is the other that was answered.
+    // The first cancel failed and was sent earlier; the second one was answered.
     const answered = { ...after, op: "cancel_ok", ns: after.ns + 1n } as Entry
     expect(saidOf([...HISTORY, before, after, answered], { audit })).toEqual([ended])
     const early = { ...answered, ns: before.ns + 1n }
     expect(saidOf([...HISTORY, before, early, after], { audit })).toContain(wentOn)
   })
 
-  it("who was not told, unless they were no longer there", () => {
+  it("a handler that was not told, unless its process was gone", () => {
     const open = HISTORY.slice(0, 3)
     const cancel = later(2, [{ op: "cancel_ok", run: "a", withinMs: 10 }])
     const row: AttemptRow = { ...FIRST, outcome: "cancelled", runState: "cancelled", charged: false }
@@ -209,24 +209,24 @@ describe("of a cancelled run it says", () => {
   })
 })
 
-describe("after the last fault it says", () => {
+describe("after the last fault it reports", () => {
   const parked = { ...readyRun("b"), state: "parked", parkedFor: "limit" } as const
   const known = [{ op: "enq_invoke", run: "b" }, { op: "enq_info", run: "b" }, { op: "healed" }] as const
   const place = { run: "b", key: "k", limit: "k", admitted: false }
 
   it.each([
     [
-      "what nobody claims",
+      "a ready run that is not claimed",
       { runs: [readyRun("b")] },
       "is ready, and nobody claims it, although every fault has ended.",
     ],
     [
-      "what nobody takes back",
+      "a lost run that is not taken back",
       { runs: [{ ...readyRun("b"), state: "running", lease: "M", claim: "1", claims: 1 }] },
       "is still held by lease M, although every fault has ended.",
     ],
     [
-      "what nobody admits",
+      "a run in line that is not admitted",
       { runs: [parked], runLimits: [place] },
       "stands in line under k, where there is room.",
     ],
@@ -239,7 +239,7 @@ describe("after the last fault it says", () => {
     expect(sentences(change as Partial<FinalRead>, ...known)).toEqual([`Run b ${says}`])
   })
 
-  it("nothing of what waits for people, for its time or for a full limit", () => {
+  it("nothing about runs that wait for people, for their time or for a full limit", () => {
     const other = { ...place, run: "c", admitted: true }
     const holder = { ...parked, run: "c", parkedFor: "pause" } as const
     const asks = [{ op: "enq_invoke", run: "c" }, ...known] as const
@@ -248,7 +248,7 @@ describe("after the last fault it says", () => {
     expect(sentences({ runs: [waiting] }, ...known)).toEqual([])
   })
 
-  it("nothing of what may still be under way where new work comes in", () => {
+  it("nothing about work in flight where new work comes in", () => {
     const fresh = { ...readyRun("b"), enqueuedAtUs: READ.nowUs - 900, dueAtUs: READ.nowUs - 900 }
     const [invoke, info] = known
     expect(sentences({ runs: [fresh] }, invoke, info, { op: "healed", withinMs: 1 })).toEqual([])
@@ -256,14 +256,14 @@ describe("after the last fault it says", () => {
   })
 })
 
-describe("of processes it says", () => {
+describe("about processes it reports", () => {
   const stop = [
     { op: "lease_open", lease: "M" },
     { op: "stop_invoke", graceMs: 5 },
     { op: "stop_ok" },
   ] as const
 
-  it("what one took after it was told to stop", () => {
+  it("what one claimed after its stop", () => {
     const claim = { op: "claim", run: "a", claim: "2", attempt: 2, lease: "L" } as const
     expect(sentences({}, ...stop)).toEqual([])
     expect(sentences({}, ...stop, claim)).toEqual([
@@ -272,7 +272,7 @@ describe("of processes it says", () => {
     expect(sentences({}, ...stop, { op: "lease_open", lease: "N" }, claim)).toEqual([])
   })
 
-  it("that one asked for more a moment after it was told to stop", () => {
+  it("that one asked for more a moment after its stop", () => {
     const [open, told, done] = stop
     const asked = { op: "claim_sent" } as const
     expect(sentences({}, open, asked, told, asked, done)).toEqual([])
@@ -302,7 +302,7 @@ describe("of processes it says", () => {
     expect(sentences(read, ...asks, ...unheld)).toEqual([])
   })
 
-  it("how wrong the clock was that somebody went by", () => {
+  it("how wrong the clock of a start was", () => {
     const off = { ...historyOf({ op: "clock_off", ms: 60_000 })[0], pid: 1 } as Entry
     expect(saidOf([off, ...HISTORY])).toEqual([])
     const future = { ...LAST, finishedAtUs: READ.nowUs + 60_000_000 }
@@ -329,7 +329,7 @@ describe("of processes it says", () => {
   })
 })
 
-describe("of counts and readers it says", () => {
+describe("about counts and readers it reports", () => {
   it("what does not add up, and what is gone", () => {
     const count = { op: "count", states: { ready: 1, succeeded: 2 }, enqueued: 3 } as const
     expect(sentences({}, count)).toEqual([])
@@ -339,7 +339,7 @@ describe("of counts and readers it says", () => {
     ])
   })
 
-  it("what a reader was never given, or twice, but not before it is done", () => {
+  it("what a reader never got, or got twice, but not before it is done", () => {
     const seen = { op: "seen", run: "a", claim: "1" } as const
     expect(sentences({}, seen, seen)).toEqual([])
     expect(sentences({}, seen, seen, { op: "reader_done" })).toEqual([
@@ -348,13 +348,13 @@ describe("of counts and readers it says", () => {
     ])
   })
 
-  it("nothing of what one was given who gave up", () => {
+  it("nothing about a reader that gave up", () => {
     const [first, second] = ["1", "2"].map((claim) => ({ op: "seen", run: "a", claim }) as const)
     if (!first || !second) throw new Error("there are two")
     expect(sentences({}, first, { op: "reader_gone" }, first, second, { op: "reader_done" })).toEqual([])
   })
 
-  it("what had been settled before a reader began, and nothing of what came later", () => {
+  it("what had been settled before a reader began, and nothing about later attempts", () => {
     const pass = [{ op: "reader_from" }, { op: "reader_done" }] as const
     const [early, late] = [
       later(2, pass).map((entry) => ({ ...entry, ns: entry.ns - 995_500_000n })),
@@ -380,7 +380,7 @@ describe("of counts and readers it says", () => {
     ])
   })
 
-  it("what a run should have been by its history when somebody looked", () => {
+  it("what an observed run should have been by its history", () => {
     const { generation, claim, outcome, charged, runState } = FIRST
     const rows = [{ generation, claim, outcome, charged, runState }]
     const standing = {

@@ -1,4 +1,4 @@
-/** What the checker says of schedules, and what it does not hold against them. */
+/** What the checker reports about schedules, and what it accepts. */
 import { describe, expect, it } from "vitest"
 import { occurrenceId } from "../../src/schedule/occurrence-id.ts"
 import type { AuditRow, FireRow } from "../support/history/final-read.ts"
@@ -17,12 +17,12 @@ import {
   type Told,
 } from "./schedule-example.ts"
 
-describe("nothing is said", () => {
-  it("of a schedule that has decided about each of its times", () => {
+describe("it reports nothing", () => {
+  it("about a schedule that has decided each of its times", () => {
     expect(sentences({})).toEqual([])
   })
 
-  it("of one whose times were edited, with the old ones before and the new ones after", () => {
+  it("about edited times, with the old ones before and the new ones after", () => {
     const before = { spec: { every: "2m" }, version: 1, state: "active", job: "work" }
     const ledger = [fire(2), fire(4), fire(5)]
     const read = { audit: [audit("schedule.put", 4.5, before)] }
@@ -32,9 +32,9 @@ describe("nothing is said", () => {
   it.each([
     ["other times", { every: "1m", maxRuns: 1 }],
     ["the same times", { every: "1m" }],
-  ])("of the time between the end of one and an edit that lets it begin anew, with %s", (_, spec) => {
+  ])("about the time between an end and an edit that begins anew, with %s", (_, spec) => {
     const before = { spec, version: 1, state: "completed", job: "work" }
-    // At the fourth minute, by the clock that the edit went by.
+    // At the fourth minute, by the clock of the edit.
     const read = { audit: [audit("schedule.put", 4.01, before)] }
     expect(sentences({ ledger: [fire(1), fire(4), fire(5)], read, schedule: { version: 2 } })).toEqual([])
     const going = { ...before, spec: { every: "1m" }, state: "active" }
@@ -44,7 +44,7 @@ describe("nothing is said", () => {
     ).toHaveLength(1)
   })
 
-  it("of one whose runs were used up by what an edit had to make up for, and that begins anew with it", () => {
+  it("about a schedule whose runs an edit used up, and that begins anew with it", () => {
     const before = { spec: { every: "1m", maxRuns: 1 }, version: 1, state: "active", job: "work" }
     const read = { audit: [audit("schedule.put", 4, before)] }
     const schedule = { version: 2, spec: { every: "1m", maxRuns: 2 } }
@@ -57,7 +57,7 @@ describe("nothing is said", () => {
     ).toHaveLength(1)
   })
 
-  it("of an edit that is older than its audit says, because the clock was set forward between the two", () => {
+  it("about an edit that is older than its audit row, because the clock was set forward between the two", () => {
     const before = { spec: { every: "1m" }, version: 1, state: "active", job: "work" }
     const read = { audit: [audit("schedule.put", 5, before)] }
     const schedule = { version: 2, spec: { every: "1h" }, cursorUs: HOUR_US + 2.5 * MINUTE_US }
@@ -67,7 +67,7 @@ describe("nothing is said", () => {
     expect(sentences({ ledger, read, schedule })).toHaveLength(1)
   })
 
-  it("of one that was told to leave out what its next times have as well, or have not, ahead of its time", () => {
+  it("about a skip ahead of time, whether the new times have that occurrence or not", () => {
     const before = { spec: { every: "3m" }, version: 1, state: "active", job: "work" }
     const read = { audit: [audit("schedule.skipNext", 2.2, before), audit("schedule.put", 2.4, before)] }
     const leftOut = (minute: number) =>
@@ -84,13 +84,13 @@ describe("nothing is said", () => {
     )
   })
 
-  it("of the times of one that cannot be read here, but of its runs", () => {
+  it("about times that cannot be read here, only about their runs", () => {
     const spec = { cron: "0 0 * * *", exclude: ["2026-12-25"] }
     expect(sentences({ schedule: { spec } })).toEqual([])
     expect(sentences({ schedule: { spec }, ledger: [fire(3, { run: "x" })] })).toHaveLength(1)
   })
 
-  it("of what a backfill made beside it", () => {
+  it("about runs of a backfill", () => {
     const ledger = [
       ...LEDGER,
       fire(2, { generation: 2, run: runOfOccurrence(ID, (HOUR_US + 2 * MINUTE_US) / 1_000, 2) }),
@@ -99,7 +99,7 @@ describe("nothing is said", () => {
   })
 })
 
-describe("of occurrences it says", () => {
+describe("about occurrences it reports", () => {
   it.each([
     [
       "which is missing",
@@ -210,7 +210,7 @@ describe("of occurrences it says", () => {
   })
 })
 
-describe("of times it says", () => {
+describe("about times it reports", () => {
   it("that an occurrence was decided before it was due", () => {
     const ledger = [...LEDGER.slice(0, 3), fire(5, { decidedAtUs: HOUR_US })]
     expect(sentences({ ledger })).toEqual([
@@ -231,7 +231,7 @@ describe("of times it says", () => {
     ])
   })
 
-  it("that a run was made of a pause, unless somebody asked for that", () => {
+  it("that a run was made of a pause, unless a resume asked for that", () => {
     const read = { audit: [audit("schedule.pause", 2.5), audit("schedule.resume", 4.5)] }
     const said = [3, 4].map(
       (minute) =>
@@ -284,18 +284,18 @@ describe("about the line in which the runs of a schedule wait for each other", (
       /later occurrence/.test(says),
     )
 
-  it("it says who was overtaken by a later occurrence", () => {
+  it("it reports which run was overtaken by a later occurrence", () => {
     expect(said(overtaken)).toEqual([
       `Run ${earlier.run} was started after run ${later.run}, which stands for a later occurrence of its schedule.`,
     ])
   })
 
-  it.each(["job.paused", "pool.paused"])("it says so after %s, too", (action) => {
+  it.each(["job.paused", "pool.paused"])("it reports that after %s, too", (action) => {
     const read = { audit: [{ ...audit(action, 5), schedule: null }] }
     expect(said({ ...overtaken, read })).toHaveLength(1)
   })
 
-  it("it says nothing where they start in their order", () => {
+  it("it reports nothing where they start in their order", () => {
     expect(said({ history: [start(earlier), start(later)] })).toEqual([])
   })
 
@@ -303,15 +303,12 @@ describe("about the line in which the runs of a schedule wait for each other", (
     ["the schedule lets its runs overlap", { schedule: { settings: { overlap: "allow" } } }],
     ["it was edited", { schedule: { version: 2 } }],
     ["its past was made up for", { read: { audit: [audit("schedule.backfill", 5)] } }],
-    [
-      "somebody has meddled with the run",
-      { read: { audit: [{ ...audit("run.expedite", 5), run: earlier.run }] } },
-    ],
+    ["the run was changed by hand", { read: { audit: [{ ...audit("run.expedite", 5), run: earlier.run }] } }],
     [
       "the earlier one was decided on later",
       { ledger: [...LEDGER.slice(0, 2), fire(4, { decidedAtUs: HOUR_US * 2 }), later] },
     ],
-  ])("it says nothing where %s", (_, told) => {
+  ])("it reports nothing where %s", (_, told) => {
     expect(said({ ...overtaken, ...told })).toEqual([])
   })
 })

@@ -1,4 +1,4 @@
-/** What the checker says of one fault each: a sentence that names the run, and what was seen. */
+/** What the checker reports about one fault each: a sentence with the run, and what was seen. */
 import { describe, expect, it } from "vitest"
 import { check, describeExamination, examine } from "../support/history/check.ts"
 import type { AttemptRow, FinalRead } from "../support/history/final-read.ts"
@@ -8,7 +8,7 @@ import { readyRun } from "./mutations/edit.ts"
 
 const LIVE = readyRun("a")
 
-/** What is said when the database reads otherwise, or one more thing was written. */
+/** The complaints when the final read is different, or one more line was written. */
 function sentences(change: Partial<FinalRead>, ...more: readonly Operation[]): string[] {
   const added = historyOf(...more).map((entry) => ({ ...entry, ns: entry.ns + 1_000_000_000n, pid: 2 }))
   return check([...HISTORY, ...added], { ...READ, ...change }).map(({ says }) => says)
@@ -19,11 +19,11 @@ function withLast(change: Partial<AttemptRow>): Partial<FinalRead> {
   return { attempts: [FIRST, { ...LAST, ...change }] }
 }
 
-it("nothing is said of a history without fault", () => {
+it("it reports nothing about a history without fault", () => {
   expect(sentences({})).toEqual([])
 })
 
-describe("of a lost run it says", () => {
+describe("about a lost run it reports", () => {
   it("that it is nowhere", () => {
     const acknowledged = { op: "enq_ok", run: "b", created: true } as const
     expect(sentences({}, { op: "enq_invoke", run: "b" }, acknowledged)).toEqual([
@@ -49,22 +49,22 @@ describe("of a lost run it says", () => {
   })
 })
 
-describe("of a phantom it says", () => {
+describe("about a phantom it reports", () => {
   it("where it was seen", () => {
     const row: AttemptRow = { ...FIRST, ...{ run: "b", outcome: "cancelled", runState: "cancelled" } }
     const attempts = [FIRST, LAST, { ...row, charged: false, claim: null, lease: null }]
     expect(sentences({ attempts })).toEqual(["Run b is in history, and nobody ever enqueued it."])
   })
 
-  it("which process did its work unasked", () => {
+  it("which process worked without a start", () => {
     expect(sentences({}, { op: "effect", run: "a" })).toEqual([
       "Run a had an effect in process 2, which had not started it.",
     ])
   })
 })
 
-describe("of a run made twice it says", () => {
-  it("who was told that it is new", () => {
+describe("about a duplicate run it reports", () => {
+  it("which enqueue was told that it is new", () => {
     expect(sentences({}, { op: "enq_ok", run: "a", created: true })).toEqual([
       "Run a was told to be new 2 times, in processes 1, 2.",
     ])
@@ -81,7 +81,7 @@ describe("of a run made twice it says", () => {
   })
 })
 
-describe("of two owners it says", () => {
+describe("about two owners it reports", () => {
   it("for how long, by the clock of the database", () => {
     expect(sentences(withLast({ startedAtUs: HOUR_US + 8_000 }))).toContain(
       "Run a had two owners for 2000 µs of the database's time: attempt 2 (claim 2) had started when " +
@@ -100,8 +100,8 @@ describe("of two owners it says", () => {
   })
 })
 
-describe("of a late word that was taken it says", () => {
-  it("what was told, and what history knows", () => {
+describe("about a late settle that was accepted it reports", () => {
+  it("what was acknowledged, and what history has", () => {
     const settled = {
       op: "settled",
       run: "a",
@@ -122,14 +122,14 @@ describe("of a late word that was taken it says", () => {
     )
   })
 
-  it("that it was told to be refused", () => {
+  it("that it was refused", () => {
     expect(sentences({}, { op: "fenced", run: "a", claim: "1" })).toEqual([
       "Run a was told to be refused in process 2, and history has taken the outcome of claim 1 all the " +
         "same: failed.",
     ])
   })
 
-  it("that others cannot tell its claims apart", () => {
+  it("that outside systems cannot tell its claims apart", () => {
     const shown = (claim: string, fence: number) => ({ op: "effect", run: "a", claim, fence }) as const
     const told = (first: number) => sentences({}, shown("1", first), shown("2", 2)).filter(isAboutFences)
     const isAboutFences = (says: string) => says.includes("fence")
@@ -147,7 +147,7 @@ describe("of a late word that was taken it says", () => {
   })
 })
 
-describe("of a run that did not stay ended it says", () => {
+describe("about a run that did not stay ended it reports", () => {
   it("what happened to it then", () => {
     const more: AttemptRow = { ...LAST, ...{ claim: "3", attempt: 3, charged: false, outcome: "released" } }
     const late = { ...more, runState: null, startedAtUs: null, finishedAtUs: HOUR_US + 40_000 }
@@ -164,7 +164,7 @@ describe("of a run that did not stay ended it says", () => {
   })
 })
 
-describe("of an attempt that is written down wrongly it says", () => {
+describe("about a wrong attempt row it reports", () => {
   it("how they are counted", () => {
     expect(sentences(withLast({ attempt: 3 }))).toEqual([
       "Run a has the attempts 1, 3 in generation 1; they count from 1 without gaps.",
@@ -178,7 +178,7 @@ describe("of an attempt that is written down wrongly it says", () => {
   })
 })
 
-describe("of a generation that does not end once it says", () => {
+describe("about a generation without exactly one end it reports", () => {
   it("that no row says how it ended", () => {
     expect(sentences(withLast({ runState: null }))).toContain(
       "Run a is not live, and no row says how generation 1 ended.",
@@ -191,15 +191,15 @@ describe("of a generation that does not end once it says", () => {
   })
 })
 
-describe("of a start that nothing explains it says", () => {
-  it("nothing, when there was no other: that it left no row is another fault", () => {
+describe("about an unexplained start it reports", () => {
+  it("nothing, when there was no other: the missing row is another fault", () => {
     const asked = { op: "enq_invoke", run: "b" } as const
     expect(sentences({}, asked, { op: "start", run: "b", claim: "3", attempt: 1, lease: "L" })).toEqual([
       "Run b was claimed as 3 by process 2, and no row says how that ended.",
     ])
   })
 
-  it("which claim asked for no other", () => {
+  it("which claim led to no other", () => {
     const cancelled: AttemptRow = { ...FIRST, outcome: "cancelled", charged: false }
     const attempts = [cancelled, { ...LAST, attempt: 1 }]
     expect(sentences({ attempts })).toContain(
@@ -207,7 +207,7 @@ describe("of a start that nothing explains it says", () => {
     )
   })
 
-  it("what the attempt itself gives as its cause", () => {
+  it("the cause that the attempt itself records", () => {
     expect(sentences(withLast({ cause: "lost" }))).toEqual([
       'Run a says "lost" of attempt 2 (claim 2); the one before it was failed.',
     ])
@@ -245,12 +245,12 @@ describe("about the order of starts", () => {
       invariant === "I16" ? [says] : [],
     )
 
-  it("it says who was overtaken", () => {
+  it("it reports which run was overtaken", () => {
     expect(said([])).toEqual(["Run a was started after run b, which has the same priority and came later."])
   })
 
   it.each(["job.paused", "pool.paused"])(
-    "it says nothing after %s: who was parked comes in anew",
+    "it reports nothing after %s: a parked run comes in anew",
     (action) => {
       expect(said([{ action, atUs: HOUR_US, run: null, schedule: null, before: null }])).toEqual([])
     },

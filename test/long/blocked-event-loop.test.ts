@@ -1,4 +1,6 @@
-/** Real processes whose event loops are blocked, and whose heartbeats die: who keeps its lease, and who loses it. */
+/**
+ * Real processes whose event loops are blocked, and whose heartbeats die: which keep their lease, and which lose it.
+ */
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -33,7 +35,7 @@ afterEach(async () => {
 
 interface BlockedOptions extends Omit<WorkerOptions, "database" | "schema" | "effects"> {
   readonly timeout?: string
-  /** First attempts end when this file is there, and let nothing else happen before. */
+  /** The first attempts end when this file exists, and block the event loop until then. */
   readonly blockUntil?: string
   readonly threads?: "missing"
 }
@@ -61,7 +63,7 @@ function world() {
     await heir.call("start")
     return { run, heir }
   }
-  /** How often a handler was started, by anyone. */
+  /** How often a handler started, in any process. */
   const starts = async () => (await readFile(effects, "utf8")).trim().split("\n").length
   return { startWorker, block, starts }
 }
@@ -71,7 +73,7 @@ async function outcomes(process: WorkerProcess, run: string): Promise<string[]> 
 }
 
 describe("a process whose event loop is blocked", () => {
-  it("keeps its lease and its run for almost three leases, and says for how long it was", async () => {
+  it("keeps its lease and its run for almost three leases, and reports for how long it was blocked", async () => {
     const { startWorker, block, starts } = world()
     const worker = await startWorker()
     const { run, heir } = await block(worker, { forMs: 2.5 * LEASE_MS })
@@ -86,7 +88,7 @@ describe("a process whose event loop is blocked", () => {
   it.each([
     ["a while after its start", 400],
     ["at once", 0],
-  ])("keeps them for longer while a job that may take longer runs, blocked %s", async (_, restMs) => {
+  ])("keeps them for longer while a job with a longer timeout runs, blocked %s", async (_, restMs) => {
     const { startWorker, block, starts } = world()
     const worker = await startWorker({ timeout: "20s" })
     const { run, heir } = await block(worker, { restMs, forMs: 6 * LEASE_MS })

@@ -1,4 +1,4 @@
-/** Who owns an embedded server: one process, or several that share it, and what becomes of it when they end. */
+/** The owners of an embedded server: one process, or several that share it, and what happens when they end. */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync } from "node:fs"
@@ -9,7 +9,7 @@ import { afterAll, afterEach, describe, expect, it, vi } from "vitest"
 import * as given from "../support/embedded/fixture.ts"
 import { isRoot, query, recall, remember, serverPid, start, startOwner } from "../support/embedded/fixture.ts"
 
-// Making a cluster takes a second here, and may take ten on a busy machine.
+// Creating a cluster takes a second here, and may take ten on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 const patient = { timeout: 20_000, interval: 10 }
 
@@ -44,7 +44,7 @@ function canUnshare(): boolean {
   }
 }
 
-/** Ends an owner as it wants to be ended. */
+/** Ends an owner in the way under test. */
 async function leave(owner: given.Owner): Promise<void> {
   owner.process.stdin?.end()
   await once(owner.process, "exit")
@@ -67,9 +67,9 @@ describe("a data folder whose server runs", () => {
     expect(await leftIn(dataDir)).toEqual([])
   })
 
-  it("is shared by many that start at once, in this process and in others, and by those that come later", async () => {
+  it("is shared by many that start at once, in this process and in others, and by later ones", async () => {
     const dataDir = await given.newDataFolder()
-    // Left by one that was killed, and whose number this process has now.
+    // Left by a killed owner, whose pid this process has now.
     await writeFile(join(dataDir, "start-7.json"), JSON.stringify({ pid: process.pid, mark: "long ago" }))
     await writeFile(join(dataDir, "owner-old.json"), JSON.stringify({ pid: process.pid, mark: "long ago" }))
     const here = Array.from({ length: 4 }, () => start({ dataDir }))
@@ -86,7 +86,7 @@ describe("a data folder whose server runs", () => {
     expect(await leftIn(dataDir)).toEqual([])
   })
 
-  it("loses none of its data, nor its server, with an owner that is killed beside others", async () => {
+  it("loses neither data nor its server with an owner that is killed beside others", async () => {
     const dataDir = await given.newDataFolder()
     const starter = await startOwner({ dataDir })
     const pid = serverPid(dataDir)
@@ -130,14 +130,14 @@ describe("a server whose only owner was killed", () => {
     const dataDir = join(await given.newFolder(), "data")
     const owner = await startOwner({ dataDir })
     const pid = serverPid(dataDir)
-    // Frozen, so that it does not begin to mend what is being deleted.
+    // Frozen, so that it does not begin to repair what is being deleted.
     owner.process.kill("SIGSTOP")
     await rm(dataDir, { recursive: true, maxRetries: 5 })
     await given.endProcess(owner.process, "SIGKILL")
     await vi.waitUntil(() => isGone(pid), { timeout: 10_000, interval: 10 })
   })
 
-  it("is no obstacle to the next one, however soon that comes", async () => {
+  it("does not block the next one, however soon that comes", async () => {
     const dataDir = await given.newDataFolder()
     const owner = await startOwner({ dataDir })
     await remember(owner.said.url)
@@ -166,7 +166,7 @@ describe("a shared server that is killed", () => {
     expect(serverPid(dataDir)).toBe(pid)
   })
 
-  it("comes back also when whoever had started it is no more", async () => {
+  it("comes back also when the process that had started it is gone", async () => {
     const dataDir = await given.newDataFolder()
     const starter = await startOwner({ dataDir })
     const { url } = await start({ dataDir })
@@ -179,7 +179,7 @@ describe("a shared server that is killed", () => {
 
 describe("a guard that is killed", () => {
   it.each(["the one that waits", "the one that reads", "both"])(
-    "(%s) costs a restart at the most, and the server still ends with its last owner",
+    "(%s) costs a restart at most, and the server still ends with its last owner",
     async (which) => {
       const dataDir = await given.newDataFolder()
       const server = await start({ dataDir })
@@ -197,7 +197,7 @@ describe("a guard that is killed", () => {
 })
 
 describe("the half of a guard that is killed together with the server", () => {
-  it("leaves nobody waiting: two owners have a server again", async () => {
+  it("leaves no owner waiting: two owners have a server again", async () => {
     const dataDir = await given.newDataFolder()
     const other = await startOwner({ dataDir })
     const { url } = await start({ dataDir })
@@ -257,7 +257,7 @@ describe("a process that starts a server", () => {
     await Promise.all(["", "PG_VERSION", "base/1/PG_VERSION"].map(recover))
   })
 
-  it("is not misled by a postmaster.pid whose number a stranger has now", async () => {
+  it("is not misled by a postmaster.pid whose pid another process has now", async () => {
     const dataDir = await given.newDataFolder()
     await (await start({ dataDir })).stop()
     const elsewhere = await given.newServerFolder()
@@ -275,7 +275,7 @@ describe("a process that starts a server", () => {
     expect(await query(stranger.said.url, "select 1 as one")).toEqual([{ one: 1 }])
   })
 
-  it("is not misled by a dead server that nobody has collected, as in a container without an init", async () => {
+  it("is not misled by a dead server that no parent has collected, as in a container without an init", async () => {
     const dataDir = await given.newDataFolder()
     await (await start({ dataDir })).stop()
     const identity = isRoot ? { uid: given.serverUid, gid: given.serverUid } : {}
@@ -298,7 +298,7 @@ describe("a process that starts a server", () => {
     owner.process.stdin?.end()
     await once(owner.process, "exit")
     const log = await readFile(join(dataDir, "server.log"), "utf8")
-    // One fast shutdown, the one that the owner asked for, and none before it.
+    // One fast shutdown, sent by the owner, and none before it.
     expect(log.match(/received fast shutdown request/g)).toHaveLength(1)
     expect(log).not.toContain("carillon: the server ended")
   })
@@ -312,13 +312,13 @@ describe("a process that starts a server", () => {
 
 const POSTMASTER = "select pg_postmaster_start_time()::text as started"
 
-/** What a stopped server leaves beside its data, but for the lock that everybody has let go of. */
+/** What a stopped server leaves beside its data, without the lock that every owner has released. */
 async function leftIn(dataDir: string): Promise<string[]> {
   const here = (await readdir(dataDir)).filter((name) => /^owner-|\.new-/.test(name))
   return [...here, ...(await readdir(join(dataDir, "socket")))]
 }
 
-/** Whether the cluster in the making has come as far as `file`. */
+/** Whether a new cluster has come as far as `file`. */
 async function draftHas(dataDir: string, file: string): Promise<boolean> {
   const draft = (await readdir(dataDir)).find((name) => name.startsWith("postgres.new-"))
   return draft !== undefined && existsSync(join(dataDir, draft, file))

@@ -1,4 +1,4 @@
-/** `carillon db export` and `carillon db import`: everything goes along, and the work goes on elsewhere. */
+/** `carillon db export` and `carillon db import`: every row goes along, and the work continues elsewhere. */
 import { existsSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -39,7 +39,7 @@ function look({ database: url, schema }: Place): Database {
   return database
 }
 
-/** Jobs whose handlers do what `act` says: hang where the data comes from, finish where it goes. */
+/** Jobs whose handlers do what `act` says: hang in the source, finish in the target. */
 function jobsThat(act: (signal: AbortSignal) => Promise<unknown>) {
   const hangs = (_: unknown, { signal }: { signal: AbortSignal }) => act(signal)
   return {
@@ -65,10 +65,10 @@ async function work(place: Place, jobs: ReturnType<typeof jobsThat>, lease: Dura
   return app
 }
 
-/** Something of everything: history, dead letters, runs in each state, keys, limits, pauses, audit. */
+/** Rows of every kind: history, dead letters, runs in each state, keys, limits, pauses, audit. */
 async function furnish(place: Place) {
   const jobs = jobsThat((signal) => new Promise((resolve) => signal.addEventListener("abort", resolve)))
-  // One that a busy machine would make it lose would end what hangs.
+  // A lease that a busy machine loses would end the hanging handlers.
   const app = await work(place, jobs, "1m")
   await app.pause({ job: "halted" }, BY)
   const done = await app.enqueue(jobs.fine, ODD, {
@@ -100,7 +100,7 @@ async function furnish(place: Place) {
   await untilRows(database, "select from {zone_data}")
   await untilRows(database, "select from {runs} where {schema}.state(runs) = 'running' having count(*) = 2")
   await untilRows(database, "select from {runs} where {schema}.state(runs) = 'parked' having count(*) = 2")
-  // As if more had gone on under that key before: who is admitted now is in the wave before the open one.
+  // As if more had run under that key before: the next admission is in the wave before the open one.
   await execute(
     database,
     "insert into {limit_waves} select key, array[wave, wave + 1], now() from {run_limits} where admitted",
@@ -114,7 +114,7 @@ async function furnish(place: Place) {
   return { app, ids, database }
 }
 
-/** Every row of every table; of workers only what a move leaves alone. */
+/** Every row of every table; of workers only those that a move leaves alone. */
 async function contents(database: Database): Promise<Record<string, unknown>> {
   const asText = (name: string) => {
     const row = name === "workers" ? "(lease, hostname, pid, pools, started_at, jobs, version)" : "t"
@@ -124,7 +124,7 @@ async function contents(database: Database): Promise<Record<string, unknown>> {
 }
 
 describe("an export of a database at work", () => {
-  it("is imported row by row, and what was running is executed there", async () => {
+  it("is imported row by row, and its running runs are executed there", async () => {
     const [from, to] = [newPlace(), newPlace()]
     const file = join(await newFolder(), "all.carillon")
     const { ids, database } = await furnish(from)
@@ -163,7 +163,7 @@ describe("an export of a database at work", () => {
     expect(again).toMatchObject({ id: ids.done, created: false })
   })
 
-  it("is refused where something is, and says so in one line", async () => {
+  it("is refused where rows exist, in one line", async () => {
     const [from, to] = [newPlace(), newPlace()]
     const file = join(await newFolder(), "all.carillon")
     await furnish(from)

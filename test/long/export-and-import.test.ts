@@ -70,7 +70,7 @@ describeEngines("a schema that is moved", (engine) => {
     return found.length > 0
   }
 
-  it("comes out as it went in, odd values and days of history included", async () => {
+  it("arrives as it left, odd values and days of history included", async () => {
     const before = await source()
     const after = await engine.open()
     await importInto(after, await exported(before))
@@ -93,13 +93,13 @@ describeEngines("a schema that is moved", (engine) => {
     expect(await rowsOf(after, "select length(settings::text) from {jobs}")).toEqual([{ length: 7_000_002 }])
   })
 
-  it("carries every table that the migrations make, none of which counts by a sequence", async () => {
+  it("carries every table that the migrations make, none of which uses a sequence", async () => {
     const { database } = await engine.migrated()
     const named = (kinds: string) => `select relname::text as name from pg_class
         where relnamespace = '${database.schema}'::regnamespace and relkind in (${kinds}) and not relispartition`
     const tables = (await rowsOf(database, named("'r', 'p'"))).map(({ name }) => name)
     expect(tables.sort()).toEqual([...TABLES, "migrations"].sort())
-    // An import would have to let it go on after the greatest value.
+    // An import would have to move the sequence behind the greatest value.
     expect(await rowsOf(database, named("'S'"))).toEqual([])
   })
 
@@ -135,7 +135,7 @@ describeEngines("a schema that is moved", (engine) => {
     expect(await refusal(work, "IMPORT_REFUSED")).toContain("already at version")
   })
 
-  it("goes into a schema that was migrated and holds nothing", async () => {
+  it("goes into a schema that is migrated and empty", async () => {
     const before = await source()
     const { database: after } = await engine.migrated()
     await importInto(after, await exported(before))
@@ -207,7 +207,7 @@ describeEngines("a schema that is moved", (engine) => {
     expect(await schemaExists(after)).toBe(false)
   })
 
-  it("is refused when the file is something else, or not there", async () => {
+  it("is refused when the file is something else, or missing", async () => {
     const file = join(await newFolder(), "other")
     const after = await engine.open()
     expect(await refusal(importInto(after, file), "EXPORT_INVALID")).toContain("ENOENT")
@@ -217,7 +217,7 @@ describeEngines("a schema that is moved", (engine) => {
     }
   })
 
-  it("leaves a file alone that is there, unless it is told otherwise", async () => {
+  it("leaves an existing file alone, unless it is told otherwise", async () => {
     const database = await source()
     const file = join(await newFolder(), "all.carillon")
     await writeFile(file, "precious")
@@ -229,7 +229,7 @@ describeEngines("a schema that is moved", (engine) => {
     await importInto(await engine.open(), file)
   })
 
-  it("leaves no file behind that is not complete", async () => {
+  it("leaves no incomplete file behind", async () => {
     const database = await source()
     const file = join(await newFolder(), "all.carillon")
     const failing = { ...options(file), onTable: () => raise(new Error("on the way")) }
@@ -240,7 +240,7 @@ describeEngines("a schema that is moved", (engine) => {
     expect(await readdir(join(file, ".."))).toEqual([])
   })
 
-  it("does not take the name of a file that came meanwhile", async () => {
+  it("does not take the name of a file that appeared meanwhile", async () => {
     const database = await source()
     const file = join(await newFolder(), "all.carillon")
     const meanwhile = { ...options(file), onTable: () => void appendFile(file, "x") }
@@ -249,7 +249,7 @@ describeEngines("a schema that is moved", (engine) => {
     await rm(file)
   })
 
-  it("is none where there are no tables of Carillon", async () => {
+  it("is empty where there are no tables of Carillon", async () => {
     const file = join(await newFolder(), "all.carillon")
     const work = exportSchema({ ...host, database: await engine.open() }, options(file))
     expect(await refusal(work, "EXPORT_REFUSED")).toContain("no tables of Carillon")

@@ -1,7 +1,4 @@
-/**
- * A worker keeps nothing of the runs that it has executed: its heap is as large after a hundred thousand as after
- * ten.
- */
+/** A worker keeps nothing of its executed runs: its heap is as large after a hundred thousand as after ten. */
 import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
@@ -15,10 +12,10 @@ const SCRIPT = fileURLToPath(new URL("../support/process/heap.mjs", import.meta.
 const RUNS = 10_000
 const WARM_UP = 2
 const ROUNDS = 10
-/** Of each run that it has executed since it was warm. */
+/** Per run that it has executed since it was warm. */
 const MOST_BYTES = 20
 
-it("a worker keeps nothing of what it has executed", { timeout: 240_000 }, async () => {
+it("a worker keeps nothing of its executed runs", { timeout: 240_000 }, async () => {
   const options = {
     database: SERVER_URLS.postgres18,
     schema: newSchema(createSystemHost()),

@@ -20,7 +20,7 @@ import { hold, rowsOf, untilRows } from "../support/sql.ts"
 
 const host = createSystemHost()
 
-/** The indexes of the second of March, each with the one of all of history that it belongs to. */
+/** The indexes of the second of March, each with its parent on all of history. */
 const INDEXES = `
   select x.indexrelid::text as id,
     (select inhparent::regclass::text from pg_inherits where inhrelid = parent.inhparent) as root
@@ -31,7 +31,7 @@ const INDEXES = `
 describeEngines("history's partitions", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  it("are made for today and a week ahead, by the days of UTC, for every class, once", async () => {
+  it("are created for today and a week ahead, by the days of UTC, for every class, once", async () => {
     const { database, clock } = await withPartitions(engine)
     const week = ["01", "02", "03", "04", "05", "06", "07", "08"].map((day) => `202603${day}`)
     expect(await dayTables(database)).toEqual(daysOf(...week).toSorted())
@@ -62,14 +62,14 @@ describeEngines("history's partitions", (engine) => {
     await makePartitions(database, 0)
     await clock.set("2026-03-02T09:00Z")
     await makePartitions(database, 0)
-    // Four each, and not eight: the attach has taken over those that were there.
+    // Four each, and not eight: the attach has taken over the existing ones.
     const parents = (await rowsOf(database, INDEXES)).map(({ root }) => String(root).split(".").at(-1))
     const each = ["attempts_by_job", "attempts_by_occurrence", "attempts_by_run", "attempts_by_tenant"]
     expect(parents.toSorted()).toEqual(each.flatMap((name) => [name, name, name]))
     expect(await rowsOf(database, "select 1 from pg_constraint where conname = 'within_day'")).toEqual([])
   })
 
-  it("are made on demand when the clock has run ahead of them", async () => {
+  it("are created on demand when the clock has run ahead of them", async () => {
     const { database, clock } = await withPartitions(engine)
     const held = await holdEach(database)
     await clock.set("2026-03-23T09:00Z")
@@ -78,17 +78,20 @@ describeEngines("history's partitions", (engine) => {
     expect(await settle(database, held)).toHaveLength(3)
   })
 
-  itWithConnections("are made once by many at the same time, and each tells what it made", async () => {
-    const { database, clock } = await withPartitions(engine)
-    const makers = await Promise.all([1, 2, 3, 4].map(() => engine.open(database.schema)))
-    await clock.set("2026-04-01T00:00Z")
-    const made = await Promise.all(makers.map((maker) => makePartitions(maker)))
-    const week = Array.from({ length: 8 }, (_, index) => `2026040${index + 1}`)
-    expect(made.flat().toSorted()).toEqual(daysOf(...week).toSorted())
-  })
+  itWithConnections(
+    "are created once by many processes at the same time, and each reports what it created",
+    async () => {
+      const { database, clock } = await withPartitions(engine)
+      const makers = await Promise.all([1, 2, 3, 4].map(() => engine.open(database.schema)))
+      await clock.set("2026-04-01T00:00Z")
+      const made = await Promise.all(makers.map((maker) => makePartitions(maker)))
+      const week = Array.from({ length: 8 }, (_, index) => `2026040${index + 1}`)
+      expect(made.flat().toSorted()).toEqual(daysOf(...week).toSorted())
+    },
+  )
 
   itWithConnections(
-    "are waited for by whoever missed one, although it can be seen: rows find it only when its maker is done",
+    "are waited for by a process that missed one, even if it is visible: inserts need its commit",
     async () => {
       const { database } = await withPartitions(engine)
       await makeFirePartitions(database)
@@ -111,19 +114,16 @@ describeEngines("history's partitions", (engine) => {
     },
   )
 
-  itWithConnections(
-    "can be made, and settled into, while somebody reads history and does not stop",
-    async () => {
-      const { database, clock } = await withPartitions(engine)
-      await settle(database, await holdEach(database))
-      const reader = await hold(database, "select count(*) from {attempts}")
-      const held = await holdEach(database)
-      await clock.set("2026-03-02T00:00Z")
-      expect(await makePartitions(database)).toHaveLength(3)
-      expect(await settle(database, held)).toHaveLength(3)
-      await reader.release()
-    },
-  )
+  itWithConnections("can be created, and settled into, during a long read of history", async () => {
+    const { database, clock } = await withPartitions(engine)
+    await settle(database, await holdEach(database))
+    const reader = await hold(database, "select count(*) from {attempts}")
+    const held = await holdEach(database)
+    await clock.set("2026-03-02T00:00Z")
+    expect(await makePartitions(database)).toHaveLength(3)
+    expect(await settle(database, held)).toHaveLength(3)
+    await reader.release()
+  })
 })
 
 describeEngines("a schema called", (engine) => {

@@ -60,7 +60,7 @@ describeEngines("history that has expired", (engine) => {
     expect(dropped).not.toContain("attempts_20260302")
   })
 
-  it("stays if somebody has detached it, or gave it another name", async () => {
+  it("stays if it was detached by hand, or renamed", async () => {
     const { database, clock } = await withPartitions(engine)
     await settle(database, await holdEach(database))
     await execute(
@@ -97,7 +97,7 @@ describeEngines("history that has expired", (engine) => {
     expect((await dropExpired(database)).dropped).toEqual(["attempts_short_20260301"])
   })
 
-  itWithConnections("is done with for a process that finds it gone when its turn comes", async () => {
+  itWithConnections("is done for a process that finds it gone when its turn comes", async () => {
     const { database, clock } = await withPartitions(engine)
     await clock.set("2026-03-03T00:00Z")
     const slow: Database = {
@@ -112,7 +112,7 @@ describeEngines("history that has expired", (engine) => {
   })
 
   itWithConnections.each(["read committed", "repeatable read"])(
-    "waits for a reader that is %s and does not end, says so, and delays no settle",
+    "waits for a reader that is %s and does not end, reports that, and delays no settle",
     async (isolation) => {
       const { database, clock } = await withPartitions(engine)
       await settle(database, await holdEach(database))
@@ -140,7 +140,7 @@ describeEngines("history that has expired", (engine) => {
           /^attempts_short_20260301 has expired and stays until the next upkeep/,
         ),
       })
-      // So they do while the interrupted detach is to be completed, and partitions are made beside it.
+      // Settles also pass while the interrupted detach is completed, and partitions are created beside it.
       const completing = watch(dropExpired(database, PATIENT))
       await untilBlocked(database)
       expect(await settle(database, again)).toHaveLength(3)
@@ -172,7 +172,7 @@ describeEngines("history that has expired", (engine) => {
     expect((await dropExpired(database)).dropped).toEqual(["attempts_short_20260301"])
   })
 
-  itWithConnections("is dropped later if the server broke the detach off", async () => {
+  itWithConnections("is dropped later if the server interrupted the detach", async () => {
     const { database, clock } = await withPartitions(engine)
     const reader = await hold(database, "select count(*) from {attempts}")
     await clock.set("2026-03-03T00:00Z")
@@ -187,7 +187,7 @@ describeEngines("history that has expired", (engine) => {
   })
 })
 
-/** A detach that was interrupted also waits for the snapshots of others, those of other tests too. */
+/** An interrupted detach also waits for the snapshots of others, those of other tests too. */
 async function untilDropped(database: Database): Promise<readonly string[]> {
   const { dropped } = await vi.waitUntil(async () => {
     const result = await dropExpired(database)
@@ -198,7 +198,7 @@ async function untilDropped(database: Database): Promise<readonly string[]> {
 
 const WAIT = { timeout: 25_000, interval: 50 }
 
-/** Whether a promise has ended, before anyone asks for it. */
+/** Whether a promise has settled, before it is awaited. */
 function watch<T>(end: Promise<T>): { readonly end: Promise<T>; readonly isOver: () => boolean } {
   let over = false
   const note = () => {

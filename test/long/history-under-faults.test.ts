@@ -1,4 +1,4 @@
-/** Real processes under real faults, each history judged as a whole: nothing lost, nothing twice without a reason. */
+/** Real processes under real faults, each history checked as a whole: nothing lost, nothing twice without a reason. */
 import { describe, expect, it } from "vitest"
 import type { History } from "../support/history/operations.ts"
 import { recordedWorld } from "../support/process/recorded-world.ts"
@@ -12,7 +12,7 @@ const untilFinished = (worker: WorkerProcess, count: number) =>
 describe("processes that die", () => {
   it("by kill -9, one after the other under load, lose nothing", { timeout: 120_000 }, async () => {
     const world = await recordedWorld()
-    // Serves another pool, so that the work is left for those who die.
+    // Serves another pool, so that the work is left for the processes that die.
     const client = await world.worker({ pools: { elsewhere: 1 } })
     const runs: string[] = []
     for (let life = 0; life < 3; life += 1) {
@@ -57,7 +57,7 @@ describe("processes that die", () => {
 })
 
 describe("a process that sleeps past its lease", () => {
-  it("and wakes up finds itself fenced, whatever it still has to say", async () => {
+  it("and wakes up finds itself fenced, whatever result it has", async () => {
     const world = await recordedWorld()
     const sleeper = await world.worker({ slots: 10 })
     const runs = await sleeper.call<string[]>("produce", { job: "stubborn", count: 30, input: { ms: 900 } })
@@ -75,7 +75,7 @@ describe("a process that sleeps past its lease", () => {
 })
 
 describe("processes whose clocks are an hour off", () => {
-  it("one ahead and one behind, work together as if they were not", async () => {
+  it("one ahead and one behind, work together as if they were right", async () => {
     const world = await recordedWorld()
     const hour = 3_600_000
     const workers = await Promise.all([
@@ -99,7 +99,7 @@ describe("processes whose clocks are an hour off", () => {
 })
 
 describe("a snapshot that is held open", () => {
-  it("does not keep runs from being claimed, settled and told", async () => {
+  it("does not keep runs from being claimed, settled and reported", async () => {
     const world = await recordedWorld()
     const worker = await world.worker()
     await worker.call("produce", { count: 1 })
@@ -167,9 +167,7 @@ describe("a limit of one under eight processes", () => {
   })
 })
 
-/**
- * How many handlers were under way at once at the most; one that was killed ended with the last word of its process.
- */
+/** The most handlers in flight at once; a killed one ended with the last line of its process. */
 function mostAtOnce(history: History): number {
   const last = new Map(history.map(({ pid, ns }) => [pid, ns]))
   const changes = history.flatMap((entry) => {

@@ -1,4 +1,4 @@
-/** Real processes on a server that dies and a network that loses answers, each history judged as a whole. */
+/** Real processes on a server that dies and a network that loses answers, each history checked as a whole. */
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from "vitest"
 import * as given from "../support/embedded/fixture.ts"
 import { openFaultyNetwork } from "../support/faulty-network.ts"
@@ -26,9 +26,9 @@ describe("a server that is stopped in an instant", () => {
     for (let stops = 0; stops < 5; stops += 1) {
       const before = await finished()
       const producing = client.call<string[]>("produce", { count: 60, input: { ms: 10, failUntil: 2 } })
-      // Sixty runs finish twice each, wherever they are executed: it is in the middle of them that the server goes.
+      // Sixty runs finish twice each, wherever they are executed: the server goes in the middle of them.
       await vi.waitUntil(async () => (await finished()) > before + 20, { timeout: 30_000 })
-      // What `pg_ctl stop -m immediate` sends; whoever owns the server starts it again.
+      // What `pg_ctl stop -m immediate` sends; the owner of the server starts it again.
       process.kill(given.serverPid(dataDir), "SIGQUIT")
       runs.push(...(await producing))
       const answers = () =>
@@ -72,7 +72,7 @@ describe("a process that claims again what it lost", () => {
     const runs = await worker.call<string[]>("produce", { job: "stubborn", count: 5, input: { ms: 1_500 } })
     await worker.until("counts", ({ started }) => Number(started) > 0)
     worker.kill("SIGSTOP")
-    // Serves another pool: it takes the runs back, and leaves them to whoever can execute them.
+    // Serves another pool: it takes the runs back, and leaves them to workers that can execute them.
     const reaper = await world.worker({ lease: "1s", pools: { elsewhere: 1 } })
     await reaper.until("lease.reaped")
     worker.kill("SIGCONT")

@@ -1,4 +1,4 @@
-/** Whatever is killed at whatever moment of the first start, the next one succeeds, and nothing is left over. */
+/** Any process may be killed at any moment of the first start: the next one succeeds, and nothing is left over. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
 import { existsSync, readdirSync, readFileSync, readlinkSync } from "node:fs"
@@ -13,9 +13,9 @@ import * as given from "../support/embedded/fixture.ts"
 
 const FIRST_RUN = fileURLToPath(new URL("../support/embedded/first-run.mjs", import.meta.url))
 const MOMENTS = 50
-/** How long the next start may take beyond what it takes by itself: less than anything that is waited for in vain. */
+/** How much longer the next start may take than a plain one: less than any timeout. */
 const PATIENCE_MS = 10_000
-/** As many tests as go on at the same time, and share the processors. */
+/** How many tests run at the same time, and share the processors. */
 const AT_ONCE = 5
 
 afterAll(given.cleanUp, 120_000)
@@ -29,7 +29,7 @@ function firstRun(
   return Object.assign(child, { said })
 }
 
-/** Every process that has to do with a data folder: its owners, its guards, initdb, and the server. */
+/** Every process of a data folder: its owners, its guards, initdb, and the server. */
 function familyOf(dataDir: string): number[] {
   const pids = readdirSync("/proc").filter((name) => /^\d+$/.test(name) && Number(name) !== process.pid)
   return pids.filter((pid) => isOf(pid, dataDir)).map(Number)
@@ -72,7 +72,7 @@ function safely<T>(read: () => T, otherwise: T): T {
   }
 }
 
-/** Chance that is the same each time: a moment that once failed fails again, if it is to blame. */
+/** Fixed random numbers: a moment that once failed fails again. */
 function chance(seed: number): number {
   const mixed = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ (seed << 13)
   return (Math.imul(mixed ^ (mixed >>> 16), 0xc2b2ae35) >>> 0) / 2 ** 32

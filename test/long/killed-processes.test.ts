@@ -1,4 +1,4 @@
-/** Real processes on a real server: what is left when one of them is killed, and when the server goes away. */
+/** Real processes on a real server: the state after one of them is killed, and after the server goes away. */
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -75,7 +75,7 @@ describe("processes on one server", () => {
     await Promise.all(workers.map((worker) => worker.call("stop")))
   })
 
-  it("take over what one of them was doing when it was killed", async () => {
+  it("take over the runs of a process that was killed", async () => {
     const { spawn, effects } = world()
     const victim = spawn({ slowMs: 3_600_000 })
     await victim.call("start")
@@ -105,7 +105,7 @@ describe("processes on one server", () => {
     },
   )
 
-  it("fence one that slept past its lease: its late result changes nothing", async () => {
+  it("fence a process that slept past its lease: its late result changes nothing", async () => {
     const { spawn } = world()
     const sleeper = spawn({ slowMs: 200 })
     await sleeper.call("start")
@@ -128,7 +128,7 @@ describe("a process whose database goes away", () => {
     const dataDir = join(folder, "server")
     const first = await startEmbedded(host, { dataDir })
     const { spawn, effects } = world(first.url)
-    // A short lease, so that the process soon notices and says so.
+    // A short lease, so that the process soon notices and reports it.
     const worker = spawn({ lease: "2s", slowMs: 300 })
     await worker.call("start")
     const runs = await Promise.all([1, 2, 3, 4].map((input) => worker.call<string>("enqueue", { input })))

@@ -1,4 +1,4 @@
-/** Ten schedulers in real processes, killed wherever they can be, through weeks in which clocks change. */
+/** Ten schedulers in real processes, killed at every point, through weeks in which clocks change. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { DEADLY_POINTS } from "../support/process/scheduler-crowd.ts"
 import { judge } from "../support/schedule-history/judge.ts"
@@ -63,7 +63,7 @@ describe("ten schedulers, killed again and again", () => {
     }
   })
 
-  it("met in at least 200 stories everything that can become of an occurrence, and wrote late what was outdated", () => {
+  it("met every possible result of an occurrence in at least 200 stories, and wrote late after a stale read", () => {
     expect(stories).toBeGreaterThanOrEqual(200)
     expect([...outcomes.keys()].sort()).toEqual([
       "coalesced for latest",

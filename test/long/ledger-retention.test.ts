@@ -1,4 +1,4 @@
-/** How the ledger of occurrences leaves, month by month: not too early, not under anybody's feet, and for good. */
+/** How old months of the ledger are dropped: not too early, in no one's way, and for good. */
 import { expect, it, vi } from "vitest"
 import type { Database } from "../../src/store/database.ts"
 import { isMissingMonth, makeFirePartitionsInTurn } from "../../src/store/fires/partitions.ts"
@@ -11,7 +11,7 @@ import { execute, hold, rowsOf, untilBlocked } from "../support/sql.ts"
 describeEngines("the ledger of occurrences", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
-  /** A schedule that has come to where the clock stands, and rows of it that were written when they happened. */
+  /** A schedule whose cursor is at the clock, and its rows from the time when they happened. */
   async function stage(now: string, ...occurrences: string[]) {
     const runtime = await engine.migrated()
     const { database } = runtime
@@ -33,7 +33,7 @@ describeEngines("the ledger of occurrences", (engine) => {
     )
   }
 
-  /** The months before June that are there, attached or not. */
+  /** The months before June, attached or not. */
   async function months(database: Database): Promise<unknown[]> {
     const rows = await rowsOf(
       database,
@@ -56,7 +56,7 @@ describeEngines("the ledger of occurrences", (engine) => {
     expect(await rowsOf(database, "select count(*)::int as n from {fires}")).toEqual([{ n: 1 }])
   })
 
-  it("drops months of years ago that were made on demand, ninety days after the last that was written there", async () => {
+  it("drops months of years ago that were created on demand, ninety days after the last write there", async () => {
     const { database, clock, id } = await stage("2026-06-01T00:00Z", "2019-05-01T00:00Z", "2020-01-01T00:00Z")
     await write(database, id, "2019-05-07T00:00Z", "2026-05-20T00:00Z")
     expect((await dropExpiredMonths(database)).dropped).toEqual(["fires_202001"])
@@ -66,7 +66,7 @@ describeEngines("the ledger of occurrences", (engine) => {
     expect((await dropExpiredMonths(database)).dropped).toEqual(["fires_201905"])
   })
 
-  it("keeps what a schedule has not passed yet, and drops it when that has passed it or ended", async () => {
+  it("keeps occurrences that a schedule has not passed yet, and drops them after that or after its end", async () => {
     const { database, id } = await stage("2026-06-01T00:00Z", "2019-05-01T00:00Z", "2019-08-01T00:00Z")
     const set = (what: string) => execute(database, `update {schedules} set ${what} where id = '${id}'`)
     await set("cursor = '2019-04-30Z'")
@@ -77,7 +77,7 @@ describeEngines("the ledger of occurrences", (engine) => {
     expect((await dropExpiredMonths(database)).dropped).toEqual(["fires_201908"])
   })
 
-  it("leaves alone what somebody has detached to keep it, or named otherwise", async () => {
+  it("leaves a month alone that was detached or renamed by hand", async () => {
     const { database } = await stage("2026-06-01T00:00Z", "2019-05-01T00:00Z", "2019-06-01T00:00Z")
     await execute(
       database,
@@ -92,7 +92,7 @@ describeEngines("the ledger of occurrences", (engine) => {
     ])
   })
 
-  itWithConnections("waits for no reader for ever, says so, and is written to meanwhile", async () => {
+  itWithConnections("waits for no reader for ever, reports that, and accepts writes meanwhile", async () => {
     const { database, id } = await stage("2026-06-01T00:00Z", "2019-05-01T00:00Z")
     const reader = await hold(database, "select count(*) from {fires}")
     const dropping = dropExpiredMonths(database, { patienceMs: 1_500 })
@@ -104,7 +104,7 @@ describeEngines("the ledger of occurrences", (engine) => {
       { code: "DATABASE_BUSY", message: expect.stringMatching(/^fires_201905 has expired and stays/) },
     ])
     await reader.release()
-    // A detach that was interrupted also waits for the snapshots of others, those of other tests too.
+    // An interrupted detach also waits for the snapshots of others, those of other tests too.
     const after = await vi.waitUntil(
       async () => {
         const result = await dropExpiredMonths(database)
@@ -115,7 +115,7 @@ describeEngines("the ledger of occurrences", (engine) => {
     expect(after.dropped).toEqual(["fires_201905"])
   })
 
-  itWithConnections("takes back a month that something was written to while it was leaving", async () => {
+  itWithConnections("keeps a month that was written to while it was being dropped", async () => {
     const { database, id } = await stage("2026-06-01T00:00Z", "2019-05-01T00:00Z")
     const late: Database = {
       ...database,
@@ -132,7 +132,7 @@ describeEngines("the ledger of occurrences", (engine) => {
   })
 
   itWithConnections.each(["detached", "detaching"])(
-    "is written to again where a process died and left a month %s",
+    "accepts writes again where a process died and left a month %s",
     async (state) => {
       const { database, id } = await stage("2026-06-01T00:00Z", "2019-05-01T00:00Z")
       const reader = state === "detaching" ? await hold(database, "select count(*) from {fires}") : undefined

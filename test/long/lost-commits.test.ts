@@ -1,7 +1,4 @@
-/**
- * A server whose commits are not waited for, and that crashes: what was settled is running again, and must not stay
- * so.
- */
+/** A server with asynchronous commits that crashes: settled runs are running again, and must not stay so. */
 import { afterAll, afterEach, expect, it, vi } from "vitest"
 import { createCarillon, defineJob } from "../../src/index.ts"
 import * as given from "../support/embedded/fixture.ts"
@@ -10,11 +7,11 @@ import { createGate } from "../support/gate-opened-by-test.ts"
 afterEach(given.cleanUp)
 afterAll(given.removePrepared)
 
-/** Nothing reaches the disk by itself for a while. */
+/** The server writes nothing to disk by itself for a while. */
 const HASTY = { synchronous_commit: "off", wal_writer_delay: "10s" }
 const RUNS = 20
 
-it("runs whose ends a crash has taken back are executed again, also by the process that holds them", {
+it("runs whose ends a crash has undone are executed again, also by the process that holds them", {
   timeout: 120_000,
 }, async () => {
   const dataDir = await given.newDataFolder()
@@ -45,7 +42,7 @@ it("runs whose ends a crash has taken back are executed again, also by the proce
   const inputs = Array.from({ length: RUNS }, (_, input) => ({ input }))
   const runs = await carillon.enqueueMany(work, inputs)
   await vi.waitUntil(() => started === RUNS)
-  // That they are claimed is on the disk; how they end will not be.
+  // Their claims are on the disk; their ends will not be.
   await given.query(first.url, "checkpoint")
   gate.open()
   await Promise.all(runs.map((run) => run.result()))

@@ -1,4 +1,4 @@
-/** PGlite on disk: what takes over where there are no PostgreSQL binaries, and what it keeps. */
+/** PGlite on disk: the fallback without PostgreSQL binaries, and what it keeps. */
 import { existsSync } from "node:fs"
 import { mkdir, readdir, rm, stat, writeFile } from "node:fs/promises"
 import { createServer } from "node:net"
@@ -12,7 +12,7 @@ import * as given from "../support/pglite/fixture.ts"
 import { newCarillon, startDiskWorker } from "../support/pglite/fixture.ts"
 import { rowsOf } from "../support/sql.ts"
 
-// Making a PGlite takes three seconds here, and may take ten on a busy machine.
+// Creating a PGlite takes three seconds here, and may take ten on a busy machine.
 vi.setConfig({ testTimeout: 60_000 })
 const patient = { timeout: 20_000, interval: 10 }
 
@@ -21,7 +21,7 @@ afterEach(given.cleanUp)
 const greet = defineJob({ name: "greet", run: async (input: { name: string }) => `Hello ${input.name}` })
 
 describe("without PostgreSQL binaries", () => {
-  it("PGlite in the data folder takes over, says once what it does not promise, and keeps its data", async () => {
+  it("PGlite in the data folder takes over, reports once what it does not promise, and keeps its data", async () => {
     const dataDir = join(await given.newFolder(), "data")
     const first = newCarillon({ dataDir, jobs: [greet] })
     const run = await first.carillon.enqueue(greet, { name: "Ada" })
@@ -40,7 +40,7 @@ describe("without PostgreSQL binaries", () => {
     }
   })
 
-  it("the data of an embedded server is refused, and nothing is made beside it", async () => {
+  it("the data of an embedded server is refused, and nothing is created beside it", async () => {
     const dataDir = await given.newFolder()
     await mkdir(join(dataDir, "postgres"))
     const refused = newCarillon({ dataDir }).carillon.start()
@@ -54,7 +54,7 @@ describe("without PostgreSQL binaries", () => {
     expect(await readdir(dataDir)).toEqual(["postgres"])
   })
 
-  it("a data folder that cannot be one is named", async () => {
+  it("an unusable data folder is named", async () => {
     const file = join(await given.newFolder(), "data")
     await writeFile(file, "")
     await expect(newCarillon({ dataDir: file }).carillon.start()).rejects.toMatchObject({
@@ -65,7 +65,7 @@ describe("without PostgreSQL binaries", () => {
 })
 
 describe("with PostgreSQL binaries", () => {
-  it("the data of PGlite is not left aside for an empty queue, and can be had by choosing it", async () => {
+  it("the data of PGlite is not ignored in favour of an empty queue, and can be chosen", async () => {
     const dataDir = await given.newFolder()
     const before = newCarillon({ dataDir, jobs: [greet] })
     const run = await before.carillon.enqueue(greet, { name: "Ada" })
@@ -82,7 +82,7 @@ describe("with PostgreSQL binaries", () => {
 })
 
 describe("a folder of PGlite", () => {
-  it("is refused to a second process, and to a second Carillon of the same one, with the name of its owner", async () => {
+  it("is refused to a second process, and to a second Carillon of this one, with its owner's name", async () => {
     const dataDir = await given.newFolder()
     const owner = startDiskWorker({ dataDir })
     await owner.call("start")
@@ -137,7 +137,7 @@ describe("a folder of PGlite", () => {
     await carillon.start()
   })
 
-  it("that has lost files is not begun anew, says what PostgreSQL said, and is given back", async () => {
+  it("with missing files is not created anew, repeats PostgreSQL's message, and is released", async () => {
     const dataDir = await given.newFolder()
     const place = join(dataDir, "pglite")
     await (await openPgliteOnDisk(createSystemHost(), { dataDir, schema: "s" })).database.close()
@@ -153,7 +153,7 @@ describe("a folder of PGlite", () => {
     await (await open()).database.close()
   })
 
-  it("stays small while it is used: rows are vacuumed and WAL is let go", async () => {
+  it("stays small in use: rows are vacuumed and WAL is removed", async () => {
     const dataDir = await given.newFolder()
     const { database } = await openPgliteOnDisk(createSystemHost(), { dataDir, schema: "s" })
     const ask = async (sql: string) =>

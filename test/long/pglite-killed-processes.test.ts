@@ -10,7 +10,7 @@ afterEach(given.cleanUp)
 
 // Kills at any moment: test/long/pglite-many-kills.test.ts.
 describe("a process on PGlite that is killed with SIGKILL", () => {
-  it("hands its runs to the next one at once, long before its lease would have ended", async () => {
+  it("leaves its runs to the next one at once, long before its lease would have ended", async () => {
     const dataDir = join(await given.newFolder(), "data")
     const victim = startDiskWorker({ dataDir, slowMs: 3_600_000 })
     await victim.call("start")

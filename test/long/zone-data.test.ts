@@ -1,4 +1,4 @@
-/** Processes whose zone data is of different editions: the newest decides, and everything happens once. */
+/** Processes with different editions of zone data: the newest decides, and everything happens once. */
 import { expect, it } from "vitest"
 import { raiseZoneData } from "../../src/store/schedules/raise-zone-data.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -8,7 +8,7 @@ import { NEW, OLD, OSLO, openZoneStage } from "../support/zone-stage.ts"
 const NINE = { cron: "0 9 * * *", timeZone: OSLO }
 
 describeEngines("newer zone data", (engine) => {
-  it("makes an occurrence due at once that it moves into the past, and lets it happen once", async () => {
+  it("makes an occurrence due at once that it moves into the past, and lets it fire once", async () => {
     const { clock, start, leave, ledger, row } = await openZoneStage(engine, "2026-03-02T08:30Z")
     const left = { cursor: "2026-03-01T09:00Z", next: "2026-03-02T09:00Z", lastCivil: "2026-03-01T09:00:00" }
     const id = await leave({ spec: NINE }, left)
@@ -26,7 +26,7 @@ describeEngines("newer zone data", (engine) => {
     expect(await ledger(id)).toEqual(["08:00:00 fired"])
   })
 
-  it("passes over an occurrence that it moves to later when the clock has read the same before, and says why", async () => {
+  it("passes over an occurrence that it moves to a later time with a reading that has passed", async () => {
     const { clock, start, leave, ledger, row } = await openZoneStage(engine)
     const left = { cursor: "2026-03-02T07:00Z", next: "2026-03-03T07:00Z", lastCivil: "2026-03-02T09:00:00" }
     const id = await leave({ spec: NINE }, left)
@@ -46,7 +46,7 @@ describeEngines("newer zone data", (engine) => {
     expect(await ledger(id)).toEqual(["08:00:00 skipped zone", "08:00:00 fired"])
   })
 
-  it("passes over all that has happened by the clock, and over no more", async () => {
+  it("passes over everything that has happened by the clock, and over no more", async () => {
     const { start, leave, ledger, row } = await openZoneStage(engine)
     const left = { cursor: "2026-03-02T07:20Z", next: "2026-03-02T07:30Z", lastCivil: "2026-03-02T09:20:00" }
     const id = await leave({ spec: { cron: "*/10 9 * * *", timeZone: OSLO } }, left)
@@ -74,7 +74,7 @@ describeEngines("newer zone data", (engine) => {
     expect(await ledger(hourly)).toEqual(["08:00:00 fired"])
   })
 
-  it("leaves the hour that comes twice alone: both happen, also when the data is changed in between", async () => {
+  it("leaves a repeated hour alone: both occurrences fire, also when the data changes in between", async () => {
     const { clock, start, add, ledger, row } = await openZoneStage(engine, "2026-10-25T00:00Z")
     const id = await add({ spec: { cron: "30 * * * *", timeZone: OSLO } })
     const [older, newer] = [start(OLD), start(NEW)]
@@ -91,7 +91,7 @@ describeEngines("newer zone data", (engine) => {
     expect(await ledger(id)).toEqual(["00:30:00 fired", "01:30:00 fired", "02:30:00 fired"])
   })
 
-  it("lets happen what happens once, even if that turns out to have been before the schedule was made", async () => {
+  it("lets a single occurrence fire, even if that turns out to be from before the schedule was created", async () => {
     const { clock, start, leave, ledger, row } = await openZoneStage(engine)
     const spec = { at: "2026-03-02T10:00", timeZone: OSLO }
     const id = await leave({ spec }, { cursor: "2026-03-02T09:10Z", next: "2026-03-02T10:00Z" })
@@ -103,7 +103,7 @@ describeEngines("newer zone data", (engine) => {
     expect(await row(id)).toMatchObject({ state: "completed" })
   })
 
-  it("is raised only upwards, by whoever comes with newer data", async () => {
+  it("is only ever raised, by any process with newer data", async () => {
     const { start, newest, database } = await openZoneStage(engine)
     expect(await newest()).toEqual([])
     for (const zoneData of [OLD, NEW, OLD, "2026a", ""]) await start(zoneData).tick()
@@ -112,7 +112,7 @@ describeEngines("newer zone data", (engine) => {
     expect(await newest()).toEqual([NEW])
   })
 
-  it("is remembered with schedules that go by a zone, and with no others", async () => {
+  it("is stored with schedules that use a zone, and with no others", async () => {
     const { add, row } = await openZoneStage(engine)
     const exclude = ["2026-12-25"]
     const edition = async (spec: Parameters<typeof add>[0]["spec"]) =>
@@ -129,7 +129,7 @@ describeEngines("newer zone data", (engine) => {
     expect(await edition({ afterCompletion: "1h" })).toBe(null)
   })
 
-  it("costs one question when nothing is due, as it does without", async () => {
+  it("costs one statement when nothing is due, as it does without", async () => {
     const { start, add } = await openZoneStage(engine)
     await add({ spec: NINE }, NEW)
     const process = start(NEW)
@@ -165,7 +165,7 @@ describeEngines("newer zone data", (engine) => {
     ])
   })
 
-  it("is applied once by two processes that come with it", async () => {
+  it("is applied once by two processes that start with it", async () => {
     const { start, leave, ledger, row } = await openZoneStage(engine)
     const left = { cursor: "2026-03-02T07:00Z", next: "2026-03-03T07:00Z", lastCivil: "2026-03-02T09:00:00" }
     const ids: string[] = []
@@ -193,7 +193,7 @@ describeEngines("newer zone data", (engine) => {
 })
 
 describeEngines("a process with older zone data", (engine) => {
-  it("leaves schedules in zones alone, still makes runs of the others, and says so once", async () => {
+  it("leaves schedules in zones alone, still makes runs of the others, and reports that once", async () => {
     const { clock, start, add, ledger } = await openZoneStage(engine)
     const zoned = await add({ spec: NINE })
     const utc = await add({ spec: { every: "30m" } })
@@ -202,7 +202,7 @@ describeEngines("a process with older zone data", (engine) => {
     expect(older.events).toEqual([])
     await start(NEW).tick()
     await clock.set("2026-03-02T08:10Z")
-    // Nothing that it may do is due, so it rests.
+    // Nothing that it may decide is due, so it rests.
     expect([await older.tick(), await older.tick()]).toEqual([1_000, 1_000])
     expect(await ledger(utc)).toEqual(["08:00:00 fired"])
     expect(await ledger(zoned)).toEqual([])
@@ -213,7 +213,7 @@ describeEngines("a process with older zone data", (engine) => {
     expect(newer.events).toEqual([])
   })
 
-  it("writes nothing when it learns of the newer data only after it has decided", async () => {
+  it("writes nothing when it learns of the newer data only after its decision", async () => {
     const { clock, start, add, ledger, row, database } = await openZoneStage(engine)
     const zoned = await add({ spec: NINE })
     const utc = await add({ spec: { every: "30m" } })
@@ -231,7 +231,7 @@ describeEngines("a process with older zone data", (engine) => {
     expect(await row(zoned)).toMatchObject({ next_at: "03-02 08:00", tzdb: OLD })
   })
 
-  it("makes runs of schedules in zones again, by its rules, when somebody says that the newer data is gone for good", async () => {
+  it("makes runs of schedules in zones again when an operator says that the newer data is gone for good", async () => {
     const { clock, start, add, ledger, row, database } = await openZoneStage(engine)
     const id = await add({ spec: NINE }, NEW)
     await start(NEW).tick()
@@ -245,7 +245,7 @@ describeEngines("a process with older zone data", (engine) => {
     expect(await ledger(id)).toEqual(["08:00:00 fired"])
   })
 
-  it("leaves a schedule in a zone paused whose pause is over, and is not kept busy by it", async () => {
+  it("leaves a schedule in a zone paused whose pause is over, and does not spin on it", async () => {
     const { clock, start, add, row, database } = await openZoneStage(engine)
     const id = await add({ spec: NINE })
     await execute(

@@ -1,9 +1,11 @@
 /**
  * Puts each mutant in the place of the product and demands that it is found.
  *
- * npm run mutants all of them, two at a time npm run mutants -- fence reap those with one of these words in their
- * names npm run mutants -- --quick of each invariant the one that the simulator found soonest npm run mutants --
- * --list npm run mutants -- --json test/mutants/results.json
+ *     npm run mutants                       all of them, two at a time
+ *     npm run mutants -- fence reap         those with one of these words in their names
+ *     npm run mutants -- --quick            of each invariant the one that the simulator found soonest
+ *     npm run mutants -- --list
+ *     npm run mutants -- --json test/mutants/results.json
  *
  * A mutant that no longer fits the code, does not compile, is noticed by the unit tests or is not found is a failure;
  * so is one whose seed or fault is red without it as well. Results of mutants that were not chosen stay as they are

@@ -31,7 +31,7 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-it("holds what runs and what explains it, and nothing else", () => {
+it("holds code and docs, and nothing else", () => {
   const unexpected = files.filter(
     (path) =>
       !/^((dist|docs)\/|[A-Z]+\.md$|package\.json$|README\.md$|LICENSE$|CHANGELOG\.md$|SECURITY\.md$)/.test(
@@ -58,7 +58,7 @@ it("runs the example of the README in an empty folder", async () => {
   ).toBe(shown(readme))
 }, 60_000)
 
-it("keeps its data folder out of git by itself, and touches no folder that was there", async () => {
+it("ignores its data folder in git by itself, and touches no existing folder", async () => {
   expect(await readFile(join(folder, "user/.carillon/.gitignore"), "utf8")).toBe("*\n")
   await mkdir(join(folder, "user/there"))
   const script = `
@@ -79,7 +79,7 @@ it("brings the command along", async () => {
   expect(help).toMatchObject({ code: 0, output: expect.stringContaining("carillon demo") })
 })
 
-it("offers two doors and no others", async () => {
+it("offers two entry points and no others", async () => {
   const script = `
     const names = await Promise.all(["carillon", "carillon/testing"].map((door) => import(door)))
     const closed = await import("carillon/dist/index.js").catch((error) => error.code)
@@ -100,7 +100,7 @@ describe("installed without its optional packages", () => {
     expect(await runProgram("client", "program.mjs")).toEqual({ code: 0, output: "Hello Ada\n" })
   }, 60_000)
 
-  it("says what to do when no URL is given, and makes nothing", async () => {
+  it("says what to do when no URL is given, and creates nothing", async () => {
     const script = `
       import { createCarillon } from "carillon"
       import { createTestKit } from "carillon/testing"
@@ -188,7 +188,7 @@ describe("bundled with esbuild", () => {
       }).ended
       expect(bundled.output).not.toMatch(/error|warning/i)
       expect(bundled.code).toBe(0)
-      // The file of the heartbeat's thread is not in the bundle, and a line says so.
+      // The file of the heartbeat thread is not in the bundle, and a log line says so.
       const { code, output } = await runProgram("user", outfile)
       const told = output.split("\n").filter((line) => !line.includes("heartbeat's thread"))
       expect({ code, output: told.join("\n") }).toEqual({ code: 0, output: "Hello Ada\n" })

@@ -40,7 +40,7 @@ describe("parts of a simulation", () => {
     })
   })
 
-  it("are refused if a seed is in two of them, if they do not say which seeds they have, or have not tried them all", () => {
+  it("are refused if a seed is in two of them, if their seeds are unknown, or were not all tried", () => {
     expect(() => mergeParts([part("one", [1, 10]), part("two", [10, 20])])).toThrow(
       "seed 10 is in one and in two",
     )

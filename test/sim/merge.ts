@@ -7,7 +7,7 @@ export interface Part {
   readonly totals: Partial<Totals>
 }
 
-/** Throws, with the name of the file, where a sum would say something that nobody has seen. */
+/** Throws, with the name of the file, where a sum would claim what no run has shown. */
 export function mergeParts(parts: readonly Part[]): Totals {
   const merged = createTotals([])
   for (const part of parts) {

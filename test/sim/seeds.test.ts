@@ -7,7 +7,7 @@ import { add, createTotals, describeTotals } from "./statistics.ts"
 const SEEDS = Array.from({ length: 100 }, (_, index) => index + 1)
 
 describe("a hundred seeds", () => {
-  it("break no promise, whatever befalls processes and database", { timeout: 300_000 }, async () => {
+  it("break no promise, whatever faults hit processes and database", { timeout: 300_000 }, async () => {
     const totals = createTotals([[1, SEEDS.length]])
     const failures: string[] = []
     for await (const result of runSeeds(SEEDS)) {
@@ -15,14 +15,14 @@ describe("a hundred seeds", () => {
       failures.push(...result.says.map((line) => `seed ${result.seed}: ${line}`))
     }
     expect(failures, describeTotals(totals)).toEqual([])
-    // What is not injected is not withstood.
+    // A fault that is not injected is not withstood.
     const { faults, counted } = totals
     for (const fate of FATES) expect(faults[fate] ?? 0, fate).toBeGreaterThan(0)
     for (const fault of PROCESS_FAULTS) expect(faults[fault] ?? 0, fault).toBeGreaterThan(2)
     expect(counted["runs"]).toBeGreaterThan(1_000)
     expect(counted["lost"]).toBeGreaterThan(20)
     expect(counted["duplicates"]).toBeGreaterThan(200)
-    // What nobody speaks of is not judged, and what is not judged is not kept.
+    // A promise without evidence is not judged, and a promise that is not judged is not kept.
     for (const invariant of Object.keys(INVARIANTS)) {
       const times = expect(totals.judged[invariant], `${invariant}\n${describeTotals(totals)}`)
       if (invariant in BEYOND_SIMULATION) times.toBe(0)

@@ -1,4 +1,4 @@
-/** One seed: a swarm of faults over a workload of chance, then peace, then the judgement. */
+/** One seed: random faults over a random workload, then a quiet phase, then the checker. */
 
 import { CarillonError } from "../../src/errors.ts"
 import type { CarillonEvent } from "../../src/observe/events.ts"
@@ -35,18 +35,15 @@ export interface Simulation extends Verdict {
 
 const SECOND_US = 1_000_000
 const NEVER_US = Number.NEGATIVE_INFINITY
-/** How often it is looked whether everything is over. */
+/** How often the simulation checks whether everything is over. */
 const LOOK_EVERY_US = 500_000
-/** A call that is never answered has its deadline of 30 s; then leases expire, and doubts are resolved. */
+/** A call without an answer has its deadline of 30 s; then leases expire, and doubts are resolved. */
 const RECOVER_US = 150 * SECOND_US
-/** After that, nobody waits any more for the answer to a call that will have none. */
+/** After that, no process waits any more for an answer that will not come. */
 const SILENCE_US = 35 * SECOND_US
-/**
- * Whoever was cut off when the server ended its session hears nothing until it asks: every 30 s, and then it dials
- * anew.
- */
+/** A listener whose session the server ended hears nothing until it asks: every 30 s, and then it dials anew. */
 const DEAFNESS_US = 45 * SECOND_US
-/** Everybody else listens again by then: it is tried more and more rarely, but every ten seconds. */
+/** All other listeners are back by then: they try more and more rarely, but every ten seconds. */
 const REDIAL_US = 12 * SECOND_US
 const STOP_US = 60 * SECOND_US
 /** Between two attempts. */
@@ -80,7 +77,7 @@ export async function simulate(
       troubles: [...troubles, ...ambient.offences],
       overdue: world.overdue,
       clockSet: server.clockSet(),
-      // Such a run is written down as started before its handler starts, and others of its claim start meanwhile.
+      // The start of such a run is recorded before its handler starts, and others of its claim start meanwhile.
       unjudged: plan.traits.has("bury when lost") ? ["I16"] : [],
     })
     return {
@@ -117,13 +114,13 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
   let isOver = false
   let isFollowed = plan.reader
   let pid = 0
-  // The observer: nobody's process.
+  // The observer belongs to no process.
   const pen = recorder.penOf(0, () => true)
   const { schema } = ground
   const observer = createObserver({ kernel, server, schema, record: pen, hasSchedules: plan.schedules > 0 })
   const { left, leftover, longestLine, standings } = createBacklog(server, schema)
   let [silentUs, unheardUs] = [NEVER_US, NEVER_US]
-  /** What was thought lost and may still be done. */
+  /** Calls that count as lost and may still take effect. */
   let strays = 0
   const count = (fault: string) => {
     faults[fault] = (faults[fault] ?? 0) + 1
@@ -234,7 +231,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     await enqueueRecorded(life, call, { job: "plain", tasks, options: { tx: tx as never } })
   }
 
-  /** Whoever makes them may be asleep when everything heals: they are waited for like any other client. */
+  /** The client that makes them may be suspended when everything heals: it is waited for like any other client. */
   async function makeAllSchedules(life: Life): Promise<void> {
     const self = { life }
     clients.busy.add(self)
@@ -252,14 +249,14 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     kernel.note(
       `event ${event.type}${"job" in event ? ` ${event.job}` : ""}${"run" in event ? ` ${event.run}` : ""}`,
     )
-    // A database that is away is what this is about. Anything else is a mistake of ours.
+    // A database that is away is under test here. Any other error is a mistake of the simulation.
     const error = "error" in event && event.type === "loop.failed" ? event.error : undefined
     if (error === undefined) return
     kernel.note(`loop failed: ${String(error)}`)
     if (isUnexpected(error)) onTrouble(`a loop failed: ${describe(error)}`)
   }
 
-  /** Lets time pass until it is so, but not for ever. */
+  /** Lets time pass until the condition holds, within a limit. */
   async function until(isSo: () => boolean, withinUs: number, otherwise: () => string): Promise<void> {
     const limitUs = kernel.nowUs() + withinUs
     let isDone = false
@@ -299,7 +296,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     resumeAll()
     pen("healed", {})
     await settleSchedules(withinUs)
-    // In the longest line they may have to go one by one, with their retries.
+    // In the longest line they may have to run one by one, with their retries.
     const turnUs = plan.attempts * (plan.handlerMs + LONGEST_WAIT_MS) * 1_000
     await kernel.run(server.isIdle)
     await until(
@@ -321,7 +318,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     for (const process of processes) process.crash("the end")
   }
 
-  /** All of them have to move on by themselves. Then an end is made of them. */
+  /** All schedules have to move on by themselves. Then they are ended. */
   async function settleSchedules(withinUs: number): Promise<void> {
     if (plan.schedules === 0) return
     await kernel.run(server.isIdle)
@@ -346,11 +343,11 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     )
   }
 
-  /** A process that does what it is asked for; if only one works, it is the first. */
+  /** A process that answers its clients; if only one works, it is the first. */
   const worker = (): SimProcess | undefined => processes.find(isAtWork)
   const isAtWork = (process: SimProcess) => process.isAlive() && !process.isStopping()
 
-  /** Those that were told to stop have successors, but for a moment there may be nobody. */
+  /** Stopped processes are replaced, but for a moment there may be none. */
   async function anyoneAtWork(withinUs: number): Promise<Life | undefined> {
     await until(
       () => worker() !== undefined,
@@ -387,7 +384,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
 
   const passUntil = (us: number) => kernel.run(() => kernel.nowUs() > us)
 
-  /** A client that died between a pause and its resume has left it paused, and so has a pause that came in late. */
+  /** A client that died between a pause and its resume has left it paused, and so has a late pause. */
   function resumeAll(): void {
     ground.wire.send({ text: `delete from "${ground.schema}".pauses` })
   }

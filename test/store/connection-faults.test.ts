@@ -32,7 +32,7 @@ describeEngines(
         expect(proxy.connections()).toBe(1)
       })
 
-      it("is given up in a transaction and under index-only planning too, and the error names the statement", async () => {
+      it("is given up in a transaction and under index-only planning too, and its statement is named", async () => {
         const { proxy, database } = await openBehindProxy(engine.url())
         await database.run(one, {})
         proxy.silence("to client")

@@ -11,7 +11,7 @@ afterAll(given.removePrepared)
 
 // An unhandled rejection or an exit of the process would fail the whole run; the tests need not look for them.
 describe("a server that goes away", () => {
-  it("and comes back interrupts only calls in flight; listening resumes, with a hint about missed messages", async () => {
+  it("and comes back interrupts only calls in flight; listening resumes, with a hint of a gap", async () => {
     const dataDir = await given.newDataFolder()
     const first = await given.start({ dataDir })
     const database = openDatabase(first.url)

@@ -21,8 +21,9 @@ export type EngineName = (typeof ENGINES)[number]
 export interface Engine {
   readonly name: EngineName
   /**
-   * What this engine cannot do. A test that needs it is skipped by name. - `connections`: a second connection, so no
-   * locks, no waiting, no killed sessions.
+   * What this engine cannot do. A test that needs it is skipped by name.
+   *
+   * - `connections`: a second connection, so no locks, no waiting, no killed sessions.
    */
   readonly lacks: readonly "connections"[]
   /** Its URL for other clients. PGlite has none. */

@@ -1,4 +1,4 @@
-/** The migration after the last one of this version, for tests of an upgrade: nothing has been released to upgrade from. */
+/** The migration after the last one of this version, for tests of an upgrade: no release exists to upgrade from. */
 import type { Migration } from "../../src/store/migrate.ts"
 import { MIGRATIONS } from "../../src/store/migrations.generated.ts"
 

@@ -44,7 +44,7 @@ describe("the canonical form", () => {
   })
 })
 
-/** What an expression says, without how it was written. Rules are compared as sets. */
+/** The meaning of an expression, without its spelling. Rules are compared as sets. */
 function meaning({ seconds, minutes, hours, days }: CronExpression): unknown {
   const rules = (list: readonly object[]) => [...new Set(list.map((rule) => JSON.stringify(rule)))].sort()
   return {

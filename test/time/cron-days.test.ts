@@ -12,7 +12,7 @@ const anyDay = fc.integer({ min: 0, max: 83_600 })
 const LENGTH = 200
 
 describe("the days of an expression", () => {
-  it("are those that the definition names, one by one, over months of every shape", {
+  it("are those of the definition, one by one, over months of every shape", {
     timeout: 30_000,
   }, () => {
     holds<[GeneratedCron, number]>(2_500, [anyCron, anyDay], ({ text, dialect }, first) => {

@@ -6,7 +6,7 @@ const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
 const explain = (...args: string[]) => runCommand(process.execPath, [CLI, "cron", "explain", ...args]).ended
 
 describe("carillon cron explain", () => {
-  it("tells an expression in words, its next and previous times on the wall, and its traps", async () => {
+  it("explains an expression in words, its next and previous times on the wall, and its traps", async () => {
     const { code, output } = await explain(
       "30 2 13 * fri",
       "--tz",
@@ -24,7 +24,7 @@ describe("carillon cron explain", () => {
     expect(output).toContain("either-or-days: ")
   })
 
-  it("tells a program the same as JSON", async () => {
+  it("prints the same as JSON", async () => {
     const { code, output } = await explain(
       ..."30 2 * * *|--tz|Europe/Oslo|--from|2026-03-28T12:00Z|--count|1|--gap|skip|--fold|both|-o|json".split(
         "|",
@@ -46,9 +46,9 @@ describe("carillon cron explain", () => {
   it.each([
     ["a wrong expression", ["61 * * * *"], "CRON_RANGE"],
     ["one that never fires", ["0 0 30 2 *"], "SCHEDULE_NEVER_FIRES"],
-    ["a zone that nobody knows", ["0 0 * * *", "--tz", "Mars/Olympus"], "TIME_ZONE_UNKNOWN"],
+    ["an unknown zone", ["0 0 * * *", "--tz", "Mars/Olympus"], "TIME_ZONE_UNKNOWN"],
     ["a step in the narrowest dialect", ["*/5 * * * *", "--dialect", "posix"], "CRON_DIALECT"],
-  ])("ends with 1 for %s", async (_, args, code) => {
+  ])("exits with 1 for %s", async (_, args, code) => {
     const ended = await explain(...args)
     expect(ended).toMatchObject({ code: 1, output: expect.stringContaining(code) })
   })
@@ -61,11 +61,11 @@ describe("carillon cron explain", () => {
     ["a count that is none", ["* * * * *", "--count", "many"]],
     ["an unknown dialect", ["* * * * *", "--dialect", "quartz"]],
     ["an instant that is none", ["* * * * *", "--from", "tomorrow"]],
-  ])("ends with 2 for a call that is wrong: %s", async (_, args) => {
+  ])("exits with 2 for a wrong call: %s", async (_, args) => {
     expect(await explain(...args)).toMatchObject({ code: 2 })
   })
 
-  it("explains itself", async () => {
+  it("prints its help", async () => {
     expect(await explain("--help")).toMatchObject({ code: 0, output: expect.stringContaining("--dialect") })
   })
 })

@@ -7,7 +7,7 @@ import { holds } from "./property.ts"
 import { ALL_ZONES, anyDst, anyPlace, momentIn, NASTY_PLACES, near, type Place } from "./zones-and-moments.ts"
 
 const DAY = 86_400_000
-/** How far the oracle looks before the two have to agree that nothing comes. */
+/** How far the oracle looks before both have to agree that no occurrence comes. */
 const DAYS = 800
 
 type Dst = typeof anyDst extends fc.Arbitrary<infer Value> ? Value : never
@@ -19,7 +19,7 @@ describe("a cron schedule, held against the definition", () => {
     holds<[GeneratedCron, Place, Dst]>(800, [any, anyPlace, anyDst], agreeAround)
   })
 
-  it("agrees near the worst changes that clocks ever made", { timeout: 60_000 }, () => {
+  it("agrees near the worst clock changes ever made", { timeout: 60_000 }, () => {
     for (const place of NASTY_PLACES) {
       holds<[GeneratedCron, Place, Dst]>(15, [any, near(place), anyDst], agreeAround)
     }
@@ -67,7 +67,7 @@ describe("a cron schedule, held against the definition", () => {
     })
   })
 
-  it("counts as many as there are, whichever way they are cut", { timeout: 60_000 }, () => {
+  it("counts the same, however the range is cut", { timeout: 60_000 }, () => {
     const length = fc.integer({ min: 0, max: 400 * DAY })
     holds<[GeneratedCron, Place, Dst, number]>(
       600,
@@ -93,7 +93,7 @@ function agreeAround(cron: GeneratedCron, place: Place, dst: Dst): void {
   expect(within(schedule?.previous(place.at))).toBe(within(oracle.previous(place.at, DAYS)))
 }
 
-/** What can never fire is refused, which the oracle has to confirm by finding nothing. */
+/** An expression that never fires is refused, and the oracle must find no occurrence. */
 function read({ text, dialect }: GeneratedCron, { timeZone }: Place, dst: Dst): Schedule | undefined {
   try {
     return readSchedule({ cron: text, dialect, timeZone, dst })

@@ -36,7 +36,7 @@ describe("a crontab", () => {
     ])
   })
 
-  it("says what was changed, assumed or left out, and where", () => {
+  it("reports what was changed, assumed or left out, and where", () => {
     expect(imported.notes.map(({ line, code }) => [line, code])).toEqual([
       [2, "variable-left-out"],
       [3, "variable-left-out"],
@@ -54,7 +54,7 @@ describe("a crontab", () => {
     expect(noteOn(imported, 14)).toContain("22-23,0-2")
   })
 
-  it("asks for both days where the daemon does: when either day field begins with a star", () => {
+  it("requires both day fields where the daemon does: when either begins with a star", () => {
     const days = (line: string) => importCrontab(`${line} x`).entries[0]?.spec.cron
     expect(days("0 0 */2 * 1")).toBe("0 0 */2 * +1")
     expect(days("0 0 1 * */2")).toBe("0 0 1 * +*/2")
@@ -67,7 +67,7 @@ describe("a crontab", () => {
     for (const { spec } of imported.entries) expect(previewSchedule(spec).occurrences).toHaveLength(5)
   })
 
-  it("is read in the grammar of the daemon, and with its line breaks or those of Windows", () => {
+  it("is read in the grammar of the daemon, with line breaks of Unix or Windows", () => {
     expect(importCrontab("0 0 L * * x").notes).toMatchObject([{ line: 1, code: "not-understood" }])
     expect(importCrontab("0 0 * * * a\r\n@daily b\r\n").entries.map(({ command }) => command)).toEqual([
       "a",

@@ -1,4 +1,4 @@
-/** docs/reference/cron-differences.md, written from what was found. */
+/** docs/reference/cron-differences.md, written from the findings. */
 import { COMPARED, type Difference, KINDS, type Kind, SYNTAX, type SyntaxRow } from "./differences.ts"
 import type { Peer } from "./other-libraries.ts"
 
@@ -69,7 +69,7 @@ function casesByZone(all: readonly Difference[]): string {
   return zones.map((zone) => `${zone} ${cronsOf(zone).join(", ")}`).join("; ")
 }
 
-/** What only one of the two has, at the most three of each. */
+/** Occurrences that only one of the two has, three of each at most. */
 function unlike({ ours, theirs }: Difference): { ours: string; theirs: string } {
   const show = (times: readonly number[]) => {
     const shown = times.slice(0, 3).map((at) => new Date(at).toISOString().slice(0, 16))

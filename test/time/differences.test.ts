@@ -11,12 +11,12 @@ describe("other libraries", { timeout: 60_000 }, () => {
     differences = findDifferences()
   }, 60_000)
 
-  it("agree with us on every ordinary day, or refuse to read", () => {
+  it("agree with Carillon on every ordinary day, or refuse to read", () => {
     expect(differences.filter(({ kind }) => kind === "ordinary" || kind === "refuses")).toEqual([])
   })
 
-  /** After a look at what changed, `npx vitest run test/time/differences.test.ts -u` writes the page anew. */
-  it("differ from us around clock changes and in grammar exactly as the page says", async () => {
+  /** After a look at the changes, `npx vitest run test/time/differences.test.ts -u` rewrites the page. */
+  it("differ around clock changes and in grammar exactly as the page says", async () => {
     const versions = { croner: versionOf("croner"), "cron-parser": versionOf("cron-parser") }
     await expect(renderPage(differences, findSyntaxDifferences(), versions)).toMatchFileSnapshot(PAGE)
   })

@@ -1,10 +1,10 @@
-/** Where other libraries read cron differently, found on a fixed grid and told by kind. */
+/** Where other libraries read cron differently, found on a fixed grid and sorted by kind. */
 import { carillon, PEERS, type Peer, type Reading } from "./other-libraries.ts"
 
 const HOUR = 3_600_000
 const DAY = 24 * HOUR
 
-/** What they do, and what we do instead. */
+/** What they do, and what Carillon does instead. */
 export const KINDS = {
   gathers: [
     "moves what a clock set forward skips to the moment of the change",
@@ -43,7 +43,7 @@ interface ClockCase {
   readonly size: number
 }
 
-/** Changes of clocks, and days without one. */
+/** Clock changes, and days without one. */
 const CLOCKS: readonly ClockCase[] = [
   clock("America/New_York", "2024-03-10T07:00Z", 1),
   clock("America/New_York", "2024-11-03T06:00Z", -1),
@@ -112,7 +112,7 @@ export function findDifferences(): Difference[] {
   )
 }
 
-/** What the other one does that we do not. */
+/** What the other library does and Carillon does not. */
 function kindOf(ours: Reading | undefined, theirs: Reading | undefined, change: ClockCase): Kind | undefined {
   if (ours === undefined || theirs === undefined) return "refuses"
   const missing = ours.times.filter((at) => !theirs.times.includes(at))
@@ -135,7 +135,7 @@ function clock(timeZone: string, at: string, hours: number): ClockCase {
   return { timeZone, at: Date.parse(at), size: hours }
 }
 
-/** Expressions at the borders of the grammar, and by which rule we read or refuse them. */
+/** Expressions at the borders of the grammar, and the rule by which Carillon reads or refuses them. */
 export const SYNTAX: readonly [cron: string, rule: string][] = [
   ["5/15 * * * *", "`n/step` is `n-max/step`"],
   ["*/60 * * * *", "A step wider than its field is an interval that was written wrongly"],
@@ -184,7 +184,7 @@ export interface SyntaxRow {
   readonly theirs: Readonly<Record<Peer, string>>
 }
 
-/** The expressions on which not all three agree. Each is tried on two months of ordinary days in UTC. */
+/** The expressions on which the three disagree. Each is tried on two months of ordinary days in UTC. */
 export function findSyntaxDifferences(): SyntaxRow[] {
   const from = Date.parse("2027-12-01T00:00Z")
   const told = (found: Reading | undefined, ours: Reading | undefined) => {

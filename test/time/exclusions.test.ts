@@ -19,7 +19,7 @@ const DST = { gap: "shift", fold: "auto" } as const
 
 const anyMoment = fc.oneof(anyPlace, ...NASTY_PLACES.map(near))
 
-/** Days left out, as distances from the day of the moment. */
+/** Excluded days, as distances from the day of the moment. */
 type Holidays = { distances: number[]; range: [number, number]; sundays: boolean }
 const anyHolidays: fc.Arbitrary<Holidays> = fc.record({
   distances: fc.array(fc.integer({ min: -9, max: 9 }), { maxLength: 4 }),
@@ -45,7 +45,7 @@ describe("excluded days, held against the definition", () => {
     )
   })
 
-  it("give what they held to the next or the previous free day, at the same time, once", {
+  it("give their occurrences to the next or the previous free day, at the same time, once", {
     timeout: 30_000,
   }, () => {
     const side = fc.constantFrom("next-day" as const, "previous-day" as const)
@@ -65,7 +65,7 @@ describe("excluded days, held against the definition", () => {
     )
   })
 
-  it("are left out of elapsed intervals too", { timeout: 30_000 }, () => {
+  it("apply to elapsed intervals too", { timeout: 30_000 }, () => {
     const period = fc.integer({ min: 60, max: 100_000 }).map((seconds) => seconds * 1_000)
     holds<[number, Place, Holidays]>(400, [period, anyMoment, anyHolidays], (every, place, holidays) => {
       const { exclude, isExcluded } = spell(holidays, place)
@@ -102,7 +102,7 @@ describe("an exclusion", () => {
     expect(landing.next(after)).toBe(Date.parse("2012-01-29T20:00Z"))
   })
 
-  it("that says hours is refused, because only whole days are left out", () => {
+  it("with hours is refused, because only whole days can be excluded", () => {
     const spec = { cron: "0 12 * * *", exclude: ["0 12 * * 1"] as Exclusion[] }
     expect(() => readSchedule(spec)).toThrow(/only whole days/)
     expect(() => readSchedule({ cron: "0 12 * * *", exclude: ["xmas"], calendars: { xmass: [] } })).toThrow(
@@ -118,7 +118,7 @@ describe("an exclusion", () => {
     { every: "1w", exclude: ["* * * * 4"] },
     { every: { days: 7, from: "2026-01-04" }, exclude: ["* * * * 0"] },
     { at: "2026-12-25T09:00", exclude: ["2026-12-25"] },
-  ] satisfies ScheduleSpec[])("that leaves nothing of %j is refused", (spec: ScheduleSpec) => {
+  ] satisfies ScheduleSpec[])("that leaves no day of %j is refused", (spec: ScheduleSpec) => {
     expect(() => readSchedule(spec)).toThrow(expect.objectContaining({ code: "SCHEDULE_NEVER_FIRES" }))
   })
 
@@ -132,7 +132,7 @@ describe("an exclusion", () => {
     expect(months).toBeLessThanOrEqual(59)
   })
 
-  it("is asked about 10,000 days and candidates at the most, however long the holiday is", () => {
+  it("is asked about 10,000 days and candidates at most, however long the holiday is", () => {
     let asked = 0
     const always = () => {
       asked += 1
@@ -183,7 +183,7 @@ function movedDays(
   return found
 }
 
-/** A schedule that loses all its days is refused; then there has to be nothing to find. */
+/** A schedule that loses all its days is refused; the oracle must find no occurrence. */
 function agreeAround(spec: ScheduleSpec, { at }: Place, expected: number[]): void {
   const schedule = read(spec)
   if (schedule === undefined) {

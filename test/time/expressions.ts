@@ -1,4 +1,4 @@
-/** Cron expressions of every kind, made at random, all of them valid. */
+/** Random valid cron expressions of every kind. */
 import fc from "fast-check"
 import type { Dialect } from "../../src/time/cron-expression.ts"
 
@@ -115,7 +115,7 @@ function weekdays(dialect: Dialect): fc.Arbitrary<string> {
   )
 }
 
-/** A star, or a list of values, ranges and whatever steps the dialect has. */
+/** A star, or a list of values, ranges and the steps of the dialect. */
 function fieldOf(
   dialect: Dialect,
   { min, max }: { readonly min: number; readonly max: number },

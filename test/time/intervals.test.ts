@@ -19,7 +19,7 @@ const anyPeriod = fc.oneof(
 )
 
 describe("an interval of elapsed time", () => {
-  it("happens at the epoch plus multiples of its period plus its offset, and never else", () => {
+  it("fires at the epoch plus multiples of its period plus its offset, and never else", () => {
     const at = fc.integer({ min: -3 * DAY, max: 50_000 * DAY })
     holds<[number, number, number]>(2_000, [anyPeriod, fc.nat(), at], (every, pick, moment) => {
       const offset = pick % every
@@ -55,7 +55,7 @@ const anyCivil: fc.Arbitrary<Required<Pick<CivilInterval, "at">> & { unit: Unit;
 type Unit = "days" | "weeks" | "months"
 
 describe("an interval of the calendar", () => {
-  it("happens on the days that counting from its first day gives", { timeout: 30_000 }, () => {
+  it("fires on the days that counting from its first day gives", { timeout: 30_000 }, () => {
     const back = fc.integer({ min: -40, max: 900 })
     holds<[Place, typeof anyCivil extends fc.Arbitrary<infer V> ? V : never, number, Dst]>(
       400,
@@ -70,7 +70,7 @@ describe("an interval of the calendar", () => {
     )
   })
 
-  it("on the 31st passes over months that have none, and from 29 February waits for leap years", () => {
+  it("on the 31st skips months without one, and from 29 February waits for leap years", () => {
     const dates = (every: CivilInterval, count: number) =>
       take(readSchedule({ every }), Date.UTC(2023, 11, 31), count).map((at) => at.slice(0, 10))
     expect(dates({ months: 1, from: "2024-01-31" }, 4)).toEqual([

@@ -11,7 +11,7 @@ const anyGap = fc.option(fc.integer({ min: 1_000, max: 2e8 }), { nil: undefined 
 const anyAt = fc.integer({ min: 0, max: 4e12 }).map((ms) => ms - (ms % 1_000))
 
 describe("jitter and spread", () => {
-  it("never hasten an occurrence, and never delay it to the next one", () => {
+  it("never make an occurrence earlier, and never delay it to the next one", () => {
     holds<[string, number, number | undefined, Delays]>(
       5_000,
       [fc.string(), anyAt, anyGap, anyDelays],
@@ -37,13 +37,13 @@ describe("jitter and spread", () => {
   it("are the same in every process: they depend on the schedule and the occurrence and on nothing else", () => {
     const due = (scheduleId: string, at: number) =>
       dueOf({ scheduleId, at, next: at + 86_400_000, delays: { jitterMs: 3_600_000, spreadMs: 0 } }) - at
-    // Written down once: another hash would move the runs of everyone.
+    // Fixed values: another hash would move the runs of every user.
     expect([due("report", 0), due("report", 86_400_000), due("backup", 0)]).toEqual([
       2_677_624, 3_193_726, 592_419,
     ])
   })
 
-  it("differ in what they depend on: spread is the same for all occurrences of a schedule", () => {
+  it("differ in their input: spread is the same for all occurrences of a schedule", () => {
     const spread = (scheduleId: string, at: number) =>
       dueOf({ scheduleId, at, next: at + 86_400_000, delays: { jitterMs: 0, spreadMs: 3_600_000 } }) - at
     const own = Array.from({ length: 50 }, (_, day) => spread("report", day * 86_400_000))

@@ -1,10 +1,10 @@
-/** Mistakes that other schedulers made, one test each. */
+/** Mistakes of other schedulers, one test each. */
 import { describe, expect, it } from "vitest"
 import { importCrontab } from "../../src/schedule/crontab.ts"
 import { parseCron } from "../../src/time/cron-parse.ts"
 import { faultOf, take, takeDates } from "./occurrence-texts.ts"
 
-describe("we do not", () => {
+describe("Carillon does not", () => {
   it("give up on 29 February because 2100 is not a leap year", () => {
     expect(takeDates({ cron: "0 0 29 2 *" }, "2097-01-01T00:00Z", 1)).toEqual(["2104-02-29"])
   })

@@ -1,4 +1,4 @@
-/** The occurrences of a schedule as short texts, for tests that are read as tables. */
+/** The occurrences of a schedule as short texts, for tests in tables. */
 import { readSchedule } from "../../src/schedule/schedule.ts"
 import type { ScheduleSpec } from "../../src/schedule/spec.ts"
 

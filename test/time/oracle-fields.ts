@@ -1,4 +1,4 @@
-/** What the fields of a valid cron expression mean, by definition and value by value. Shares nothing with `src`. */
+/** The meaning of the fields of a valid cron expression, value by value. Shares nothing with `src`. */
 
 const WEEKDAYS = ["sun", "mon", "tue", "wed", "thu", "fri", "sat"]
 const MONTHS = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]

@@ -1,4 +1,4 @@
-/** What a clock on a wall reads, asked of the platform step by step. Shares nothing with `src`. */
+/** The readings of a wall clock, asked of the platform step by step. Shares nothing with `src`. */
 
 const SECOND = 1_000
 const HOUR = 3_600 * SECOND

@@ -1,5 +1,5 @@
 /**
- * When a cron expression fires, decided second by second from the definition alone. Slow, and sure.
+ * When a cron expression fires, decided second by second from the definition alone. Slow, and certain.
  *
  * A clock set forward at X by g opens a shadow [X, X+g); one set back by g makes [X, X+g) a second pass. The
  * expression fires at u if the reading at u matches, unless u is in a second pass and the hours are not all 24; or if
@@ -19,7 +19,7 @@ export interface OracleRule {
   readonly zone: OracleZone
   readonly gap: "shift" | "next" | "skip"
   readonly fold: "auto" | "first" | "both"
-  /** Whether a date is left out, by the date that the clock shows at the instant. */
+  /** Whether a date is excluded, by the date that the clock shows at the instant. */
   readonly isExcluded?: (day: number) => boolean
 }
 
@@ -107,7 +107,7 @@ export function createOracle(rule: OracleRule): Oracle {
     return found
   }
 
-  /** All of them; but where all offsets are whole minutes, those that no field names need no look. */
+  /** All of them; but where all offsets are whole minutes, seconds that no field names need no look. */
   function secondsToTry(offset: number, changes: readonly ClockChange[]): number[] {
     const numbers = [offset, ...changes.flatMap(({ at, size }) => [at, size])]
     const minutesOnly = numbers.every((ms) => ms % MINUTE === 0)

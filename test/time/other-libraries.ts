@@ -1,4 +1,4 @@
-/** Three readers of cron expressions behind one face: ours, croner and cron-parser. */
+/** Three readers of cron expressions behind one interface: Carillon, croner and cron-parser. */
 import { CronExpressionParser } from "cron-parser"
 import { Cron } from "croner"
 import { readSchedule } from "../../src/schedule/schedule.ts"
@@ -7,14 +7,14 @@ export type Peer = "croner" | "cron-parser"
 
 export interface Reading {
   readonly times: readonly number[]
-  /** Whether it gave up with an error before the end. */
+  /** Whether it failed before the end. */
   readonly failed: boolean
 }
 
 /** The occurrences in [from, to); `undefined` if the expression is refused. */
 export type Reader = (cron: string, timeZone: string, from: number, to: number) => Reading | undefined
 
-/** A reader that goes on for longer than this, or backwards, is stopped. */
+/** A reader that takes longer than this, or goes backwards, is stopped. */
 const MOST = 1_000
 
 export const carillon: Reader = (cron, timeZone, from, to) => {

@@ -13,7 +13,7 @@ import { faultOf } from "./occurrence-texts.ts"
 const oslo = { timeZone: "Europe/Oslo", from: "2026-03-01T00:00Z" } as const
 
 describe("previewSchedule", () => {
-  it("counts the months that have no such day, and says how to have the last of each", () => {
+  it("counts the months without such a day, and says how to get the last day of each", () => {
     const said = (cron: string) => previewSchedule({ cron }).warnings.map(({ message }) => message)
     expect(said("0 6 31 * *")).toEqual([
       "The schedule does not fire in February, April, June, September and November: these months have no day 31. " +
@@ -31,7 +31,7 @@ describe("previewSchedule", () => {
       expect(said(cron)).toEqual([])
   })
 
-  it("tells what is wrong with the expression and with the zone together", () => {
+  it("reports the faults of the expression and of the zone together", () => {
     expect(faultOf(() => previewSchedule({ cron: "0 25 * * *", timeZone: "Europe/Olso" }))).toMatchObject({
       code: "OPTIONS_INVALID",
       faults: [
@@ -77,7 +77,7 @@ describe("previewSchedule", () => {
     expect(previous).toEqual([new Date("2025-12-31T12:00Z")])
   })
 
-  it("answers a misspelt kind with the one that was meant", () => {
+  it("answers a misspelt kind with a suggestion", () => {
     const misspelt = { crn: "* * * * *", timezone: "UTC" } as unknown as { cron: string }
     expect(faultOf(() => previewSchedule(misspelt))).toMatchObject({
       faults: [
@@ -87,7 +87,7 @@ describe("previewSchedule", () => {
     })
   })
 
-  it("is not asked about a moment that is none", () => {
+  it("refuses an invalid moment", () => {
     const never = new Date(Number.NaN)
     expect(faultOf(() => nextOccurrence({ every: "1m" }, never))).toMatchObject({ code: "OPTIONS_INVALID" })
   })
@@ -101,7 +101,7 @@ describe("previewSchedule", () => {
     })
   })
 
-  it("begins now and shows five of each when it is not told otherwise", () => {
+  it("begins now and shows five of each by default", () => {
     const before = Date.now()
     const { occurrences, previous } = previewSchedule({ cron: "* * * * * *" })
     expect([occurrences.length, previous.length]).toEqual([5, 5])
@@ -131,12 +131,12 @@ describe("previewSchedule", () => {
     })
   })
 
-  it("looks at the zone of the machine only when it is told to", () => {
+  it("reads the zone of the machine only when it is told to", () => {
     const local = Intl.DateTimeFormat().resolvedOptions().timeZone
     expect(previewSchedule({ cron: "0 0 * * *", timeZone: "local" }).words).toContain(`in ${local}`)
   })
 
-  it("changes nothing that it is given", () => {
+  it("does not change its arguments", () => {
     const spec = Object.freeze({ cron: "0 0 13 * 5", dst: Object.freeze({ gap: "skip" as const }) })
     expect(previewSchedule(spec).occurrences).toHaveLength(5)
   })
@@ -227,7 +227,7 @@ describe("a warning", () => {
     expect(previewSchedule({ ...spec, from: oslo.from }).warnings).toEqual([])
   })
 
-  it("tells every clock change of the coming year, and none beyond", () => {
+  it("lists every clock change of the coming year, and none beyond", () => {
     const { warnings } = previewSchedule({
       cron: "30 1 * * *",
       timeZone: "Africa/Casablanca",
@@ -285,7 +285,7 @@ describe("bad input", () => {
     ],
     ["a time that is none", { at: "2026-02-30T10:00" }, "at"],
   ]
-  it.each(wrong)("is refused with the path of what is wrong: %s", (_, spec, path) => {
+  it.each(wrong)("is refused with the path of the fault: %s", (_, spec, path) => {
     const fault = faultOf(() => previewSchedule(spec as ScheduleSpec))
     expect(fault).toBeInstanceOf(OptionsError)
     expect((fault as OptionsError).faults.map((found) => found.path)).toContain(path)

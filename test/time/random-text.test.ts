@@ -8,13 +8,13 @@ import { parseCron } from "../../src/time/cron-parse.ts"
 import { holds } from "./property.ts"
 
 const anyDialect = fc.constantFrom<Dialect>("posix", "vixie", "extended")
-/** What cron is made of, thrown together. */
+/** Random text from the parts of cron. */
 const garbage = fc
   .array(fc.constantFrom(..."0123456789*,-/?LW#+=@ \tmonjandaily", "CRON_TZ=", "@every ", "5-0", "*/"), {
     maxLength: 60,
   })
   .map((parts) => parts.join(""))
-/** Six fields of such parts, so that more than the number of fields is looked at. */
+/** Six fields of such parts, so that more than the number of fields is checked. */
 const fields = fc
   .array(
     fc.array(fc.constantFrom("0", "1", "7", "31", "59", "*", ",", "-", "/", "L", "W", "#", "?", "fri"), {
@@ -33,7 +33,7 @@ const anyText = fc.oneof(
 )
 
 describe("a text that is no cron expression", () => {
-  it("is refused with a CronError that points into it and says how to mend it, and with nothing else", () => {
+  it("is refused with a CronError that points into it and says how to fix it, and with nothing else", () => {
     holds<[string, Dialect]>(20_000, [anyText, anyDialect], (text, dialect) => {
       const error = faultOf(() => parseCron(text, dialect))
       if (error === undefined) return
@@ -84,7 +84,7 @@ describe("a hostile expression", () => {
     expect(() => parseCron(text)).toThrow(expect.objectContaining({ code }))
   })
 
-  it("is told in a message that stays short", () => {
+  it("is refused with a short message", () => {
     expect(faultOf(() => parseCron(`${"0,".repeat(5_000)}0 * * * *`))?.message.length).toBeLessThan(300)
     expect(faultOf(() => parseCron(`${"9".repeat(900)} * * * *`))?.message.length).toBeLessThan(400)
   })

@@ -1,4 +1,4 @@
-/** The rules of time, one test each. What may be written is in syntax.test.ts. */
+/** The rules of time, one test each. The grammar is in syntax.test.ts. */
 import { describe, expect, it } from "vitest"
 import { dueOf } from "../../src/schedule/jitter.ts"
 import { readSchedule } from "../../src/schedule/schedule.ts"
@@ -21,15 +21,15 @@ const SPRING = "2024-03-10T05:00Z"
 const AUTUMN = "2024-11-03T04:00Z"
 
 describe("a time that a clock set forward skips", () => {
-  it("happens as much later as the clock was moved", () => {
+  it("fires as much later as the clock was moved", () => {
     expect(take(newYork("30 2 * * *"), SPRING, 2)).toEqual(["2024-03-10T07:30Z", "2024-03-11T06:30Z"])
   })
 
-  it("keeps its order and its distance to the others that were skipped", () => {
+  it("keeps its order and its distance to other skipped times", () => {
     expect(take(newYork("10,40 2 * * *"), SPRING, 2)).toEqual(["2024-03-10T07:10Z", "2024-03-10T07:40Z"])
   })
 
-  it("happens once where it falls on another occurrence", () => {
+  it("fires once where it falls on another occurrence", () => {
     expect(take(newYork("30 2,3 * * *"), SPRING, 2)).toEqual(["2024-03-10T07:30Z", "2024-03-11T06:30Z"])
     expect(take(newYork("0 */2 * * *"), SPRING, 3)).toEqual([
       "2024-03-10T07:00Z",
@@ -38,18 +38,18 @@ describe("a time that a clock set forward skips", () => {
     ])
   })
 
-  it("happens at the moment of the change, together with all others, if that is asked for", () => {
+  it("fires at the moment of the change with `gap: next`, together with all others", () => {
     expect(take(newYork("10,40 2 * * *", { gap: "next" }), SPRING, 2)).toEqual([
       "2024-03-10T07:00Z",
       "2024-03-11T06:10Z",
     ])
   })
 
-  it("does not happen that day, if that is asked for", () => {
+  it("does not fire that day with `gap: skip`", () => {
     expect(take(newYork("30 2 * * *", { gap: "skip" }), SPRING, 1)).toEqual(["2024-03-11T06:30Z"])
   })
 
-  it("is counted as often as it happens", () => {
+  it("counts as often as it fires", () => {
     const day = [Date.parse(SPRING), Date.parse("2024-03-11T04:00Z")] as const
     const counts = (["shift", "next", "skip"] as const).map((gap) =>
       readSchedule(newYork("10,40 2 * * *", { gap })).count(...day),
@@ -59,12 +59,12 @@ describe("a time that a clock set forward skips", () => {
 })
 
 describe("a time that a clock set back repeats", () => {
-  it("happens once, on the first pass", () => {
+  it("fires once, on the first pass", () => {
     expect(take(newYork("30 1 * * *"), AUTUMN, 2)).toEqual(["2024-11-03T05:30Z", "2024-11-04T06:30Z"])
     expect(take(newYork("*/15 1 * * *"), AUTUMN, 5).at(-1)).toBe("2024-11-04T06:00Z")
   })
 
-  it("happens on both passes if the schedule runs in every hour of the day", () => {
+  it("fires on both passes if the schedule runs in every hour of the day", () => {
     expect(take(newYork("30 * * * *"), AUTUMN, 4)).toEqual([
       "2024-11-03T04:30Z",
       "2024-11-03T05:30Z",
@@ -73,7 +73,7 @@ describe("a time that a clock set back repeats", () => {
     ])
   })
 
-  it("happens once if 23 hours are asked for, and twice if asked to", () => {
+  it("fires once with 23 hours, and twice with `fold: both`", () => {
     const hours = newYork("30 0-22 * * *")
     expect(take(hours, AUTUMN, 3)).toEqual(["2024-11-03T04:30Z", "2024-11-03T05:30Z", "2024-11-03T07:30Z"])
     expect(take({ ...hours, dst: { fold: "both" } }, AUTUMN, 3).at(-1)).toBe("2024-11-03T06:30Z")
@@ -81,7 +81,7 @@ describe("a time that a clock set back repeats", () => {
   })
 })
 
-describe("a change of the offset, whatever it is called", () => {
+describe("a change of the offset, whatever its name", () => {
   it("by half an hour follows the same rule, and never leaves more than a period without a run", () => {
     const hourly = { cron: "15 * * * *", timeZone: "Australia/Lord_Howe" }
     // At 02:00 the clock is set to 02:30: the reading 02:15 happens at 02:45.
@@ -98,7 +98,7 @@ describe("a change of the offset, whatever it is called", () => {
     ])
   })
 
-  it("by a whole day lets daily occurrences fall together", () => {
+  it("by a whole day merges daily occurrences", () => {
     const apia = { cron: "0 10 * * *", timeZone: "Pacific/Apia" }
     expect(take(apia, "2011-12-29T00:00Z", 3)).toEqual([
       "2011-12-29T20:00Z",
@@ -113,7 +113,7 @@ describe("a change of the offset, whatever it is called", () => {
     ])
   })
 
-  it("by a whole day moves what was meant for the lost day to the same time of the next", () => {
+  it("by a whole day moves the occurrences of the lost day to the same time of the next", () => {
     expect(take({ cron: "0 10 30 12 *", timeZone: "Pacific/Apia" }, "2011-01-01T00:00Z", 1)).toEqual([
       "2011-12-30T20:00Z",
     ])
@@ -127,7 +127,7 @@ describe("a change of the offset, whatever it is called", () => {
     expect(take(daily, "2018-11-03T12:00Z", 2)).toEqual(["2018-11-04T03:00Z", "2018-11-05T02:00Z"])
   })
 
-  it("decided by politics, without any summer time, is the same case", () => {
+  it("by decree, without any summer time, is the same case", () => {
     expect(take({ cron: "10 0 * * *", timeZone: "Asia/Kathmandu" }, "1985-12-31T12:00Z", 1)).toEqual([
       "1985-12-31T18:40Z",
     ])
@@ -137,7 +137,7 @@ describe("a change of the offset, whatever it is called", () => {
   })
 })
 
-describe("what never fires", () => {
+describe("an expression that never fires", () => {
   it.each(["0 0 30 2 *", "0 0 31 4,6,9,11 *", "0 0 1 * +1#5", "0 0 0 29 2 * 2001,2100", "0 0 31 2,4 *"])(
     "is refused when it is read: %s",
     (cron) => {
@@ -145,19 +145,19 @@ describe("what never fires", () => {
     },
   )
 
-  it("is refused too when its limits leave nothing", () => {
+  it("is refused too when its limits leave no occurrence", () => {
     const cron = "0 0 * * *"
     const empty = { startAt: "2026-01-01T00:00:01Z", endAt: "2026-01-02T00:00Z" }
     expect(faultOf(() => readSchedule({ cron, ...empty }))).toMatchObject({ code: "SCHEDULE_NEVER_FIRES" })
   })
 
-  it("is not what only fires in leap years, not even across 2100", () => {
+  it("is not one that only fires in leap years, not even across 2100", () => {
     expect(takeDates({ cron: "0 0 29 2 *" }, "2096-03-01T00:00Z", 2)).toEqual(["2104-02-29", "2108-02-29"])
     let steps = 0
     const days = createCronDays(parseCron("0 0 29 2 *").days, () => {
       steps += 1
     })
-    // Reading looks at shapes of months until one can match.
+    // The parser looks at shapes of months until one can match.
     expect(steps).toBeLessThanOrEqual(28)
     steps = 0
     days.next(Date.UTC(2096, 2, 1) / 86_400_000)
@@ -176,7 +176,7 @@ describe("what never fires", () => {
     },
   )
 
-  it("needs the rarest dates to be looked for: the fifth Monday on a leap day is found", () => {
+  it("is searched for only with the rarest dates: the fifth Monday on a leap day is found", () => {
     expect(takeDates({ cron: "0 0 29 2 +1" }, "2026-01-01T00:00Z", 2)).toEqual(["2044-02-29", "2072-02-29"])
   })
 })
@@ -196,16 +196,16 @@ describe("a second", () => {
 })
 
 describe("a zone", () => {
-  it("is UTC when none is named, whatever the machine says", () => {
+  it("is UTC by default, whatever the machine says", () => {
     expect(take({ cron: "0 9 * * *" }, "2026-01-01T00:00Z", 1)).toEqual(["2026-01-01T09:00Z"])
   })
 
-  it("is known by its IANA name in any case, and kept by its own", () => {
+  it("is known by its IANA name in any case, and kept by its own spelling", () => {
     expect(readSchedule({ cron: "0 9 * * *", timeZone: "EUROPE/oslo" }).zone.id).toBe("Europe/Oslo")
   })
 
   it.each(["Mars/Olympus", "CEST", "+02:00", "", "New York"])(
-    "is refused when nobody knows it: %j",
+    "is refused when it is unknown: %j",
     (timeZone) => {
       expect(faultOf(() => readSchedule({ cron: "0 9 * * *", timeZone }))).toMatchObject({
         code: "TIME_ZONE_UNKNOWN",
@@ -223,7 +223,7 @@ describe("an interval", () => {
     expect(take({ every: "7d" }, "2026-01-01T12:00Z", 1)).toEqual(["2026-01-08T00:00Z"])
   })
 
-  it("is bounded by its start but not moved to it, unless that is asked for", () => {
+  it("is bounded by its start but not moved to it, unless the options say so", () => {
     const spec = { every: "1h", startAt: "2026-01-01T00:20Z" } as const
     expect(take(spec, "2026-01-01T00:00Z", 2)).toEqual(["2026-01-01T01:00Z", "2026-01-01T02:00Z"])
     expect(take({ ...spec, anchor: "start" }, "2026-01-01T00:00Z", 2)).toEqual([
@@ -264,7 +264,7 @@ describe("an interval", () => {
 })
 
 describe("jitter", () => {
-  it("delays by a part of itself, or of the time to the next occurrence less a second, and names nothing anew", () => {
+  it("delays by a part of itself, or of the time to the next occurrence less a second, and renames nothing", () => {
     const schedule = readSchedule({ cron: "* * * * *", jitter: "1h" })
     const at = Date.parse("2026-01-01T00:00Z")
     const next = schedule.next(at)

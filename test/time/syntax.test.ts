@@ -1,4 +1,4 @@
-/** What may be written, clause by clause. */
+/** The grammar, clause by clause. */
 import { describe, expect, it } from "vitest"
 import type { Dialect } from "../../src/time/cron-expression.ts"
 import { parseCron } from "../../src/time/cron-parse.ts"
@@ -66,7 +66,7 @@ describe("an expression", () => {
   })
 
   it.each(["", " ", "* * *", "* * * *", "* * * * * * * *"])(
-    "is not padded when fields are missing or too many: %j",
+    "is refused, not padded, when fields are missing or too many: %j",
     (text) => {
       expect(accepts("extended", text)).toBe("CRON_FIELDS")
     },
@@ -159,7 +159,7 @@ describe("an expression", () => {
     ["@fortnightly", "CRON_SYNTAX", 0, "@weekly"],
     ["@daily 5", "CRON_FIELDS", 7, "Remove"],
     ["FOO=1 * * * * *", "CRON_SYNTAX", 0, "CRON_TZ"],
-  ])("refuses %s with %s, its place and a way to mend it", (text, code, position, hint) => {
+  ])("refuses %s with %s, its place and a fix", (text, code, position, hint) => {
     expect(faultOf(() => parseCron(text))).toMatchObject({
       code,
       position,
@@ -183,7 +183,7 @@ describe("an expression", () => {
     })
   })
 
-  it("may say the same thing twice", () => {
+  it("may repeat itself", () => {
     expect(parseCron("0,0 0 * * 0,7").canonical).toBe("0 0 * * 0")
   })
 

@@ -1,4 +1,4 @@
-/** Zones and moments to try: all zones there are, and moments that lie near the changes of their clocks. */
+/** Zones and moments to try: all zones, and moments near their clock changes. */
 import fc from "fast-check"
 import { oracleZone } from "./oracle.ts"
 import { type ClockChange, scan } from "./oracle-zone.ts"
@@ -12,7 +12,7 @@ export interface Place {
 
 export const ALL_ZONES: readonly string[] = Intl.supportedValuesOf("timeZone")
 
-/** Zones whose clocks have been treated badly, and when. */
+/** Zones with extreme clock changes, and when. */
 export const NASTY_PLACES: readonly Place[] = [
   ["America/New_York", "2024-03-10T07:00Z"],
   ["America/New_York", "2024-11-03T06:00Z"],

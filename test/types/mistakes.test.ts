@@ -1,5 +1,5 @@
 /**
- * What the compiler says about mistakes, and where: the carets in `mistakes/*.ts` stand under the word that it means.
+ * The compiler's messages about mistakes, and their places: the carets in `mistakes/*.ts` stand under the right word.
  */
 import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
@@ -26,7 +26,9 @@ it("the compiler complains about each mistake at its word, in words that help, a
   expect(missing.map((one) => ({ ...one, told: told.find(({ at }) => at === one.at)?.text }))).toEqual([])
 }, 120_000)
 
-/** `// ^ words`: what is said of the first word of the last line that is no such comment; further in, at the caret. */
+/**
+ * `// ^ words`: the message about the first word of the last line that is no such comment; further in, at the caret.
+ */
 function expectations(file: string): Complaint[] {
   const lines = readFileSync(join(FOLDER, file), "utf8").split("\n")
   let row = 0

@@ -22,7 +22,7 @@ function same<A, B>(
   ..._proof: (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? [] : ["types differ", A, B]
 ): void {}
 
-// A schema that makes something else of its input: callers give a text, the handler gets a Date.
+// A schema that transforms its input: callers give a text, the handler gets a Date.
 const remind = defineJob({
   name: "remind",
   input: z.object({
@@ -50,7 +50,7 @@ const measure = defineJob({
   },
 })
 
-// Without a schema the handler says what it takes.
+// Without a schema the handler declares its input.
 const greet = defineJob({ name: "greet", run: (input: { name: string }) => `Hello ${input.name}` })
 const sweep = defineJob({ name: "sweep", run: () => {} })
 const maybe = defineJob({
@@ -59,7 +59,7 @@ const maybe = defineJob({
 })
 
 export async function enqueueing(): Promise<void> {
-  // Any job fits into the list, whatever it takes and returns.
+  // Any job fits into the list, whatever its input and result.
   const carillon = createCarillon({ jobs: [remind, measure, greet, sweep, maybe], lease: "60s" })
 
   const reminded = await carillon.enqueue(remind, { to: "ada", at: "2026-03-01T09:00Z" }, { delay: "5m" })
@@ -85,13 +85,13 @@ export async function enqueueing(): Promise<void> {
   await carillon.enqueue(remind, { to: "ada" })
   // @ts-expect-error callers give what the schema takes, not what it makes of it
   await carillon.enqueue(remind, { to: "ada", at: new Date(0) })
-  // @ts-expect-error a field that nobody knows
+  // @ts-expect-error an unknown field
   await carillon.enqueue(greet, { name: "ada", nmae: "ada" })
   // @ts-expect-error a field of the wrong type
   await carillon.enqueue(measure, { degrees: 21 })
   // @ts-expect-error an input for a job that takes none
   await carillon.enqueue(sweep, { deep: true })
-  // @ts-expect-error an option that nobody knows
+  // @ts-expect-error an unknown option
   await carillon.enqueue(sweep, undefined, { dealy: "5m" })
   // A duration may come from elsewhere; it is checked when the call is made.
   const fromElsewhere: string = process.env["DELAY"] ?? "5m"
@@ -109,13 +109,13 @@ export function defining(): void {
   defineJob({ run: () => {} })
   // @ts-expect-error a job has a handler
   defineJob({ name: "idle" })
-  // @ts-expect-error an option that nobody knows
+  // @ts-expect-error an unknown option
   defineJob({ name: "sweep", timout: "5m", run: () => {} })
   // @ts-expect-error a duration is a number or a text with a unit
   defineJob({ name: "sweep", timeout: { minutes: 5 }, run: () => {} })
   // @ts-expect-error the handler takes something else than the schema gives
   defineJob({ name: "sweep", input: celsius, run: (input: { degrees: string }) => input.degrees })
-  // @ts-expect-error an option that nobody knows
+  // @ts-expect-error an unknown option
   createCarillon({ databse: "memory" })
   // @ts-expect-error not a job
   createCarillon({ jobs: [{ name: "sweep" }] })
@@ -139,7 +139,7 @@ export async function testing(): Promise<void> {
   await kit.app({ database: "memory" })
 }
 
-/** What to do about an error is decided by codes that the compiler knows. */
+/** Error handling by codes that the compiler knows. */
 export function judging(error: unknown): string {
   if (!(error instanceof CarillonError)) return "unknown"
   same<typeof error.code, ErrorCode>()
@@ -171,7 +171,7 @@ export function declaringSchedules(): void {
   defineSchedule({ name: "b", job: greet, cron: "@daily", input: { to: "ada" } })
   // @ts-expect-error it does not say when
   defineSchedule({ name: "c", job: sweep })
-  // @ts-expect-error nobody has held its input against its job
+  // @ts-expect-error the input was not checked against its job
   createCarillon({ schedules: [{ name: "d", job: greet, every: "1h", input: 1 }] })
 }
 
@@ -190,7 +190,7 @@ interface Tree {
   readonly children: readonly Tree[]
 }
 
-/** What `result()` gives is what JSON makes of what the handler returns. */
+/** The type of `result()` is what JSON makes of the handler's return value. */
 export async function results(): Promise<void> {
   const carillon = createCarillon()
   const resultOf = async <Output>(job: Job<undefined, Output>) => (await carillon.enqueue(job)).result()
@@ -249,7 +249,7 @@ export async function datesAsInput(): Promise<void> {
   await carillon.enqueue(either, { at: new Date(0) })
 }
 
-/** Functions that define jobs may leave open what these take and return. */
+/** Functions that define jobs may leave their types open. */
 export function genericJobs(): void {
   const audited = <In, Out>(name: string, run: (input: In) => Promise<Out>) => defineJob({ name, run })
   const described = <Schema extends StandardSchema>(input: Schema, run: (input: OutputOf<Schema>) => void) =>

@@ -90,7 +90,7 @@ function changesOf(timeZone: string, fromMs: number, toMs: number): number[] {
   return found
 }
 
-/** Nothing is due that is not decided, at least up to an instant, and all runs of schedules that are due have ended. */
+/** No occurrence is due and undecided, at least up to an instant, and all due runs of schedules have ended. */
 async function requireCaughtUp(world: World, decidedToMs = 0): Promise<void> {
   const s = `"${world.schema}"`
   const behind = async () => {
@@ -136,7 +136,7 @@ const RUNS_OF_AN_HOUR: Readonly<Record<string, number>> = {
   within: 600,
   newest: 100,
 }
-/** From reading the clock to writing what was decided by it, on a busy machine. */
+/** From reading the clock to writing the decision, on a busy machine. */
 const SLACK_SECONDS = 6
 
 const noScheduler: Story = {
@@ -276,7 +276,7 @@ async function waitLong(world: World, chance: Chance): Promise<void> {
   complainAboutTimers(world)
 }
 
-/** How much everybody and the server had to say to each other, while nothing happened. */
+/** How many messages the processes and the server exchanged, while nothing happened. */
 async function messagesIn(world: World, ms: number): Promise<number> {
   const count = () => world.everybody().reduce((sum, { network }) => sum + (network?.counts.passed ?? 0), 0)
   const before = count()

@@ -74,7 +74,7 @@ const betweenStarts: Fault = {
       world.struck("takeovers 90 s earlier")
       await world.rest(chance.between(1_000, 2_000), signal)
     } while (!signal.aborted)
-    // For as long as anybody needs who thinks that others are dead. What heals it is one more step of the clock.
+    // For as long as a process needs that takes others for dead. One more step of the clock heals it.
     await world.rest(LEASES_MS)
     const blows = ["starts 90 s later", "takeovers 90 s later"].reduce(
       (sum, name) => sum + (world.strikes.get(name) ?? 0),
@@ -178,7 +178,7 @@ const PATIENT: readonly Planned[] = [
     overlap: "allow",
   },
 ]
-/** How many runs each may make of a day that nobody saw: none but its newest, or all of them. */
+/** How many runs each may make of a skipped day: none but its newest, or all of them. */
 const RUNS_OF_A_DAY: Readonly<Record<string, readonly [least: number, most: number]>> = {
   "latest-1s": [0, 1],
   "latest-cron": [0, 1],
@@ -210,7 +210,7 @@ const whileRunning: Fault = {
       aheadMs += byMs
       guards.setClock(aheadMs)
       world.struck(what)
-      // Long enough after a step back that whoever had read the clock before has written what it made of that.
+      // Long enough after a step back that every process that had read the clock before has written its decision.
       await world.rest(byMs < 0 ? chance.between(4_000, 5_000) : chance.between(1_200, 2_000))
     }
     do {
@@ -229,7 +229,7 @@ const whileRunning: Fault = {
   ],
 }
 
-/** A day that nobody saw is made up for as the policies say: by a few runs, not by one for each second. */
+/** A skipped day is made up for as the policies say: by a few runs, not by one for each second. */
 async function complaintsAboutDays(world: World): Promise<string[]> {
   const said: string[] = []
   for (const { fromMs, toMs } of days.get(world) ?? []) {

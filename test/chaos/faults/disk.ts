@@ -13,7 +13,7 @@ function timesInLog({ server }: World, text: string): number {
   return readFileSync(server.log, "utf8").split(text).length - 1
 }
 
-/** A server that has given up is started again by whoever looks after it. */
+/** A server that has given up is started again by its supervisor. */
 async function startAgain({ server }: World): Promise<void> {
   if (!server.isUp()) await server.start()
 }
@@ -49,7 +49,7 @@ const fullDisk: Fault = {
       fillUp(ballast)
       world.struck("times that the disk was filled")
       const untilMs = performance.now() + chance.between(2_000, 4_000)
-      // What others free meanwhile is taken too.
+      // Space that others free meanwhile is taken too.
       while (performance.now() < untilMs) {
         fillUp(ballast)
         await world.rest(100)
@@ -118,7 +118,7 @@ const lacksLoop = () =>
     ? undefined
     : "loop devices and mkfs.ext4")
 
-/** Nothing is written to it but what somebody waits for. */
+/** Only fsynced writes are sure to reach it. */
 function mountImage(image: string, at: string): void {
   mkdirSync(at)
   execFileSync("mount", ["-o", "loop,commit=300,noatime", image, at])
@@ -152,7 +152,7 @@ const powerLoss: Fault = {
   strikes: ["power failures"],
   inject: async (world, chance, signal) => {
     const { folder, server } = world
-    // Making the cluster is not what is tried here.
+    // Creating the cluster is not under test here.
     execFileSync("sync", ["-f", join(folder, "disk-0")])
     let number = 0
     do {

@@ -1,4 +1,4 @@
-/** Servers of Carillon's own, started by several at once and killed while they are made. */
+/** Servers of Carillon's own, started by several at once and killed during their creation. */
 import { existsSync, mkdirSync, rmSync } from "node:fs"
 import { join } from "node:path"
 import { setTimeout as moment } from "node:timers/promises"
@@ -38,7 +38,7 @@ interface Place {
   readonly dataDir: string
 }
 
-/** When everybody has gone: what they wrote down, held against what their data folder holds. */
+/** After the end of every process: their records, held against their data folder. */
 async function examine(folder: string, place: Place): Promise<Examined> {
   const { database } = await openDatabase(createSystemHost(), resolveOptions(place), {})
   return examineFolder(folder, database)

@@ -1,4 +1,4 @@
-// Handlers that nobody should write: they block, eat, poison, exit, and hold on to what others need.
+// Handlers as they must not be: they block, take memory, poison, exit, and hold what others need.
 import { recordHandler } from "../../support/history/record-events.mjs"
 
 const { defineJob } = await import("../../../dist/index.js")
@@ -58,7 +58,7 @@ export const createJobs = ({ name, record, rest, say }) => {
       pool: "blocked",
       retry: { attempts: 5, delay: 20 },
       run: recordHandler(record, async ({ ms }, ctx) => {
-        // Whoever gets it next has an easier life.
+        // The next worker has an easier life.
         const untilMs = performance.now() + (ctx.fencingToken > 1 ? 0 : ms)
         while (performance.now() < untilMs);
         return process.pid

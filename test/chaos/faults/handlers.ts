@@ -1,4 +1,4 @@
-/** Handlers that nobody should write: they block, eat, poison, exit, and hold on to what others need. */
+/** Handlers as they must not be: they block, take memory, poison, exit, and hold what others need. */
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { readHistory } from "../../support/history/read-history.ts"
@@ -10,14 +10,15 @@ import type { Member, World } from "../world.ts"
 
 const EXTRA = { extra: fileURLToPath(new URL("handlers.mjs", import.meta.url)) }
 const LEASE_MS = 2_000
-/** Served by those who may die of it, and by nobody else. */
+/** Served only by workers that may die of it. */
 const MORTAL = { ...EXTRA, pools: { default: 8, mortal: 2 } }
 
-/** They serve nothing else: for a run with a timeout of its own, a process is spoken for as long as that is. */
+/** They serve nothing else: the heartbeat thread speaks for a process as long as the longest timeout of its runs. */
 const BLOCKED = { ...EXTRA, pools: { blocked: 1 } }
 const SHORT = { leases: 2, what: "blocks of two leases" }
 /**
- * Nobody speaks for a process for longer than three leases. After the fourth it is dead, and soon somebody sees that.
+ * The heartbeat thread speaks for a silent process for at most three leases. After the fourth the lease is dead, and
+ * a reaper soon sees that.
  */
 const LONG = { leases: 7, what: "blocks of seven leases" }
 
@@ -28,7 +29,7 @@ const blocked: Fault = {
   strikes: [SHORT.what, LONG.what],
   inject: async (world, _chance, signal) => {
     const [producer] = world.producers()
-    // One who blocks, and one who takes over.
+    // One worker that blocks, and one that takes over.
     for (const _ of [1, 2]) await world.add("worker", BLOCKED)
     for (const { leases, what } of [SHORT, LONG]) {
       const ms = leases * LEASE_MS
@@ -37,7 +38,7 @@ const blocked: Fault = {
       const isDone = async () =>
         (await world.talk.ask(`select 1 from "${world.schema}".runs where id = $1`, [run])).length === 0
       await world.until(isDone, ms + RECOVER_MS)
-      // Whoever was blocked has to come to speak once more.
+      // A blocked worker has to report once more.
       await world.rest(Math.max(0, began + ms + LEASE_MS - performance.now()))
       world.struck(what)
     }
@@ -49,7 +50,10 @@ const blocked: Fault = {
   ],
 }
 
-/** One who was blocked for long loses its run once, and is refused; what is short costs nothing. Each succeeds once. */
+/**
+ * A worker that was blocked for long loses its run once, and is refused; a short block costs nothing. Each run
+ * succeeds once.
+ */
 async function complaintsAboutBlocked(world: World): Promise<string[]> {
   const rows = await world.talk.ask(
     `select run, claim::text as claim, (input->>'ms')::int as ms, outcome, run_state as state
@@ -98,7 +102,7 @@ const starved: Fault = {
   },
 }
 
-/** One who may die serves the pool of the deadly, until all of them are buried; whoever dies has a successor. */
+/** A mortal worker serves the pool of the deadly runs, until all of them are buried; a dead worker is replaced. */
 async function dieUntilBuried(world: World, job: string, prepare: (member: Member) => void): Promise<number> {
   const [table, untilMs] = [`"${world.schema}".runs`, performance.now() + 60_000]
   for (let deaths = 0; ; deaths += 1) {
@@ -177,7 +181,7 @@ const exits: Fault = {
   ],
 }
 
-/** What had ended when its process died stays as it was: once, and nothing was lost of it. */
+/** Runs that had ended when their process died stayed as they were: once, and none was lost. */
 async function complaintsAboutLate({ talk, schema }: World): Promise<string[]> {
   const rows = await talk.ask(
     `select outcome from "${schema}".attempts where run in (

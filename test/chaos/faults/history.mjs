@@ -1,4 +1,4 @@
-// Whoever keeps the house in order, all the time instead of every hour; and jobs of every class of history.
+// Upkeep all the time instead of every hour; and jobs of every class of history.
 import { recordHandler } from "../../support/history/record-events.mjs"
 
 const { Bury, defineJob } = await import("../../../dist/index.js")
@@ -31,7 +31,7 @@ export function createCommands({ carillon, by }) {
   const dropped = new Set()
 
   return {
-    /** A hundred times more often than anybody would, until it is told to stop; answers with what it has dropped. */
+    /** A hundred times more often than usual, until it is told to stop; answers with what it has dropped. */
     prune: async () => {
       const database = openServer(createSystemHost(), { url, schema })
       const limit = 7

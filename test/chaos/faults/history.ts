@@ -1,4 +1,4 @@
-/** History that leaves, a hundred times as often as it would, while it is read, written and called back. */
+/** History that expires, a hundred times as often as usual, while it is read, written and called back. */
 import { fileURLToPath } from "node:url"
 import { violationText } from "../../support/history/violation-text.ts"
 import { lacksFaketime } from "../clock.ts"
@@ -86,7 +86,7 @@ async function requireDone(world: World, later: number): Promise<void> {
   if (!isDone) world.complain(violationText("I24", `there are ${await live()} live runs, not ${later}.`))
 }
 
-/** Whoever reads all pages is told everything once that was there before and is not too old afterwards. */
+/** A reader of all pages gets everything once that was there before and is not too old afterwards. */
 async function readOn(world: World, reader: Member, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const before = await world.talk.ask(

@@ -41,7 +41,7 @@ const made: readonly (Fault | Story)[] = [
   ...laterRows,
 ]
 
-/** Every number has a row, also where nobody has written one yet. */
+/** Every number has a row, also where none is written yet. */
 export const ROWS: readonly (Fault | Story)[] = Array.from({ length: LAST }, (_, index) => {
   const id = `F${index + 1}` as const
   return made.find((row) => row.id === id) ?? unwritten(id)

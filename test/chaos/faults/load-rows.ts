@@ -70,11 +70,11 @@ async function workOff(world: World, chance: Chance): Promise<void> {
       violationText("I25", `a worker held ${Math.round(most.mb)} MB, more than ${MOST_MEMORY_MB}.`),
     )
   await judgeBacklog(world)
-  // They are counted. Whoever reads everything in the end would read little else.
+  // They are counted. A reader of everything would read little else in the end.
   await world.talk.ask(`delete from "${world.schema}".runs where id::text like '1%'`)
 }
 
-/** Whoever writes so much at once has to answer for it: nobody else has asked for these runs. */
+/** The bulk write answers for these runs: no producer has enqueued them. */
 function tellOfDue({ folder }: World): void {
   const { record, close } = openRecorder(join(folder, "history"), "importer")
   const runs = Array.from({ length: DUE }, (_, index) => idOf("2", index + 1))
@@ -147,7 +147,7 @@ async function judgeBacklog(world: World): Promise<void> {
     world.complain(violationText("I8", `a run of the backlog went wrong: ${JSON.stringify(row)}.`))
   const ended = await count(world, "attempts", "run_state is not null and run::text like '2%'")
   if (ended !== DUE) world.complain(violationText("I1", `${ended} of ${DUE} runs that were due have ended.`))
-  // Whoever claims more than it can start in time has to give it back, again and again.
+  // A worker that claims more than it can start in time has to give runs back, again and again.
   const returned = await count(world, "attempts", "outcome = 'released' and run::text like '2%'")
   if (returned > DUE * MOST_RETURNED)
     world.complain(violationText("I25", `${returned} of ${DUE} runs were claimed too early, and given back.`))
@@ -205,12 +205,12 @@ const herd: Fault = {
 }
 
 const DEPENDENTS = { job: "dependent" }
-/** Whoever has claimed one by then may still start it. */
+/** A worker that has claimed one by then may still start it. */
 const UNDER_WAY_MS = 1_000
 const NOW_MS = "(extract(epoch from clock_timestamp()) * 1000)::float8"
 const spans = new WeakMap<World, { readonly fromMs: number; readonly toMs: number }>()
 
-/** What somebody does who sees that all of them fail: nothing of the job is tried until it makes sense again. */
+/** The pause of an operator who sees that all of them fail: no run of the job is tried until the resume. */
 async function pauseFor(world: World, ms: number, mend: () => void): Promise<void> {
   const [producer] = world.producers()
   const now = async () => Number((await world.talk.ask(`select ${NOW_MS} as now`))[0]?.["now"])
@@ -219,7 +219,7 @@ async function pauseFor(world: World, ms: number, mend: () => void): Promise<voi
   const fromMs = await now()
   await world.rest(ms)
   const toMs = await now()
-  // Parked or not: claims pass them by, until somebody comes who takes them out of the way.
+  // Parked or not: claims pass them by, until a mover parks them.
   world.struck(
     WAITED,
     await count(world, "runs", "job = 'dependent' and lease is null and stage <> 'waiting'"),

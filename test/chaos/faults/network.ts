@@ -26,7 +26,7 @@ const halfOpen: Fault = {
     const everybody = [...world.workers(), ...world.producers()]
     const listeners = new Set<string>()
     const lines = new Set<string>()
-    // First whoever listens, then a third of all lines, each for good: new ones are fine.
+    // First the listening connections, then a third of all others, each for good: new ones are fine.
     for (const { name, network } of everybody) {
       network?.obey((_message, _direction, line) => {
         if (!line.listens) return "pass"
@@ -71,7 +71,7 @@ async function partition(world: World, member: Member, chance: Chance, ms: numbe
   const sinceNs = process.hrtime.bigint()
   const before = member.heard("lease.lost")
   await world.rest(ms)
-  // By its own clock: nobody can tell it.
+  // By its own clock: no message can reach it.
   const isNoticed = await world.until(() => member.heard("lease.lost") > before, NOTICE_MS)
   if (!isNoticed)
     world.complain(
@@ -164,7 +164,7 @@ const lostCommits: Fault = {
   heal: passAll,
 }
 
-/** As long as nobody is silent for a whole lease, nobody may be taken for dead. */
+/** As long as no process is silent for a whole lease, none may be taken for dead. */
 const slow: Fault = {
   id: "F19",
   title: "every round trip takes up to two seconds",

@@ -10,15 +10,15 @@ function channelOf({ schema }: World): string {
   return `carillon_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 }
 
-/** A standby that is never there: whoever insists on it waits in the middle of his commit. Nobody else does. */
+/** A standby that is never there: a session that insists on it waits in the middle of its commit. No other does. */
 const UNWATCHED = { synchronous_standby_names: "nobody", synchronous_commit: "local" }
 const LOOKS = 30
 const LOOK_MS = 100
-/** Waits for the lock of the whole database that a commit with a notification takes. What tells others is let wait. */
+/** Waits for the lock of the whole database that a commit with a notification takes. Wake-ups may wait. */
 const HELD_UP = `select query from pg_stat_activity where application_name <> 'nemesis'
   and wait_event_type = 'Lock' and wait_event = 'object' and query not ilike '%pg_notify(%'`
 
-/** Somebody's commit holds up every other that notifies. Ours do not: they go on, and nobody is seen to wait. */
+/** A foreign commit holds up every other commit that notifies. Those of Carillon go on: no session is seen to wait. */
 async function commitBeside(world: World): Promise<void> {
   await world.talk.ask(`create table if not exists "${world.schema}".slow_commits (at timestamptz)`)
   const before = world.heard("transaction.committed")
@@ -114,7 +114,7 @@ const fullQueue: Fault = {
   strikes: ["refused notifications", COMMITTED],
   inject: async (world, _chance, signal) => {
     await world.talk.session(async (ask) => {
-      // One who listens and never comes to hear it keeps all of them in the queue.
+      // A session that listens and never reads keeps all of them in the queue.
       await ask("listen nobody")
       await ask("begin")
       await ask("select 1")
@@ -134,7 +134,7 @@ const fullQueue: Fault = {
       await ask("commit")
     })
   },
-  // Nothing else is broken here: whoever fails fails because nobody could be notified.
+  // Nothing else is broken here: a failing call fails because the notification was impossible.
   expect: (world) => [
     ...failures(world, "enqueue.failed", "enqueues"),
     ...failures(world, "transaction.failed", "transactions of users"),

@@ -180,7 +180,7 @@ export function createCommands({ record, carillon, jobs, asking, by }) {
         Object.entries(SETTINGS).map(async ([kind, settings]) => {
           const { handle, code } = await enqueue("echo", 1, settings)
           const found = handle ? "kept" : code
-          // Nobody serves that pool, and nobody lives to see that day: it must not be there at all.
+          // No worker serves that pool, and that day is far away: the run must not exist at all.
           return { kind, wanted: "OPTIONS_INVALID", found }
         }),
       )

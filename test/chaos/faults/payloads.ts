@@ -1,4 +1,4 @@
-/** Values at and beyond what can be kept: refused where they are given, cut with a mark, and nobody's prison. */
+/** Values at and beyond the limits: refused at the call, cut with a mark, and never in the way of other runs. */
 import { fileURLToPath } from "node:url"
 import type { Fault } from "../fault.ts"
 import type { World } from "../world.ts"

@@ -1,4 +1,4 @@
-/** Processes that are killed or put to sleep. */
+/** Processes that are killed or suspended. */
 import { CRASH_POINTS, type CrashPoint } from "../../../src/runtime/crash-points.ts"
 import { complaintsAboutHeld, type Held, takeHold } from "../cut-off-runs.ts"
 import type { Fault } from "../fault.ts"
@@ -9,7 +9,7 @@ const LEASE_MS = 2_000
 
 const AT_WORK_MS = 10_000
 
-/** A worker that holds a run at this moment, as the database knows it; any, if nobody does for long. */
+/** A worker that holds a run at this moment, as the database knows it; any worker, if none does for long. */
 async function anyoneAtWork(world: World, chance: Chance): Promise<Member> {
   let busy: Member[] = []
   await world.until(async () => {
@@ -41,13 +41,13 @@ const killedWorkers: Fault = {
     statistics.lost > 0 ? [] : ["No run was lost with its worker: the kills hit nothing."],
 }
 
-/** Who comes to this point: those who enqueue and cancel, or those who work. */
+/** The processes that come to this point: those that enqueue and cancel, or those that work. */
 const BY_PRODUCERS: readonly CrashPoint[] = ["enqueue.written", "cancel.written", "backfill.committed"]
 /** Made before there is any load. */
 const TOO_EARLY: readonly CrashPoint[] = ["migrate.applied"]
 const POINTS = CRASH_POINTS.filter((point) => !TOO_EARLY.includes(point))
 
-/** Some points are come to only by whoever is the first. */
+/** Only the first process comes to some points. */
 const PATIENCE_MS = 40_000
 
 const diedBetween: Fault = {
@@ -60,7 +60,7 @@ const diedBetween: Fault = {
       const role = BY_PRODUCERS.includes(point) ? "producer" : "worker"
       const crashAt = { point, time: chance.between(1, 3) }
       const mortal = await world.add(role, { mayDie: true, crashAt })
-      // Nobody else dies for the one that is to take over, and nobody else asks for the past.
+      // No other process dies for the one that is to take over, and no other asks for the past.
       const helping = new AbortController()
       const help = helpTo(world, point, mortal, helping.signal)
       const how = await Promise.race([mortal.ended, world.rest(PATIENCE_MS)])
@@ -70,7 +70,7 @@ const diedBetween: Fault = {
       else await world.kill(mortal)
     }
     do {
-      // A few at a time, so that those who live can carry the load.
+      // A few at a time, so that the living can carry the load.
       for (let first = 0; first < POINTS.length; first += 4) {
         await Promise.all(POINTS.slice(first, first + 4).map(die))
       }
@@ -78,11 +78,11 @@ const diedBetween: Fault = {
   },
 }
 
-/** Some points are come to only when somebody else is in need. */
+/** Some points are reached only when another process is in need. */
 async function helpTo(world: World, point: CrashPoint, mortal: Member, signal: AbortSignal): Promise<void> {
   while (!signal.aborted && mortal.isUp()) {
     if (point === "reap.marked") {
-      // The others reap too: the mortal must be the first one, once.
+      // The others reap too: the mortal process must be the first one, once.
       const victim = await world.add("worker", { lease: "1s", slots: 1 }).catch(() => undefined)
       if (victim) await world.kill(victim)
     } else if (point === "backfill.committed") {
@@ -101,7 +101,7 @@ const pausedWorkers: Fault = {
   stage: { seconds: (asked) => Math.max(asked, 5) },
   strikes: ["pauses past the lease", "short pauses"],
   inject: async (world, chance, signal) => {
-    // The longest-lived one stays awake: somebody has to take over.
+    // The longest-lived one stays awake: one worker has to take over.
     const [, ...sleepers] = world.workers()
     const held: Held[] = []
     asleep.set(world, held)
@@ -131,7 +131,7 @@ const NAPS = [
 ] as const
 const SETTLE_MS = 20_000
 
-/** The request is on its way, the answer comes to one who sleeps. */
+/** The request is on its way, the answer comes to a suspended process. */
 const pausedWhileSettling: Fault = {
   id: "F4",
   title: "a worker falls asleep while its result is on the way",

@@ -1,4 +1,4 @@
-// Jobs that others interfere with, and calls that do so; each call answers with what came of it.
+// Jobs that other calls interfere with, and calls that do so; each call answers with its result.
 import { recordHandler } from "../../support/history/record-events.mjs"
 
 const { Bury, defineJob } = await import("../../../dist/index.js")

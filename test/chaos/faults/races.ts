@@ -1,4 +1,4 @@
-/** Calls that meet each other and the work: every pair of them, by two processes at once, while workers die. */
+/** Calls that race each other and the work: every pair of them, by two processes at once, while workers die. */
 import { fileURLToPath } from "node:url"
 import { violationText } from "../../support/history/violation-text.ts"
 import type { Fault } from "../fault.ts"
@@ -12,7 +12,7 @@ const EXTRA = { extra: fileURLToPath(new URL("races.mjs", import.meta.url)) }
 const ON_RUN = ["cancel", "expedite", "replay", "discard", "pause", "resume", "look"] as const
 const BY_ITSELF = ["claim", "settle", "reap"] as const
 const ON_SCHEDULE = ["pause", "resume", "edit", "describe", "run now", "skip next", "look", "tick"] as const
-/** How such a call may end: it did what it says, nothing was there to be done, or somebody was faster. */
+/** How such a call may end: it took effect, there was nothing to do, or another call was faster. */
 const FINE: readonly string[] = [
   "done",
   "nothing",
@@ -178,7 +178,7 @@ const pauses = new WeakMap<World, Span[]>()
 /** Longer than from one occurrence to the next. */
 const HOLD_MS = 2_200
 
-/** Whoever was first, it is paused now or it is not: if it is, it stays so until somebody is asked to end it. */
+/** Whichever was first, it is paused now or it is not: if it is, it stays so until a resume. */
 async function holdPause(world: World, producer: Member | undefined, name: string): Promise<void> {
   const [row] = await world.talk.ask(
     `select state, ${NOW_MS} as now from "${world.schema}".schedules where name = $1`,
@@ -201,7 +201,7 @@ function note(world: World, call: string, answer: string): void {
   if (!FINE.includes(answer)) world.complain(`${call} was answered with ${answer}.`)
 }
 
-/** Whatever else happened to it, a run that somebody has cancelled ends as that. I23. */
+/** Whatever else happened to it, a cancelled run ends as cancelled. I23. */
 async function complaintsAboutCancelled({ talk, schema }: World): Promise<string[]> {
   const rows = await talk.ask(
     `select substr(subject, 5) as run, (

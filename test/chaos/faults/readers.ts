@@ -1,4 +1,4 @@
-/** Those who hold old snapshots, read everything, or make the planner think differently. */
+/** Sessions that hold old snapshots, read everything, or make the planner choose another plan. */
 import { join } from "node:path"
 import { readHistory } from "../../support/history/read-history.ts"
 import { violationText } from "../../support/history/violation-text.ts"

@@ -6,10 +6,10 @@ import type { Chance } from "../seeded-random.ts"
 import type { Member, World } from "../world.ts"
 
 const POINTS: readonly string[] = CRASH_POINTS.filter((point) => point.startsWith("schedule."))
-/** Between those points, by what is on the wire: a tick is writing, or its commit is under way. */
+/** Between those points, by the messages on the wire: a tick is writing, or its commit is in flight. */
 const ON_THE_WIRE = ["writing", "committing"] as const
 const DEATHS = [...POINTS, ...ON_THE_WIRE]
-/** With so many of them on a small machine, nobody is to be taken for dead who is only slow. */
+/** With so many of them on a small machine, a slow one must not be taken for dead. */
 const SMALL = { slots: 4, lease: "6s" }
 /** Among so many it may take a while until it is the one that comes first. */
 const PATIENCE_MS = 20_000
@@ -57,7 +57,7 @@ async function dieAt(world: World, chance: Chance, point: string, what: string):
 
 const FIRING = /insert into\s+"?\w+"?\."?fires/i
 
-/** What it has sent arrives; whatever is answered, nobody hears it. */
+/** The statement arrives; the answer is lost. */
 function dieOnTheWire({ network, signal }: Member, point: string, time: number): void {
   const firing = new Set<number>()
   let met = 0

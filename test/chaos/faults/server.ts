@@ -6,7 +6,7 @@ import type { StopMode } from "../server.ts"
 import type { World } from "../world.ts"
 import { complaintsAboutExpiry } from "../wrong-expiry.ts"
 
-/** Longer and longer waits between two tries: so often does anybody try for one connection in the longest outage. */
+/** With growing waits between two tries: so often does one process try for one connection in the longest outage. */
 const TRIES = 5
 /** What the load asks for itself meanwhile, which is no part of the product: two or three a second. */
 const OF_THE_LOAD = 25
@@ -22,7 +22,7 @@ function restarts(id: "F11" | "F12", title: string, modes: readonly StopMode[]):
         if (signal.aborted && world.strikes.size > 0) break
         const before = await dialsOf(world)
         await world.server.stop(chance.pick(modes))
-        // At least once for longer than the shortest patience of anybody.
+        // At least once for longer than the shortest deadline of any call.
         await world.rest(world.strikes.size === 0 ? 1_000 : chance.between(0, 2_000))
         await world.server.start()
         world.struck("restarts")
@@ -45,7 +45,7 @@ async function dialsOf(world: World): Promise<ReadonlyMap<string, number>> {
   return new Map(dials)
 }
 
-/** A server that is about to come back must not be kept busy by those who wait for it. */
+/** A server that is about to come back must not be kept busy by waiting clients. */
 function complainOfStorms(
   world: World,
   before: ReadonlyMap<string, number>,

@@ -1,4 +1,4 @@
-/** Sessions of the database that are ended, slots that are taken, and locks that are held. */
+/** Sessions that are ended, connection slots that are taken, and locks that are held. */
 import { readFileSync } from "node:fs"
 import pg from "pg"
 import { violationText } from "../../support/history/violation-text.ts"
@@ -89,7 +89,7 @@ async function takeAllSlots(
 /** So that the server's own log says who was answered with which code. */
 const LOG_CODES = { log_line_prefix: "%e %a " }
 
-/** How often the server has answered with this code, to everybody or to those of this name. */
+/** How often the server has answered with this code, to all sessions or to those of this name. */
 function answered({ server }: World, code: string, name = ""): number {
   const lines = readFileSync(server.log, "utf8").split("\n")
   // What it adds to an answer has the same beginning.
@@ -107,7 +107,7 @@ const noSlots: Fault = {
   inject: async (world, chance, signal) => {
     let hoards = 0
     do {
-      // First everybody has what he had: enough to fire by, whoever else wants one.
+      // First every process has its connections: enough to work with, however many others want one.
       await world.talk.session(async (ask) => {
         const hoard = await takeAllSlots(world.server.url)
         const before = await cursors(world, ask)
@@ -166,7 +166,7 @@ const heldKeys: Fault = {
           )
           world.struck("keys held", held.length)
         }
-        // The next occurrences of one schedule: whoever decides about it has to wait.
+        // The next occurrences of one schedule: the scheduler that decides it has to wait.
         const held = await ask(
           `insert into ${s}.fires (schedule, occurrence, outcome, reason, decided_at, last)
            select id, next_occurrence + n * interval '1 second', 'skipped', 'chaos', now(),
@@ -208,7 +208,7 @@ const lockedTables: Fault = {
   strikes: ["tables locked", "locks of runs"],
   expect: (world) => complaintsAboutExpiry(world, world.strikes.get("tables locked") ?? 0),
   inject: async (world, chance, signal) => {
-    // First what everybody needs.
+    // First the locks that every process needs.
     let table = "runs"
     do {
       await world.talk.session(async (ask) => {
@@ -251,7 +251,8 @@ const deadlocks: Fault = {
           .session(async (ask) => {
             await ask("begin")
             await ask("set local lock_timeout = '2s'")
-            // Whoever looks first is the victim. They look so late that it is always the other.
+            // The victim of a deadlock is the session that looks first. These sessions look so late that it is always
+            // the other.
             await ask("set local deadlock_timeout = '10s'")
             const rows = await ask(
               `select id from ${s}.runs where ${s}.state(runs) in ('running', 'ready') order by id desc limit 12`,

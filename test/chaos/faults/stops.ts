@@ -1,4 +1,4 @@
-/** Processes that are told to go while they are at work. */
+/** Processes that are stopped while they are at work. */
 import { join } from "node:path"
 import { readHistory } from "../../support/history/read-history.ts"
 import { violationText } from "../../support/history/violation-text.ts"
@@ -8,18 +8,18 @@ import type { Chance } from "../seeded-random.ts"
 import type { Member, World } from "../world.ts"
 
 const MOST_ROUNDS = 30
-/** So long that nobody takes anything from one who goes in order: it has to give back what it has. */
+/** So long that no reaper takes anything from a stopping process: it has to give its runs back. */
 const LONG_LEASE = "40s"
 /** The grace of a member is a second and a half. */
 const GRACE_MS = 1_500
-/** Whoever is told to end has a second to do so by himself. */
+/** A stopping process has a second to end by itself. */
 const LAST_WORDS_MS = 1_000
-/** To give back what is left, to close what is open and to end, on a machine that is busy with other things. */
+/** To give back runs, to close connections and to end, on a busy machine. */
 const SPARE_MS = 2_000
-/** What was given back is told to everybody, and others have room: it waits neither for a lease nor for a poll. */
+/** A wake-up announces returned runs, and other workers have room: they wait neither for a lease nor for a poll. */
 const SOON_MS = 1_000
 
-/** What each of those was at work on who were left alone while they went: longer than their grace. */
+/** The runs of each process that was left alone while it stopped: longer than its grace. */
 const polite = new WeakMap<World, Held[]>()
 
 const toldToGo: Fault = {
@@ -31,7 +31,7 @@ const toldToGo: Fault = {
   inject: async (world, chance, signal) => {
     polite.set(world, [])
     const ways = [leave, leaveTwice, leaveOrDie]
-    // On a slow machine one of them may have nothing to do when it is told to go, and be gone before it is killed.
+    // On a slow machine a process may have nothing to do when it is stopped, and be gone before it is killed.
     const isEnough = () => signal.aborted && world.strikes.size === ways.length
     for (let round = 0; round < MOST_ROUNDS && !isEnough(); round += 1) {
       const way = ways[round % ways.length] ?? leave
@@ -82,7 +82,7 @@ async function requireExit(world: World, leaver: Member, graceMs: number): Promi
   if (how !== 0) world.complain(violationText("I31", `${leaver.name} was told to go, and is: ${how}.`))
 }
 
-/** Leases of those who went in order. */
+/** Leases of processes that stopped in order. */
 function politeLeases(world: World): string[] {
   const pids = new Set(polite.get(world)?.map(({ by }) => by.pid))
   return readHistory(join(world.folder, "history")).flatMap((entry) =>
@@ -90,7 +90,7 @@ function politeLeases(world: World): string[] {
   )
 }
 
-/** Whatever they had begun was finished or given back by themselves, and nothing had to be taken from them. I31. */
+/** Every run they had begun was finished or given back by themselves, and no reaper took one from them. I31. */
 async function complaintsAboutLeftBehind(world: World): Promise<string[]> {
   const leases = politeLeases(world)
   const rows = await world.talk.ask(
@@ -121,7 +121,7 @@ async function complaintsAboutLeftBehind(world: World): Promise<string[]> {
   ]
 }
 
-/** What was given back starts soon, wherever there is room, and not when a lease is over. I31. */
+/** A returned run starts soon, wherever there is room, and not when a lease is over. I31. */
 async function complaintsAboutReleased(world: World): Promise<string[]> {
   const rows = await world.talk.ask(
     `select run, (extract(epoch from started_at - released) * 1000)::int as ms from (

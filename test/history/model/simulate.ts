@@ -179,7 +179,7 @@ function simulate(steps: readonly Step[]): Evidence {
     const seat = step.who % processes.length
     const me = processes[seat]
     if (me?.isAlive()) STEPS[step.kind]({ world, processes, me, asked }, step)
-    // Somebody restarts what has died.
+    // A supervisor restarts dead processes.
     else processes[seat] = world.spawn()
   }
   world.conclude(world.drain())

@@ -24,11 +24,11 @@ export interface World {
   readonly rest: (ms: number) => void
   /** Lets time pass until something that waits is due, and makes it ready. */
   readonly promote: () => void
-  /** Somebody looks at everything: how far schedules are, how many runs there are, what is new in history. */
+  /** An observer looks at everything: the cursors of schedules, the number of runs, what is new in history. */
   readonly observe: () => void
   /** Lets a fresh process reap all others and finish whatever is there. */
   readonly drain: () => ModelProcess
-  /** Lets that process end everything, with nothing broken any more, and somebody look at it to the end. */
+  /** Lets that process end everything, with nothing broken any more, and an observer look at it to the end. */
   readonly conclude: (last: ModelProcess) => void
   readonly evidence: () => Evidence
 }

@@ -41,7 +41,7 @@ export function addEntries(evidence: Evidence, ...operations: readonly Operation
   return printable({ history: [...evidence.history, ...added], finalRead: evidence.finalRead })
 }
 
-/** A process that nobody has heard of. */
+/** A process that is not in the history. */
 export const STRANGER = 999
 
 /** Each attempt becomes what `change` returns; nothing removes it. */
@@ -97,7 +97,7 @@ export function isAcknowledged({ entries }: RunFacts): boolean {
   return entriesOf(entries, "enq_ok").length > 0
 }
 
-/** Whether somebody asked for it by an enqueue, and it is there. */
+/** Whether the run was enqueued, and is there. */
 export function isEnqueued({ entries, rows }: RunFacts): boolean {
   return rows.length > 0 && entriesOf(entries, "enq_invoke").length > 0
 }

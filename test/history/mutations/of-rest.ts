@@ -12,7 +12,7 @@ import {
   type Scene,
 } from "./edit.ts"
 
-/** A run that nobody cares for, with somebody who asked for it and does not know what became of it. */
+/** An abandoned run, with a caller that enqueued it and has no answer. */
 function leftOver(scene: Scene, change: Partial<ReturnType<typeof readyRun>>) {
   const asked = addEntries(scene, { op: "enq_invoke", run: "left" }, { op: "enq_info", run: "left" })
   return addLive(asked, { ...readyRun("left"), ...change })

@@ -160,7 +160,7 @@ export const WRONG_OCCURRENCES: readonly Mutation[] = [
 /** Schedules that have a run for each of their times, whatever happens. */
 function completeOf({ finalRead }: Scene): ScheduleRow[] {
   const { audit, schedules } = finalRead
-  // Somebody who resumes it may say that the newest shall stand for the others.
+  // A resume may say that the newest shall stand for the others.
   const resumed = new Set(audit.flatMap((row) => (row.action === "schedule.resume" ? [row.schedule] : [])))
   return schedules.filter(
     ({ id, settings, version }) => settings["misfire"] === "all" && version === 1 && !resumed.has(id),
@@ -213,7 +213,7 @@ function leaveOut(scene: Scene, reason: "latest" | "limit" | "misfire") {
   })
 }
 
-/** Not so near to an edit that nobody knows which times counted. */
+/** Not so near to an edit that the counting times are unknown. */
 function isPlain({ finalRead }: Scene, { schedule, occurrenceUs, lastUs, intoUs }: FireRow): boolean {
   const isNamed = finalRead.fires.some(
     (other) => other.schedule === schedule && other.intoUs === occurrenceUs,

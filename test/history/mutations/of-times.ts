@@ -169,7 +169,7 @@ export const OUT_OF_ORDER: readonly Mutation[] = [
       const asked = scene.runs.flatMap((run) => (run.asked.priority === undefined ? [] : [run.run]))
       const claims = new Set(starts.map(({ claim }) => claim))
       if (!isAlone || asked.length < 20 || claims.size < 3) return undefined
-      // Whoever was started first had the least of it: those of one claim share theirs, so that no run overtakes.
+      // The first started run waited least: runs of one claim share the wait, so that no run overtakes.
       const places = new Map([...claims].map((claim, place) => [claim, place]))
       const priorityOf = new Map(starts.map(({ run, claim }) => [run, places.get(claim) ?? 0]))
       return editHistory(scene, (entry) =>
@@ -277,7 +277,7 @@ export const WRONG_CLOCKS: readonly Mutation[] = [
         const row = started(scene).find((each) => each.claim === claim && each.run === run)
         return row && ms !== undefined ? [{ row, ms }] : []
       })
-      // Nobody could tell if half of all starts were wrong.
+      // If half of all starts were wrong, no check could tell.
       const isRare = started(scene).length > 2
       const chosen = isRare ? scene.choose(wrong) : undefined
       return chosen && editRow(scene, chosen.row, { startedAtUs: chosen.row.startedAtUs + chosen.ms * 1_000 })

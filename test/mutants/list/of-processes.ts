@@ -125,7 +125,7 @@ export const OF_PROCESSES: readonly Mutant[] = [
       {
         file: "src/store/server/pool.ts",
         find: "else idle.push(connection)",
-        // Now and then: if it was always, the server would have none left for whoever judges.
+        // Now and then: if always, the server would have no connection left for the checker.
         replace: "else if (idle.length < 2 || Math.random() > 0.1) idle.push(connection)\n    else open -= 1",
       },
     ],

@@ -137,7 +137,7 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
   }
   const session: Session = server.connect({
     onNotification,
-    // Whoever is cut off hears nothing, and finds out when it next says something.
+    // A process that is cut off hears nothing, and finds out at its next message.
     onEnded: () => {
       if (link.cutUntilUs() > kernel.nowUs()) link.count("end unheard")
       else kernel.after(latencyUs(parts), destroy, owner)
@@ -149,7 +149,7 @@ function openConnection(parts: NetworkParts, host: Host, plan: Connection["plan"
     for (const handler of notificationHandlers) handler(channel, payload)
   }
 
-  /** Whoever waits for an answer: they hear that there will be none when the connection is gone. */
+  /** The calls that wait for an answer: they fail when the connection is gone. */
   const waiting = new Set<() => void>()
 
   /** What is on its way to the server still gets there when the connection is gone. */

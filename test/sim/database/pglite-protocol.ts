@@ -11,7 +11,7 @@ export interface Command {
   readonly values?: readonly (string | null)[]
   /** Prepared under this name; without one it is sent as it is, and may be several statements. */
   readonly name?: string
-  /** Another one to run before it, whose answer nobody needs. */
+  /** Another one to run before it, whose answer is dropped. */
   readonly before?: string
 }
 

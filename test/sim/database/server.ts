@@ -57,7 +57,7 @@ export interface ServerParts {
   readonly wire: Wire
   /** What the clock says at the beginning. */
   readonly startUs: number
-  /** Lets PGlite ask for the time, which nobody else may. */
+  /** Lets PGlite read the time, which no other code may. */
   readonly trust: <T>(work: () => T) => T
 }
 
@@ -95,7 +95,7 @@ export function createServer(parts: ServerParts): Server {
     })
   }
 
-  /** Whoever waits tries again, in an order that chance decides. */
+  /** The waiting statements try again, in a random order. */
   function release(): void {
     // Without the clock, which a transaction that has failed would refuse.
     if (wire.isInside()) parts.trust(() => wire.send({ text: "rollback" }))
@@ -180,12 +180,12 @@ export function createServer(parts: ServerParts): Server {
   }
 }
 
-/** As PostgreSQL says it to whoever was idle in a transaction for too long. */
+/** PostgreSQL's message to a session that was idle in a transaction for too long. */
 function timeoutError(): ServerError {
   return serverError("25P03", "terminating connection due to idle-in-transaction timeout")
 }
 
-/** As PostgreSQL says it to whoever was connected when it was stopped. */
+/** PostgreSQL's message to sessions when it stops. */
 export function restartError(): ServerError {
   return serverError("57P01", "terminating connection due to administrator command")
 }

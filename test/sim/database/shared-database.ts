@@ -16,7 +16,7 @@ import { formatUs } from "./server.ts"
 export interface Ground {
   readonly schema: string
   readonly wire: Wire
-  /** For whoever judges what is left in the end: asks at once, beside no transaction. */
+  /** For the judge of the final state: asks at once, beside no transaction. */
   readonly reader: Database
   /** Empties every table. */
   readonly reset: () => void
@@ -29,7 +29,7 @@ export interface Ground {
 export const START_US = Date.UTC(2026, 2, 2, 11, 58) * 1_000
 
 const SCHEMA = "sim"
-/** A server that has just started takes nobody for dead. */
+/** A server that has just started takes no process for dead. */
 const UPTIME_MS = 3_600_000
 
 /**

@@ -22,7 +22,7 @@ export interface Scheduled {
 export interface Kernel {
   readonly nowUs: () => number
   readonly chance: Chance
-  /** Lets `happen` happen in so many microseconds. What belongs to nobody happens whatever becomes of processes. */
+  /** Lets `happen` happen in so many microseconds. An event without a process happens whatever becomes of processes. */
   readonly after: (us: number, happen: () => void, owner?: Owner) => Scheduled
   readonly note: (line: string) => void
   /** Lets things happen until `isOver` says so, or nothing is left to happen. */

@@ -1,4 +1,4 @@
-/** What happened in a simulation, line by line: kept as a hash, and as text for whoever asks for it. */
+/** The events of a simulation, line by line: kept as a hash, and as text on request. */
 import { createHash } from "node:crypto"
 
 export interface Trace {

@@ -1,7 +1,4 @@
-/**
- * What is asked for when nothing is broken any more and nobody has anything else to do: all of it is judged by the
- * clock.
- */
+/** The work of the quiet phase, when nothing is broken and no other work is left: all of it is judged by the clock. */
 import { DEFAULTS } from "../../../src/defaults.ts"
 import type { History } from "../../support/history/operations.ts"
 import type { Life, SimProcess } from "../world/process.ts"
@@ -16,14 +13,14 @@ export interface PeaceParts {
   readonly calls: Calls
   readonly history: History
   readonly record: Pen
-  /** What the database's clock says. */
+  /** The reading of the database's clock. */
   readonly clockUs: () => number
   /** How many runs there are, and which. */
   readonly left: () => number
   readonly leftover: () => string
   /** All that are at work. */
   readonly lives: () => readonly Life[]
-  /** Whether anybody hears what the database has to say without being asked. */
+  /** Whether any process receives notifications. */
   readonly setHeard: (isHeard: boolean) => void
   readonly until: (isSo: () => boolean, withinUs: number, otherwise: () => string) => Promise<void>
   readonly onTrouble: (says: string) => void
@@ -37,17 +34,14 @@ interface Wish {
 }
 
 const PEACE_US = 60_000_000
-/** Longer than anybody may take to be told that it is cancelled. */
+/** Longer than any handler waits for its cancel. */
 const LONG_MS = 30_000
-/** A message that is heard takes no longer than its way. */
+/** A received message takes no longer than its way. */
 const HEARD_MS = 100
-/** Without wake-ups: what comes due is looked for once a second, and then by workers as rarely as they ever look. */
+/** Without wake-ups: due runs are looked for once a second, and then by workers at their longest rest. */
 const UNHEARD_MS = DEFAULTS.pollMs + DEFAULTS.idlePollMs + 50
 
-/**
- * Through one process: what comes due starts in time, what is cancelled is told so, and a stop gives back what it
- * has.
- */
+/** Through one process: a due run starts in time, a cancelled handler is told so, and a stop gives its runs back. */
 export async function livePeacefully(parts: PeaceParts, process: SimProcess, life: Life): Promise<void> {
   const { record, clockUs, left, leftover, until, setHeard } = parts
   const nothingIsLeft = () => left() === 0
@@ -55,13 +49,12 @@ export async function livePeacefully(parts: PeaceParts, process: SimProcess, lif
   record("quiet_from", { nowUs: clockUs(), ...(!wakeups && { withinMs: UNHEARD_MS }) })
   await grant(parts, () => askInPeace(parts, life, { runs: 4, ms: 0, delayMs: 400 }), nothingIsLeft)
   record("quiet_to", { nowUs: clockUs() })
-  // Whoever does not hear of it looks once per renewal of its lease, which is four times while that lasts.
+  // A process without wake-ups looks once per renewal of its lease, which is four times while that lasts.
   const lookedUpMs = leaseMs / 4 + 1_000
   await grant(parts, () => cancelInPeace(parts, life, wakeups ? HEARD_MS : lookedUpMs), nothingIsLeft)
   await grant(parts, () => cancelInPeace(parts, life, lookedUpMs, () => setHeard(false)), nothingIsLeft)
   setHeard(true)
-  // One that is told to stop in the middle of its work gives back what it cannot finish, however long it waits for
-  // that.
+  // A process that is stopped at work gives back what it cannot finish, however long it waits for that.
   await grant(
     parts,
     () => askInPeace(parts, life, { runs: 2, ms: 9_000, delayMs: 0 }),
@@ -70,7 +63,7 @@ export async function livePeacefully(parts: PeaceParts, process: SimProcess, lif
   const told = process.life()?.pid
   process.stop(100)
   await until(
-    // Whoever starts those anew that have stopped may have done so with this one.
+    // The supervisor of stopped processes may have replaced this one.
     () => !process.isAlive() || process.life()?.pid !== told,
     PEACE_US,
     () => "in peace, a process does not stop",

@@ -1,4 +1,4 @@
-/** Enqueues that are written down: what is asked before it is sent, and the answer, or that there was none. */
+/** Recorded enqueues: each request before it is sent, and its answer, or that there was none. */
 
 import type { EnqueueOptions } from "../../../src/api/runs/enqueue-options.ts"
 import { CarillonError } from "../../../src/errors.ts"
@@ -12,7 +12,7 @@ import type { Task } from "./jobs.ts"
 /** One enqueue, of one run or of many. */
 export interface Call {
   readonly number: number
-  /** The run that each item is asked for under; known when it is first sent. */
+  /** The id of each item's run; known when it is first sent. */
   readonly runs: Map<number, string>
   /** How often it was sent, by run. */
   readonly sent: Map<string, number>
@@ -22,7 +22,7 @@ export interface Call {
 
 export interface Calls {
   readonly open: (life: Life, says: Call["says"]) => Call
-  /** Looks at everything that processes send for runs that are asked for. */
+  /** Looks at every statement that writes an enqueued run. */
   readonly onSend: (commands: readonly Command[]) => void
 }
 
@@ -54,7 +54,7 @@ export function createCalls(): Calls {
           const run = ids[index] ?? ""
           if (call === undefined) return
           if (!call.runs.has(Number(item))) call.runs.set(Number(item), run)
-          // Whoever sends another id for the same item has not been asked to.
+          // A retry with another id for the same item is a fault.
           if (call.runs.get(Number(item)) !== run) return
           call.sent.set(run, (call.sent.get(run) ?? 0) + 1)
           call.record("enq_invoke", { run, ...call.says })
@@ -64,7 +64,7 @@ export function createCalls(): Calls {
   }
 }
 
-/** What writes one run has its id first; what writes many, a list of them somewhere. */
+/** A statement for one run has its id first; a statement for many, a list of them somewhere. */
 function idsIn(values: readonly (string | null)[]): readonly string[] {
   const [first] = values
   const ids = first?.search(UUID) === 0 ? first : values.find((value) => value?.search(UUID) === 1)
@@ -76,7 +76,7 @@ export function itemOf({ number }: Call, item: number, task: Task): Task {
   return { call: number, item, ...task }
 }
 
-/** Enqueues and writes down what came of it; the ids of those that were acknowledged. */
+/** Enqueues and records the result; returns the ids of the acknowledged runs. */
 export async function enqueueRecorded(
   life: Life,
   call: Call,
@@ -95,17 +95,17 @@ export async function enqueueRecorded(
     if (!tx) for (const { id, created } of handles) life.record("enq_ok", { run: id, created })
     return handles.map(({ id }) => id)
   } catch (error) {
-    // In a transaction of the user's it is the user who knows what becomes of it.
+    // In a caller's transaction only the caller knows the result.
     if (!tx) recordFailure(call, error)
     throw error
   }
 }
 
-/** Nobody knows, or nothing was changed. */
+/** The outcome is unknown, or nothing was changed. */
 export function recordFailure(call: Call, error: unknown): void {
   const code = error instanceof CarillonError ? error.code : String(error)
   for (const run of call.runs.values()) {
-    // What is certain is so of every time that it was sent.
+    // A certain answer counts for every time that it was sent.
     const times = isUncertain(error) ? 0 : (call.sent.get(run) ?? 0)
     if (times === 0) call.record("enq_info", { run })
     for (let time = 0; time < times; time += 1) call.record("enq_fail", { run, code })

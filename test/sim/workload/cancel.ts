@@ -1,4 +1,4 @@
-/** Cancels a run in the middle of its work when nothing is broken: its handler has to hear of it in time. */
+/** Cancels a running run when nothing is broken: its handler has to hear of it in time. */
 import { DEFAULTS } from "../../../src/defaults.ts"
 import { entriesOf } from "../../support/history/facts.ts"
 import type { History } from "../../support/history/operations.ts"
@@ -6,12 +6,12 @@ import type { Life } from "../world/process.ts"
 
 export interface Cancelling {
   readonly run: string
-  /** So soon after the answer its handler has to know. */
+  /** How soon after the answer its handler has to know. */
   readonly withinMs: number
   readonly history: History
   /** All that are at work. */
   readonly lives: () => readonly Life[]
-  /** Just before it is asked for. */
+  /** Just before it is sent. */
   readonly before?: () => void
 }
 
@@ -22,7 +22,7 @@ export async function cancelUnderWay(life: Life, cancelling: Cancelling): Promis
   const { run, withinMs, history, lives, before } = cancelling
   const startedBy = () => entriesOf(history, "start").find((start) => start.run === run)?.pid
   while (startedBy() === undefined) await life.host.sleep(LOOK_EVERY_MS)
-  // Through another process, if there is one: whoever has the run itself needs no message.
+  // Through another process, if there is one: the process of the run itself needs no message.
   const canceller = lives().find(({ pid }) => pid !== startedBy()) ?? life
   await useEachConnection(canceller, run)
   before?.()
@@ -34,9 +34,7 @@ export async function cancelUnderWay(life: Life, cancelling: Cancelling): Promis
   await canceller.host.sleep(withinMs)
 }
 
-/**
- * A message that is sent over a connection which had ended unnoticed is lost; a question is asked again over another.
- */
+/** A message over a connection that had ended unnoticed is lost; a query is sent again over another. */
 async function useEachConnection({ carillon }: Life, run: string): Promise<void> {
   await Promise.all(Array.from({ length: DEFAULTS.workConnections }, () => carillon.run(run)))
 }

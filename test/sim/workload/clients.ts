@@ -1,4 +1,4 @@
-/** The users of a simulation: they ask processes for this and that, as chance has it, until they are told to stop. */
+/** The clients of a simulation: they call processes at random, until they are told to stop. */
 import type { EnqueueOptions } from "../../../src/api/runs/enqueue-options.ts"
 import { limitKeyOf } from "../../../src/engine/enqueue/new-run.ts"
 import { CarillonError } from "../../../src/errors.ts"
@@ -14,15 +14,15 @@ export interface ClientParts {
   readonly calls: Calls
   readonly connections: UserConnections
   readonly isOver: () => boolean
-  /** What users know of: the runs that were acknowledged to any of them. */
+  /** What clients know: the acknowledged runs of any of them. */
   readonly known: string[]
   readonly onTrouble: (says: string) => void
-  /** Whoever has something under way. */
+  /** Clients with a call in flight. */
   readonly busy: Set<object>
 }
 
 const BY = { actor: "client", reason: "as the seed says" }
-/** Answers that a user has to expect. */
+/** Errors that a client has to expect. */
 const EXPECTED: ReadonlySet<string> = new Set([
   "CLOSED",
   "DATABASE_BUSY",
@@ -44,7 +44,7 @@ const EXPECTED: ReadonlySet<string> = new Set([
   "TRANSACTION_OVER",
 ])
 
-/** Lets one user loose on a process, for as long as it lives. */
+/** Runs one client against a process, for as long as it lives. */
 export async function runClient(parts: ClientParts, life: Life): Promise<void> {
   const { plan, isOver, busy } = parts
   const { chance, host } = life

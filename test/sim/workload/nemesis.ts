@@ -1,4 +1,4 @@
-/** What befalls processes and the database as such, at moments that chance decides. */
+/** The faults of processes and of the database as a whole, at random moments. */
 import type { CrashPoint } from "../../../src/runtime/crash-points.ts"
 import type { Server } from "../database/server.ts"
 import type { Kernel } from "../kernel/kernel.ts"
@@ -32,10 +32,10 @@ export interface Nemesis {
   readonly setBackUs: () => number
 }
 
-/** Whoever has something to say and says it too late is the most dangerous. */
+/** A process with a late result is the most dangerous. */
 const sleepinessAt = (point: CrashPoint) => (point === "attempt.ended" ? 3 : 1)
 
-/** Each takes a lease or three, and there is more to be seen than sleep. */
+/** Each takes a lease or three, and other faults matter as well. */
 const MOST_PAUSES = 4
 
 export function createNemesis(parts: NemesisParts): Nemesis {

@@ -1,8 +1,8 @@
 /**
- * What a seed will do: how many processes, what they are asked for, and which faults befall them how often.
+ * The plan of a seed: how many processes, which calls, and which faults how often.
  *
  * A swarm: each seed has some of the faults and some of the work, with rates of its own, so that rare meetings of two
- * things are not drowned by all the others.
+ * faults are not drowned by all the others.
  */
 
 import type { RetryAsked } from "../../support/history/operations.ts"
@@ -50,9 +50,9 @@ export type Trait = (typeof TRAITS)[number]
 /** What befalls processes and the database as such. */
 export interface Nemesis {
   readonly crashes: number
-  /** How often a process dies at a point where it may. */
+  /** How often a process dies at a crash point. */
   readonly crashPointRate: number
-  /** How often a process falls asleep there instead, past its lease: what it does next comes too late. */
+  /** How often a process is suspended there instead, past its lease: its next write comes too late. */
   readonly pausePointRate: number
   readonly pauses: number
   readonly hiccups: number
@@ -86,15 +86,15 @@ export interface Plan {
   readonly restMs: number
   readonly cap: number
   readonly schedules: number
-  /** One process alone works, and comes so late: what it finds waiting is to be started in its order. */
+  /** One process alone works, and starts late: it has to start its backlog in order. */
   readonly latecomerUs: number | undefined
-  /** Somebody reads history from page to page all the time. */
+  /** A reader pages through history all the time. */
   readonly reader: boolean
-  /** In the end something is asked for in peace. */
+  /** At the end there is work in a quiet phase. */
   readonly peace: boolean
 }
 
-/** What a worker that is to be alone has to be spared: what would end its lease, and what changes the order. */
+/** The faults that a lone worker is spared: those that would end its lease, and those that change the order. */
 const CALM: Nemesis = {
   crashes: 0,
   crashPointRate: 0,
@@ -112,7 +112,7 @@ const REORDERING: ReadonlySet<Request> = new Set<Request>(["expedite", "pause an
 
 export function drawPlan(chance: Chance): Plan {
   const swarm = drawSwarm(chance)
-  // Chance of its own: all other seeds are as they would be without this.
+  // A generator of its own: all other seeds stay as they are.
   const own = chance.fork("latecomer")
   const plan = own.happens(0.05) ? withLatecomer(swarm, own) : swarm
   // Stubborn handlers may still be in the slots. A worker that is to be alone under one lease is not stopped.
@@ -128,7 +128,7 @@ export function drawPlan(chance: Chance): Plan {
 /** The same wait each time, one from a list, or one that is drawn from a range that grows. */
 function drawRetry(fixed: RetryAsked, chance: Chance): RetryAsked {
   if (chance.happens(0.4)) return fixed
-  // Waits that differ by more than the judge overlooks.
+  // Waits that differ by more than the checker overlooks.
   if (chance.happens(0.5))
     return {
       delaysMs: chance.pick([
@@ -179,7 +179,7 @@ function drawSwarm(chance: Chance): Plan {
       jumpsBack: often(0.1, 1),
     },
     clients: chance.happens(0.2) ? 2 : 1,
-    // Without anything to do there is nothing to see.
+    // Without work there is nothing to check.
     requests: [["enqueue", 6], ...requests],
     traits: new Set(some(TRAITS, 0.4)),
     traitRate: chance.pick([0.2, 0.4, 0.7]),
@@ -196,7 +196,7 @@ function drawSwarm(chance: Chance): Plan {
 }
 
 function drawNetwork(chance: Chance): Network {
-  // One seed in five has a perfect network: then what goes wrong is not the network's doing.
+  // One seed in five has a perfect network: then no fault is the network's.
   if (chance.happens(0.2)) return PERFECT
   const rates: Partial<Record<Fate, number>> = {}
   const share = chance.pick([0.15, 0.3, 0.6])

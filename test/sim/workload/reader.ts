@@ -7,9 +7,9 @@ import type { Pen } from "../world/recorder.ts"
 import { describe, isUnexpected } from "../world/unexpected-errors.ts"
 
 export interface Following {
-  /** Nothing ends any more that would be worth following. */
+  /** No later end is worth following. */
   readonly isOver: () => boolean
-  /** Everything has healed: there is less to see. */
+  /** Everything has healed: less can go wrong. */
   readonly isCalm: () => boolean
   readonly onTrouble: (says: string) => void
 }
@@ -36,7 +36,7 @@ export async function followHistory(life: Life, { isOver, isCalm, onTrouble }: F
   }
 }
 
-/** All of history, through this process. Whoever says nothing before begins when everything has ended. */
+/** All of history, through this process. A reader without a recorded begin starts when everything has ended. */
 export async function readHistory(life: Life, record: Pen): Promise<void> {
   await readPages(life, { record, limit: PAGE, pause: () => undefined })
 }
@@ -60,7 +60,7 @@ async function readPages({ carillon }: Life, { record, limit, pause }: Reading):
   record("reader_done", {})
 }
 
-/** A connection may have ended when something was still broken, and nobody has used it since: a reader asks again. */
+/** A connection may have ended when something was still broken, without a use since: a reader asks again. */
 async function persist<T>(read: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

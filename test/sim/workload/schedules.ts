@@ -1,4 +1,4 @@
-/** What users do to schedules: they make a few, change them, pause them and wonder what they will do next. */
+/** What clients do to schedules: they create some, change them, pause them and ask for their next times. */
 import type { ScheduleOptions } from "../../../src/api/schedules/options.ts"
 import { CarillonError, DatabaseError, OptionsError } from "../../../src/errors.ts"
 import type { Job } from "../../../src/job/define.ts"
@@ -50,7 +50,7 @@ const WEIGHTS: Readonly<Record<ScheduleRequest, number>> = {
   planned: 1,
 }
 
-/** Asks for something about one of the schedules. */
+/** Changes or reads one of the schedules. */
 export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
   const { carillon, chance, host, record } = life
   const { schedules } = carillon
@@ -68,7 +68,7 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return resume(life, name)
     case "skip next":
       await schedules.skipNext(name, BY)
-      // Other times, mostly more than before, while what was left out is still to come.
+      // Other times, mostly more than before, while the skipped occurrence is still to come.
       if (chance.happens(0.6)) await put(plan, life, name, chance.happens(0.7) ? DENSE : drawTimes(chance))
       return
     case "run now":
@@ -76,7 +76,7 @@ export async function askAboutSchedules(plan: Plan, life: Life): Promise<void> {
       return
     case "backfill": {
       const found = await schedules.get(name)
-      // One that goes by the end of its last run has no past to make up for.
+      // A schedule that counts from the end of its last run has no past to make up for.
       if (!found || "afterCompletion" in found.spec) return
       const to = new Date(found.createdAt.getTime() - chance.between(0, 5_000))
       await schedules
@@ -118,7 +118,7 @@ export async function makeSchedules(plan: Plan, life: Life): Promise<void> {
       await put(plan, life, `schedule ${number}`)
       number += 1
     } catch (error) {
-      // It was made, nobody heard of it, and somebody has cancelled it since.
+      // The create took effect without an answer, and a client has cancelled the schedule since.
       if (isOver(error)) number += 1
       else if (error instanceof DatabaseError) await life.host.sleep(AGAIN_MS)
       else throw error
@@ -169,7 +169,7 @@ function drawSchedule(
   } as ScheduleOptions<Task>
 }
 
-/** Lets no schedule make anything more; those that are there are told, however often it takes. */
+/** Ends every schedule; those that exist are cancelled, however often it takes. */
 export async function endSchedules(plan: Plan, life: Life): Promise<void> {
   const { carillon, record, host } = life
   for (let number = 1; number <= plan.schedules; ) {

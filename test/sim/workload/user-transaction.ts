@@ -1,4 +1,4 @@
-/** An enqueue in a transaction of the user's, who writes something of their own in it: both are there, or neither. */
+/** An enqueue in a client's transaction, beside a row of its own: both are there, or neither. */
 import type { EnqueueOptions, PostgresClient } from "../../../src/api/runs/enqueue-options.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import { isUncertain } from "../../../src/store/database-error.ts"

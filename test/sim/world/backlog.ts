@@ -1,4 +1,4 @@
-/** What is left to be done, as somebody sees it who looks beside every fault. */
+/** The work that is left, seen by an observer beside every fault. */
 import type { Server } from "../database/server.ts"
 
 export interface Backlog {
@@ -15,7 +15,7 @@ export interface Backlog {
 export interface Standing {
   /** When it is due next; empty for one that waits for the end of its run. */
   readonly nextAt: string
-  /** Overdue, or waiting for the end of a run that there is not. */
+  /** Overdue, or waiting for the end of a run that does not exist. */
   readonly isBehind: boolean
 }
 
@@ -53,7 +53,7 @@ export function createBacklog(server: Server, schema: string): Backlog {
   }
 }
 
-/** Those that have not moved on since, and those that are behind: whoever looks after them has given up. */
+/** Schedules that have not moved on since, and schedules that are behind: no scheduler looks after them. */
 export function standingStill(
   before: ReadonlyMap<string, Standing>,
   now: ReadonlyMap<string, Standing>,

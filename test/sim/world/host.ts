@@ -1,4 +1,4 @@
-/** The `Host` of one simulated process: its time, chance and ids come from the kernel and from nowhere else. */
+/** The `Host` of one simulated process: its time, random numbers and ids come from the kernel and from nowhere else. */
 import type { CrashPoint } from "../../../src/runtime/crash-points.ts"
 import type { Host, Timer } from "../../../src/runtime/host.ts"
 import { createIdSource } from "../../../src/runtime/id-source.ts"
@@ -30,7 +30,7 @@ export interface HostParts {
 const SHORTEST_TIMER_MS = 1
 /** Beyond the end of every simulation. */
 const NEVER_MS = 10 * 365 * 86_400_000
-/** How long it takes until what has come in meanwhile has been dealt with. */
+/** How long it takes to process everything that has come in meanwhile. */
 const LONGEST_SOON_US = 50
 
 export function createSimHost(parts: HostParts): Host {
@@ -88,7 +88,7 @@ export function createSimHost(parts: HostParts): Host {
     newId,
     crashPoint: (point) => {
       parts.onCrashPoint(point)
-      // The dead go no further, and who has fallen asleep goes on later.
+      // A dead process goes no further, and a suspended one goes on later.
       if (!owner.isAlive()) return new Promise<void>(() => {})
       if (owner.pausedUntilUs() <= kernel.nowUs()) return undefined
       return new Promise((resolve) => kernel.after(0, resolve, owner))

@@ -1,4 +1,4 @@
-/** Looks on from outside, beside every fault: counts runs, follows those that were tried before, and schedules. */
+/** An observer beside every fault: counts runs, follows those with earlier attempts, and schedules. */
 import { countRuns, countsOf, standingOf, standingRuns } from "../../support/history/observer-snapshot.ts"
 import type { Server } from "../database/server.ts"
 import type { Kernel } from "../kernel/kernel.ts"

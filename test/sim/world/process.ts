@@ -1,4 +1,4 @@
-/** One simulated process: it lives, dies, is paused and is started again with empty memory. */
+/** One simulated process: it lives, dies, is suspended and is started again with empty memory. */
 import { createApplication } from "../../../src/api/application.ts"
 import { type Carillon, createFacade } from "../../../src/api/carillon.ts"
 import { type CarillonOptions, resolveOptions } from "../../../src/api/options.ts"
@@ -39,7 +39,10 @@ export interface SimProcess {
   readonly start: () => Life
   /** All that it was doing is dropped where it is. */
   readonly crash: (why: string) => void
-  /** Stops in order, and is then as dead as after a crash. Held to what that promises only if all has been answered. */
+  /**
+   * Stops in order, and is then as dead as after a crash. Held to the promises of a stop only if every call was
+   * answered.
+   */
   readonly stop: (graceMs: number) => void
   readonly isStopping: () => boolean
   /** Nothing of it happens before. */
@@ -173,7 +176,7 @@ export function createProcess(parts: ProcessParts): SimProcess {
       if (!alive || isStopping || !life) return
       isStopping = true
       const { carillon, pid, record } = life
-      // One that is paused hears of it later.
+      // A suspended process hears of it later.
       kernel.after(0, stopNow, living)
 
       function stopNow(): void {

@@ -1,7 +1,7 @@
 /**
- * Keeps real time and real chance out of a simulation: whatever the product asks the platform for is found out.
+ * Keeps real time and real randomness out of a simulation: it records every use of the platform by the product.
  *
- * What the test runner and PGlite do is their own business; PGlite is told a time that does not move by itself.
+ * The test runner and PGlite may use the platform; PGlite gets a time that does not move by itself.
  */
 import { sep } from "node:path"
 

@@ -1,7 +1,7 @@
-/** Errors as a simulation sees them: which of them should never be, and how to tell of one. */
+/** Errors as a simulation sees them: which of them should never occur, and how to report one. */
 import { CarillonError, DatabaseError } from "../../../src/errors.ts"
 
-/** What the database never answers to a statement that is right. */
+/** Errors that the database never gives for a correct statement. */
 const UNEXPECTED: ReadonlySet<string> = new Set([
   "DATABASE_FAULT",
   "DATABASE_REFUSED_VALUE",

@@ -9,9 +9,12 @@ export type Overlap = (typeof OVERLAPS)[number]
 /**
  * What the previous run, of 09:10, is doing.
  *
- * - `running`: its handler runs. - `waiting`: it is made and has not started, because no slot is free; nothing is
- * before it. - `behind`: the run of 09:00 runs, and 09:10 has come due since. - `retrying`: its first attempt failed,
- * and it waits for the second. - `dead`: it has used up its attempts. - `none`: there is none; the schedule is new.
+ * - `running`: its handler runs.
+ * - `waiting`: it is made and has not started, because no slot is free; nothing is before it.
+ * - `behind`: the run of 09:00 runs, and 09:10 has come due since.
+ * - `retrying`: its first attempt failed, and it waits for the second.
+ * - `dead`: it has used up its attempts.
+ * - `none`: there is none; the schedule is new.
  */
 export const PREVIOUS = ["running", "waiting", "behind", "retrying", "dead", "none"] as const
 export type Previous = (typeof PREVIOUS)[number]
