@@ -24,7 +24,7 @@ export interface Lease extends Loop {
   readonly open: () => Promise<void>
   /** Gives the lease up. Refused by the database while runs are held under it. */
   readonly retire: () => Promise<void>
-  /** Gives signs of life, and renews from a thread, until the signal aborts. BackgroundTask the loop, which does the rest. */
+  /** Gives signs of life, and renews from a thread, until the signal aborts. Runs beside the loop. */
   readonly beat: (signal: AbortSignal) => Promise<void>
   /** Something with this timeout is about to run, and may block the event loop for as long. */
   readonly mayTake: (timeoutMs: number) => void
