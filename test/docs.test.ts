@@ -7,7 +7,7 @@ import { DEFAULT_MEANINGS, DEFAULTS } from "../src/defaults.ts"
 import { ERROR_TABLE } from "../src/errors.ts"
 import { wrongDefaults } from "./support/rules/defaults.ts"
 import { errorClasses, undocumented, unlistedCodes, unthrownCodes } from "./support/rules/error-codes.ts"
-import { brokenLinks } from "./support/rules/links.ts"
+import { brokenLinks, missingPaths, unnamedPaths } from "./support/rules/links.ts"
 import { ROOT, readSources, type Source } from "./support/sources.ts"
 
 const src = readSources("src", ".ts")
@@ -70,9 +70,29 @@ describe("the pages", () => {
   it("link to files and headings that are there", () => {
     const pages = [
       ...rootPages(),
-      ...["docs", "examples", "bench"].flatMap((folder) => readSources(folder, ".md")),
+      ...["docs", "examples", "bench", "test"].flatMap((folder) => readSources(folder, ".md")),
     ]
     expect(brokenLinks(pages, (path) => existsSync(join(ROOT, path)))).toEqual([])
+  })
+})
+
+describe("the page about writing a test", () => {
+  const page = { path: "test/README.md", text: readPage("test/README.md") }
+
+  it("names files and folders that exist", () => {
+    expect(missingPaths([page], (path) => existsSync(join(ROOT, path)))).toEqual([])
+  })
+
+  it("names every fixture", () => {
+    const fixtures = readSources("test/support", ".ts", ".mjs").map(({ path }) => path)
+    // Rooms of their own: a test takes them by the file that the page names.
+    const inner = ["test/support/process/", "test/support/history/"]
+    expect(
+      unnamedPaths(
+        page,
+        fixtures.filter((path) => !inner.some((folder) => path.startsWith(folder))),
+      ),
+    ).toEqual([])
   })
 })
 

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest"
 import { unknownScripts, unpinnedActions } from "./support/rules/commands.ts"
 import { wrongDefaults } from "./support/rules/defaults.ts"
 import { undocumented, unlistedCodes, unthrownCodes } from "./support/rules/error-codes.ts"
-import { brokenLinks } from "./support/rules/links.ts"
+import { brokenLinks, missingPaths, unnamedPaths } from "./support/rules/links.ts"
 import { longLines, vagueComments, vagueTestNames } from "./support/rules/plain-english.ts"
 import { packagesOfTheReport } from "./support/rules/report.ts"
 import { RETIRED_WORDS, retiredWords } from "./support/rules/retired-words.ts"
@@ -327,6 +327,21 @@ describe("the rules about the docs turn red", () => {
       wrongDefaults([{ path: "lease", said: text, governs: "leaseMs" }], { leaseMs: 60_000 }).length
     expect([said('"60s"'), said('"30s"'), said(undefined), said("none")]).toEqual([0, 1, 1, 1])
     expect(wrongDefaults([{ path: "x", said: "1", governs: undefined }], {})).toHaveLength(1)
+  })
+
+  it("when a page names a file that does not exist", () => {
+    const page = { path: "A.md", text: "`src/a.ts` and `test/b/`, but not `npm test` or `a/b`" }
+    expect(missingPaths([page], (path) => path === "src/a.ts")).toEqual([
+      "A.md names test/b/, which does not exist",
+    ])
+    expect(missingPaths([page], () => true)).toEqual([])
+  })
+
+  it("when a page does not name a file, nor its folder", () => {
+    const page = { path: "A.md", text: "`test/a.ts` and `test/b/`" }
+    expect(unnamedPaths(page, ["test/a.ts", "test/b/c.ts", "test/d.ts"])).toEqual([
+      "A.md does not name test/d.ts",
+    ])
   })
 
   it("when a link leads nowhere", () => {

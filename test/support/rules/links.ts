@@ -50,3 +50,23 @@ function slugOf(heading: string): string {
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .replaceAll(" ", "-")
 }
+
+/** Paths like `test/support/sql.ts` or `test/support/rules/` that a page names as code, and that do not exist. */
+export function missingPaths(pages: readonly Source[], exists: (path: string) => boolean): string[] {
+  return pages.flatMap(({ path, text }) =>
+    [...text.matchAll(/`((?:src|test|scripts|bench|docs)\/[\w./-]+)`/g)]
+      .map(([, named = ""]) => named)
+      .filter((named) => !exists(named))
+      .map((named) => `${path} names ${named}, which does not exist`),
+  )
+}
+
+/** Files that a page ought to name, as code, by themselves or by their folder, and does not. */
+export function unnamedPaths({ path, text }: Source, paths: readonly string[]): string[] {
+  return paths
+    .filter((named) => {
+      const folders = named.split("/").map((_, index, parts) => `${parts.slice(0, index).join("/")}/`)
+      return ![named, ...folders].some((part) => text.includes(`\`${part}\``))
+    })
+    .map((named) => `${path} does not name ${named}`)
+}
