@@ -19,7 +19,7 @@ export interface ClockAdvanceParts {
   readonly last: () => string
 }
 
-export interface Passing {
+export interface ClockAdvance {
   /**
    * Moves the clock forward. All due work on the way executes at its own time. The caller drains what is due at the
    * end.

@@ -1,7 +1,7 @@
 /** Records the moves of a test's clock. They give the duration of an attempt under that clock. */
 import { instantOf, type SettableClock } from "./clock.ts"
 
-export interface Moves {
+export interface ClockMoves {
   /** The clock, with its moves recorded. */
   readonly clock: SettableClock
   /** How far the test has moved the clock forward since a monotonic time of the process. */

@@ -62,7 +62,8 @@ describe("previewSchedule", () => {
         {
           code: "dst-once",
           message:
-            "On 2026-10-25 clocks in Europe/Oslo go back and 02:30 comes twice: the occurrence fires the first time only.",
+            "On 2026-10-25 clocks in Europe/Oslo go back and 02:30 comes twice: the occurrence fires " +
+            "the first time only.",
           at: new Date("2026-10-25T00:30Z"),
         },
         expect.objectContaining({ code: "dst-shifted", at: new Date("2027-03-28T01:30Z") }),
