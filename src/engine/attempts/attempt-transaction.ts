@@ -10,13 +10,14 @@ import { makePartitionsIn } from "../../store/attempts/partitions.ts"
 import { isUncertain } from "../../store/database-error.ts"
 import { lendTransaction } from "../../store/handler-transaction.ts"
 import type { ClaimedRun } from "../queue/claimed-run.ts"
-import { type Became, completeParams, completionOf, type End, type WorkerIdentity } from "./settle-batch.ts"
+import { completeParams, completionOf, type Settlement, type WorkerIdentity } from "./settle.ts"
 
 /** The end of the run is committed. */
 export interface Completed {
   readonly kind: "completed"
   readonly result: string
-  readonly became: Became
+  /** Limits that may admit their next run. */
+  readonly limitKeys: readonly string[]
 }
 
 export interface Completer {
@@ -60,7 +61,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
     check()
     let value: Result | undefined
     let result = "null"
-    let became: Became | undefined
+    let limitKeys: readonly string[] | undefined
     try {
       await database.transaction(
         async (tx) => {
@@ -68,12 +69,13 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
           // It asks for another end of the run than this transaction would write.
           if (isVerdict(value)) throw value
           result = encodePayload(value, "result", DEFAULTS.resultBytes)
-          const end: End = {
+          const end: Settlement = {
             run,
             startedAtMs,
             outcome: { kind: "succeeded", result },
-            fate: { final: true, state: "succeeded" },
+            next: { state: "succeeded" },
             logs: logs(),
+            isDoubtful: false,
           }
           // A day without a partition would fail the statement, and with it what the handler has written.
           await makePartitionsIn(tx, database.schema)
@@ -81,8 +83,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
           onEnding()
           const [row] = await tx.run(completionOf([end]), completeParams(runtime, identity, [end]))
           if (!row || row.count === 0 || row.cancelled !== null) throw notOurs(run, row?.cancelled)
-          const { limit_keys: keys } = row
-          became = { state: "succeeded", rank: 0n, limitKeys: keys === null ? [] : JSON.parse(keys) }
+          limitKeys = row.limit_keys === null ? [] : (JSON.parse(row.limit_keys) as string[])
         },
         {
           connection: "handler",
@@ -91,9 +92,9 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
       )
     } catch (error) {
       // The answer to the commit may have been lost on its way; nothing else leaves that in doubt.
-      if (!became || !isUncertain(error) || !(await isCommitted(run))) throw error
+      if (!limitKeys || !isUncertain(error) || !(await isCommitted(run))) throw error
     }
-    if (became) onDone({ kind: "completed", result, became })
+    if (limitKeys) onDone({ kind: "completed", result, limitKeys })
     return value as Result
   }
 

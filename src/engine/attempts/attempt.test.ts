@@ -102,7 +102,7 @@ describe("an attempt that was told to end", () => {
       const done = {
         kind: "completed",
         result: "1",
-        became: { state: "succeeded", rank: 0n, limitKeys: [] },
+        limitKeys: [],
       } as const
       const run = claim(completing)
       const attempt = start(
@@ -118,7 +118,7 @@ describe("an attempt that was told to end", () => {
     const done = {
       kind: "completed",
       result: "1",
-      became: { state: "succeeded", rank: 0n, limitKeys: [] },
+      limitKeys: [],
     } as const
     const run = { ...claim(completing), limited: true }
     const attempt = start(
@@ -136,7 +136,7 @@ describe("an attempt that was told to end", () => {
       const committed = {
         kind: "completed",
         result: "1",
-        became: { state: "succeeded", rank: 0n, limitKeys: [] },
+        limitKeys: [],
       } as const
       let done: Completed | undefined
       let commit = () => {}

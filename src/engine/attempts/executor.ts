@@ -1,7 +1,7 @@
 /** The slots of one pool: claimed runs go in, attempts are made, their ends come out. */
 import type { AttemptAborted } from "../../errors.ts"
 import type { Events } from "../../observe/events.ts"
-import type { Outcome } from "../../queue/fate.ts"
+import type { Outcome } from "../../queue/next-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { recordStart } from "../../store/runs/record-start.ts"
 import type { Lease } from "../process/lease.ts"
@@ -162,7 +162,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
       unsettled.add(-1)
     } else if (outcome.kind === "completed") {
       const succeeded = { kind: "succeeded", result: outcome.result } as const
-      settler.tellCompleted({ run, startedAtMs, outcome: succeeded, logs }, outcome.became)
+      settler.tellCompleted({ run, startedAtMs, outcome: succeeded, logs }, outcome.limitKeys)
       unsettled.add(-1)
     } else {
       // Its slot is free when its end is written, and not before.

@@ -7,7 +7,7 @@
 import { DEFAULTS } from "../../defaults.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findClaimed } from "../../store/runs/find-claimed.ts"
-import { releaseUnknown, type WorkerIdentity } from "../attempts/settle-batch.ts"
+import { releaseUnknown, type WorkerIdentity } from "../attempts/settle.ts"
 import type { Lease } from "../process/lease.ts"
 
 export interface ClaimDoubts {

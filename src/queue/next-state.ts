@@ -1,4 +1,4 @@
-/** How an attempt ended, and what that makes of its run: the one place where outcomes become states. */
+/** How an attempt ends, and which state it gives its run: the one place where outcomes become states. */
 import type { Failure, RetryPolicy } from "../job/options.ts"
 import type { ErrorRecord } from "./error-record.ts"
 import { askFinal, judgeFailure } from "./retry.ts"
@@ -9,29 +9,32 @@ export type Outcome =
       readonly kind: "failed"
       readonly error: ErrorRecord
       readonly retryable: boolean
-      /** What the handler asked for, if it did. */
+      /** The delay that the handler asked for, if it did. */
       readonly afterMs?: number | null
-      /** What is wrong with what the job says about errors that are final. */
+      /** What is wrong with the job's own `retry.final`. */
       readonly fault?: string | null
     }
   | { readonly kind: "timed_out"; readonly error: ErrorRecord }
-  /** Given back without a verdict: the process stops, or it had no slot for it in time. */
+  /** Given back without a verdict: the process stops, or had no slot for the run in time. */
   | { readonly kind: "released" }
-  /** The handler, or someone else, does not want the run any more. */
+  /** The handler or an operator cancelled the run. */
   | { readonly kind: "cancelled"; readonly error: ErrorRecord }
-  /** It was not started in time, and now it must not be. */
+  /** The run was not started within its time and must not start any more. */
   | { readonly kind: "expired"; readonly error: ErrorRecord }
-  /** Not now, said the handler. */
+  /** The handler asked for another attempt later. */
   | { readonly kind: "snoozed"; readonly forMs: number }
 
-export type Fate =
-  | { readonly final: true; readonly state: "succeeded" | "dead" | "cancelled" | "expired" }
-  /** It waits for its next attempt. */
-  | { readonly final: false; readonly state: "waiting"; readonly delayMs: number }
-  /** It is ready as it was. */
-  | { readonly final: false; readonly state: "ready" }
+/**
+ * What an attempt makes of its run. The database may answer `cancelled` instead.
+ *
+ * `fault` says what is wrong with the job's own retry functions. The default was used instead.
+ */
+export type NextState =
+  | { readonly state: "succeeded" | "dead" | "cancelled" | "expired"; readonly fault?: string | null }
+  | { readonly state: "waiting"; readonly delayMs: number; readonly fault?: string | null }
+  | { readonly state: "ready"; readonly fault?: null }
 
-/** Why there is another attempt after one that ended so. */
+/** Why a run has another attempt after an attempt with this outcome. */
 export const CAUSE_OF = {
   failed: "failed",
   timed_out: "failed",
@@ -39,11 +42,9 @@ export const CAUSE_OF = {
   snoozed: "snoozed",
 } as const satisfies Partial<Record<Outcome["kind"], string>>
 
-export interface Decision {
-  readonly fate: Fate
-  /** What is wrong with the job's own retry functions, where they were asked and the default was used instead. */
-  readonly fault: string | null
-}
+/** Shared, because nearly every attempt ends like this. */
+const SUCCEEDED: NextState = Object.freeze({ state: "succeeded" })
+const READY: NextState = Object.freeze({ state: "ready" })
 
 interface Ended {
   readonly outcome: Outcome
@@ -52,18 +53,18 @@ interface Ended {
   readonly random: () => number
 }
 
-/** The fate, and what there is to say about how it was found. */
-export function decideFate(ended: Ended): Decision {
+export function decideNextState(ended: Ended): NextState {
   const { outcome } = ended
   switch (outcome.kind) {
     case "succeeded":
+      return SUCCEEDED
+    case "released":
+      return READY
     case "cancelled":
     case "expired":
-      return { fate: { final: true, state: outcome.kind }, fault: null }
-    case "released":
-      return { fate: { final: false, state: "ready" }, fault: null }
+      return { state: outcome.kind }
     case "snoozed":
-      return { fate: { final: false, state: "waiting", delayMs: outcome.forMs }, fault: null }
+      return { state: "waiting", delayMs: outcome.forMs }
     case "failed":
     case "timed_out":
       return judge(ended, outcome)
@@ -73,14 +74,13 @@ export function decideFate(ended: Ended): Decision {
 function judge(
   { policy, attempt, random }: Pick<Ended, "policy" | "attempt" | "random">,
   outcome: Extract<Outcome, { kind: "failed" | "timed_out" }>,
-): Decision {
+): NextState {
   const { code, message } = outcome.error
   const failure: Failure = { attempt, code, message }
-  const { retryable, afterMs, fault } = outcome.kind === "failed" ? outcome : timedOut(policy, outcome)
+  const { retryable, afterMs, fault = null } = outcome.kind === "failed" ? outcome : timedOut(policy, outcome)
   const verdict = judgeFailure({ policy, failure, retryable, afterMs: afterMs ?? null, random })
-  if (verdict.fate === "bury") return { fate: { final: true, state: "dead" }, fault: fault ?? null }
-  const { delayMs } = verdict
-  return { fate: { final: false, state: "waiting", delayMs }, fault: fault ?? verdict.fault ?? null }
+  if (verdict.kind === "bury") return { state: "dead", fault }
+  return { state: "waiting", delayMs: verdict.delayMs, fault: fault ?? verdict.fault ?? null }
 }
 
 function timedOut(policy: RetryPolicy, { error }: { readonly error: ErrorRecord }) {
@@ -88,7 +88,7 @@ function timedOut(policy: RetryPolicy, { error }: { readonly error: ErrorRecord 
   return { retryable: !isFinal, afterMs: null, fault }
 }
 
-/** What there is to say about an outcome that was no success. */
+/** The error of an outcome that was no success. */
 export function errorOf(outcome: Outcome): ErrorRecord | null {
   return "error" in outcome ? outcome.error : null
 }
