@@ -1,4 +1,7 @@
-/** The one loop primitive: every actor is a tick that says how long to rest, and a bell that ends the rest early. */
+/**
+ * The one loop primitive: every actor is a tick that says how long to rest, and a bell that ends the rest early. Work
+ * that no tick waits for is a background task.
+ */
 import type { Host, Timer } from "../runtime/host.ts"
 
 export interface Loop {
@@ -72,5 +75,43 @@ export async function runLoop(
       // Not on the bell: being called does not make the database come back.
       await host.sleep((0.5 + host.random() / 2) * longestMs, signal)
     }
+  }
+}
+
+export interface BackgroundTask {
+  /** Begins the work, unless some is under way. */
+  readonly begin: (work: () => Promise<void>) => void
+  /** Throws what the last piece failed with, once, so that the loop tells of it and rests. */
+  readonly tell: () => void
+  /** Resolves when none is under way. */
+  readonly ended: () => Promise<void>
+}
+
+/** `onFailure` is called when there is something to tell. */
+export function createBackgroundTask(onFailure: () => void): BackgroundTask {
+  let underWay: Promise<void> | undefined
+  let failure: { readonly error: unknown } | undefined
+
+  async function carryOut(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      failure = { error }
+      onFailure()
+    } finally {
+      underWay = undefined
+    }
+  }
+
+  return {
+    begin: (work) => {
+      underWay ??= carryOut(work)
+    },
+    tell: () => {
+      const told = failure
+      failure = undefined
+      if (told) throw told.error
+    },
+    ended: async () => underWay,
   }
 }

@@ -75,7 +75,7 @@ describeEngines(
       await tick()
       pass(600)
       const [id] = await enqueue(job)
-      expect([...started(), worker.inStore()]).toEqual([0])
+      expect([...started(), worker.inStock()]).toEqual([0])
       expect(await isRung()).toBe(true)
       await tick()
       await tick()

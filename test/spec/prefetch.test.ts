@@ -65,7 +65,7 @@ describeEngines(
       await stage.tick()
       stage.pass(1)
       await stage.tick()
-      expect(stage.worker.inStore()).toBe(0)
+      expect(stage.worker.inStock()).toBe(0)
       expect(await claimed(stage)).toBe(SLOTS)
       gate.open()
     })
@@ -89,7 +89,7 @@ describeEngines(
       for (const gate of gates.slice(0, 20)) {
         await stage.tick()
         expect(await claimed(stage)).toBe(SLOTS)
-        expect(stage.worker.inStore()).toBe(0)
+        expect(stage.worker.inStock()).toBe(0)
         const before = stage.worker.running().length
         // Two slots, a second for each run.
         stage.pass(500)
@@ -101,7 +101,7 @@ describeEngines(
 
     it("of fast handlers prefetches runs, and starts them without another claim", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
-      const stored = stage.worker.inStore()
+      const stored = stage.worker.inStock()
       expect(stored).toBeGreaterThan(10)
       expect(await claimed(stage)).toBe(SLOTS + stored)
       const claims = stage.database.count("runs/claim")
@@ -127,13 +127,13 @@ describeEngines(
 
     it("gives back a run that was prefetched a second ago, uncharged, for other workers", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
-      const stored = stage.worker.inStore()
+      const stored = stage.worker.inStock()
       stage.pass(900)
       await stage.tick()
-      expect(stage.worker.inStore()).toBe(stored)
+      expect(stage.worker.inStock()).toBe(stored)
       stage.pass(100)
       await stage.tick()
-      expect(stage.worker.inStore()).toBe(0)
+      expect(stage.worker.inStock()).toBe(0)
       await vi.waitUntil(async () => (await claimed(stage)) === SLOTS)
       const released = await rowsOf(
         stage.database,
@@ -149,9 +149,9 @@ describeEngines(
 
     it("gives all prefetched runs back at once when it closes", async () => {
       const { stage, gate } = await withStore(await engine.migrated())
-      const stored = stage.worker.inStore()
+      const stored = stage.worker.inStock()
       stage.worker.close()
-      expect(stage.worker.inStore()).toBe(0)
+      expect(stage.worker.inStock()).toBe(0)
       await vi.waitUntil(async () => (await claimed(stage)) === SLOTS)
       const charged = await rowsOf(
         stage.database,
@@ -219,7 +219,7 @@ describeEngines(
       const query = "select id from {runs} where {schema}.state(runs) = 'running' order by rank desc limit 1"
       const [last] = await rowsOf(stage.database, query)
       const id = String(last?.["id"])
-      const stored = stage.worker.inStore()
+      const stored = stage.worker.inStock()
       const { runtime, engine: running } = stage
       const ended = running.results.wait(id)
       expect(await perform(running.tell, cancel(runtime, { id, by }))).toEqual({
@@ -227,7 +227,7 @@ describeEngines(
         state: "cancelling",
       })
       expect(await ended).toMatchObject({ state: "cancelled" })
-      expect(stage.worker.inStore()).toBe(stored - 1)
+      expect(stage.worker.inStock()).toBe(stored - 1)
       gate.open()
       await stage.settled()
       expect(stage.started()).not.toContain(id)

@@ -155,7 +155,7 @@ describeEngines(
       await becomeFast(stage, quick)
       await stage.enqueue(slow, 4)
       await stage.tick()
-      expect([started, stage.worker.inStore()]).toEqual([2, 2])
+      expect([started, stage.worker.inStock()]).toEqual([2, 2])
       // The slot is kept for runs under limits, but the claim brings none.
       stage.worker.wake({ pool: "default", solo: true, priority: 0, rank: 0n })
       gates[0]?.open()
@@ -163,7 +163,7 @@ describeEngines(
       expect(started).toBe(2)
       stage.database.meddle("runs/claim", busy)
       await expect(stage.tick()).rejects.toThrow()
-      expect([started, stage.worker.inStore()]).toEqual([3, 1])
+      expect([started, stage.worker.inStock()]).toEqual([3, 1])
     })
 
     it("goes to the retry of a run whose handler overran, as soon as that handler has ended", async () => {

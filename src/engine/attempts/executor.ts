@@ -6,7 +6,6 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { recordStart } from "../../store/runs/record-start.ts"
 import type { Lease } from "../process/lease.ts"
 import { type ClaimedRun, factsOf } from "../queue/claimed-run.ts"
-import { createTally } from "../queue/tally.ts"
 import { type AttemptOutcome, type AttemptParts, type RunningAttempt, startAttempt } from "./attempt.ts"
 import { createOverruns } from "./overruns.ts"
 import type { Settler } from "./settler.ts"
@@ -224,4 +223,32 @@ function exhausted(run: ClaimedRun): Outcome {
 function expired(run: ClaimedRun): Outcome {
   const message = `Not started: run ${run.id} was to be started within a time that is over.`
   return { kind: "expired", error: { code: "RUN_EXPIRED", message, stack: null } }
+}
+
+/** Counts, and lets callers wait for zero. */
+interface Tally {
+  readonly add: (change: number) => void
+  readonly count: () => number
+  /** Resolves when the count is zero. */
+  readonly zero: () => Promise<void>
+}
+
+function createTally(): Tally {
+  let count = 0
+  let waiting: (() => void)[] = []
+  return {
+    add: (change) => {
+      count += change
+      if (count > 0) return
+      for (const resolve of waiting) resolve()
+      waiting = []
+    },
+    count: () => count,
+    zero: () =>
+      count === 0
+        ? Promise.resolve()
+        : new Promise((resolve) => {
+            waiting.push(resolve)
+          }),
+  }
 }

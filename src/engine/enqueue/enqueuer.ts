@@ -18,9 +18,9 @@ import { insertDelayedRuns } from "../../store/runs/insert-delayed.ts"
 import { insertOneRun } from "../../store/runs/insert-one.ts"
 import { insertPlainRuns } from "../../store/runs/insert-plain.ts"
 import type { WakeUp } from "../../store/statement.ts"
+import type { InstantMs } from "../../time/instant.ts"
 import type { ClaimDoubts } from "../queue/claim-doubts.ts"
 import type { ReadyLane } from "../queue/lane.ts"
-import { createDatabaseClock } from "./database-clock.ts"
 import { createEnqueueTogether } from "./enqueue-together.ts"
 import {
   delayedParams,
@@ -287,4 +287,30 @@ async function insertOne(
 /** Runs of one kind can be written by a shorter statement, unless they are under a limit. */
 function areAll(job: AnyJob, runs: readonly NewRun[], isOfKind: (run: NewRun) => boolean): boolean {
   return job.concurrency === null && runs.every(isOfKind)
+}
+
+/**
+ * A lower bound of the database's time, from answers that carried it. It says until when a statement may take effect, and
+ * decides nothing by itself.
+ */
+interface DatabaseClock {
+  /** An answer said so: the clock was read just before. */
+  readonly hear: (at: InstantMs) => void
+  /** It has been set since: what was heard is worth nothing. */
+  readonly forget: () => void
+  /** The latest reading moved on; `undefined` before any was heard. */
+  readonly atLeast: () => InstantMs | undefined
+}
+
+function createDatabaseClock(monotonicMs: () => number): DatabaseClock {
+  let heard: { at: InstantMs; heardAtMs: number } | undefined
+  return {
+    hear: (at) => {
+      heard = { at, heardAtMs: monotonicMs() }
+    },
+    forget: () => {
+      heard = undefined
+    },
+    atLeast: () => heard && heard.at + (monotonicMs() - heard.heardAtMs),
+  }
 }

@@ -6,6 +6,7 @@
  * takes a fiftieth of the time: also while an old snapshot keeps everything, and it is in vain. PGlite has one connection,
  * and its own upkeep on disk. A role that may not vacuum leaves it to the server.
  */
+import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { mayVacuumRuns } from "../../store/runs/may-vacuum.ts"
 import { vacuumRuns } from "../../store/runs/vacuum.ts"
@@ -19,7 +20,6 @@ export interface Vacuum {
 
 /** What fewer leave behind is a few tens of megabytes, and not worth it. */
 const MANY = 50_000
-const PART_OF_TIME = 50
 /** A table of millions takes minutes. */
 const DEADLINE_MS = 600_000
 
@@ -47,7 +47,7 @@ export function createVacuum(
       onFailure(error, failures)
     }
     const untilMs = monotonicMs()
-    notBeforeMs = untilMs + (untilMs - fromMs) * PART_OF_TIME
+    notBeforeMs = untilMs + restAfter(untilMs - fromMs, { mostMs: Number.POSITIVE_INFINITY })
   }
 
   return {

@@ -67,7 +67,7 @@ export function createWatch({ runtime, events, lease, poolLoops, everyMs }: Watc
     bell: createBell(runtime),
     tick: async () => {
       tellSlow()
-      if (poolLoops.some((poolLoop) => poolLoop.running().length + poolLoop.inStore() > 0)) {
+      if (poolLoops.some((poolLoop) => poolLoop.running().length + poolLoop.inStock() > 0)) {
         const cancelled = await runtime.database.run(
           findCancelled,
           { lease: lease.id() },

@@ -5,6 +5,7 @@
  * the right to admit leaves it to the one who has it, and a sweep, as a rule once a second, finds what was left undone in
  * between, by a crash or by that.
  */
+import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { isUncertain } from "../../store/database-error.ts"
 import { limitsWithRoom } from "../../store/limits/with-room.ts"
@@ -28,7 +29,6 @@ export interface AdmissionsParts {
 
 const SWEEP_EVERY_MS = 1_000
 /** Where sweeps are slow, those that nobody asked for take at most this part of the time; but there is one this often. */
-const PART_OF_TIME = 50
 const SWEEP_AT_LEAST_EVERY_MS = 5_000
 /** How many keys one sweep looks at, and how many one transaction admits under. */
 const MOST_KEYS = 500
@@ -110,7 +110,7 @@ export function createAdmissions({ runtime, onReady, onDoubt }: AdmissionsParts)
       await admitUnder(open.slice(from, from + MOST_KEYS_AT_ONCE))
     }
     if (after !== "") return 0
-    return Math.min(Math.max(SWEEP_EVERY_MS, tookMs * PART_OF_TIME), SWEEP_AT_LEAST_EVERY_MS)
+    return restAfter(tookMs, { leastMs: SWEEP_EVERY_MS, mostMs: SWEEP_AT_LEAST_EVERY_MS })
   }
 
   return {

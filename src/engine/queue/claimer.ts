@@ -9,6 +9,7 @@
  */
 import type { AnyJob } from "../../job/define.ts"
 import { parseSnapshot } from "../../queue/low-water.ts"
+import { restAfter, WALK_DEADLINE_MS } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { forgetEndedClaims } from "../../store/claims/forget-ended.ts"
 import type { CallOptions } from "../../store/database.ts"
@@ -24,7 +25,6 @@ import type { ClaimLedger } from "./claim-ledger.ts"
 import { type ClaimedRun, claimedRun, claimNameOf, type Fence } from "./claimed-run.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createLanes, type LaneParams } from "./lanes.ts"
-import { restAfter, WALK_DEADLINE_MS } from "./sweep-pace.ts"
 
 export interface Claimer {
   /** Gives back what claims may have taken whose answers were lost. */

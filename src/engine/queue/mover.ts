@@ -6,6 +6,7 @@
  * anything. A pause holds without the mover, because claims read it themselves: moving only keeps them fast.
  */
 import type { Events } from "../../observe/events.ts"
+import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { listPauses } from "../../store/pauses/list.ts"
 import { listUnhandled } from "../../store/runs/list-unhandled.ts"
@@ -41,10 +42,6 @@ type Left = "nothing" | "parking" | "unparking"
 const EVERY_MS = 5_000
 /** Claims pass what is paused anyway: taking it out of their way must not take more from them than it gives. */
 const PARKING_SHARE = 0.2
-/**
- * Looking takes at most this part of the time, also when it has to walk over a million dead index entries.
- */
-const SHARE = 0.02
 const LONGEST_REST_MS = 60_000
 /** The same for what nobody can execute, which is always looked for, by every process, and is never urgent. */
 const LONGEST_UNHANDLED_REST_MS = 3_600_000
@@ -91,7 +88,7 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
     const found = parked(await database.run(parkUnhandled, { ...WALK, afterMs: UNHANDLED_AFTER_MS }))
     const endedMs = monotonicMs()
     unhandledTookMs = endedMs - startedMs
-    const restMs = Math.min(LONGEST_UNHANDLED_REST_MS, unhandledTookMs / SHARE)
+    const restMs = restAfter(unhandledTookMs, { mostMs: LONGEST_UNHANDLED_REST_MS })
     unhandledAtMs = found >= BATCH ? endedMs : endedMs + restMs
     return found
   }
@@ -141,7 +138,7 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
       const tookMs = monotonicMs() - startedMs - unhandledTookMs
       if (left === "unparking") return 0
       if (left === "parking") return Math.min(EVERY_MS, tookMs / PARKING_SHARE - tookMs)
-      return Math.min(LONGEST_REST_MS, Math.max(EVERY_MS, tookMs / SHARE))
+      return restAfter(tookMs, { leastMs: EVERY_MS, mostMs: LONGEST_REST_MS })
     },
     move: () => move(),
   }

@@ -1,47 +1,72 @@
 /**
  * One pool of this process: claims runs for its slots, and some ahead.
  *
- * Runs are claimed ahead of free slots as fast as the pool has been starting them, and those that find no slot soon
- * are given back. Suspects and runs under limits (solo runs) are claimed only for slots that are free.
+ * The loop is in one of three modes.
+ * - open: it claims and starts runs.
+ * - held up: nothing may start, because too many results are unwritten or the lease is nearly over. The loop claims
+ *   nothing and looks again soon. Written results ring the bell earlier.
+ * - closed: the process stops. Everything in stock goes back, and so does what a claim under way still brings.
+ *
+ * A tick of an open loop does these things in order:
+ * 1. It gives back what waited in stock for too long, and starts what it can.
+ * 2. It claims, unless the stock is more than half full (`judgeClaim`). Runs are claimed ahead as fast as the pool ends
+ *    them. Solo runs (suspects, and runs under limits) are claimed only for slots that are free.
+ * 3. It looks for runs that no wake-up announced, if that is due, and claims them.
+ * 4. It begins a sweep of what claims have passed, if that is due. A sweep may take minutes and runs beside the loop.
+ * 5. It rests (`judgeTick`): not at all while runs may be ready, otherwise until the next poll.
+ *
+ * The bell ends a rest: a wake-up, a free slot when the stock is low, or written results. `queue` says what the pool
+ * knows of its queue. While the queue is `quiet`, a free slot rings nothing, and an enqueue may hand its runs over.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import type { AnyJob } from "../../job/define.ts"
+import {
+  createPace,
+  isLow,
+  judgeClaim,
+  judgeTick,
+  type PoolView,
+  pollRestMs,
+  QUEUE_STATES,
+  type QueueEvent,
+  type QueueState,
+  slotsForSolos,
+} from "../../queue/claim-policy.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { type CancelledBy, cancelledReason, replaceReason } from "../attempts/abort-reasons.ts"
 import type { RunningAttempt } from "../attempts/attempt.ts"
 import type { Executor, ExecutorParts } from "../attempts/executor.ts"
-import { createBackgroundTask } from "../background-task.ts"
-import { createBell, type Loop } from "../loop.ts"
+import { createBackgroundTask, createBell, type Loop } from "../loop.ts"
 import type { Lease } from "../process/lease.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
 import type { Claimer, Wanted } from "./claimer.ts"
 import type { ReadyLane } from "./lane.ts"
-import { createPrefetch } from "./prefetch.ts"
+import { createStock } from "./stock.ts"
 
 export interface PoolLoop extends Loop {
   readonly pool: string
-  /** Something became ready here; `undefined`: something may have been missed. */
+  /** Runs became ready in this lane. `undefined`: a wake-up may have been missed. */
   readonly wake: (lane: ReadyLane | undefined) => void
-  /** Slots for runs that are just being enqueued, if all of them may be started past the queue. */
+  /** Slots for runs that are about to be enqueued, if all of them may start without the queue. */
   readonly reserve: (job: string, count: number) => Reservation | undefined
-  /** Ends have been written: there is room for more. */
+  /** Results have been written, so that more runs may start. */
   readonly written: () => void
-  /** The attempts whose handlers have not ended. */
+  /** The attempts whose handlers have not returned. */
   readonly running: () => readonly RunningAttempt[]
-  /** Whether there are any, or will be in a moment. */
+  /** Are handlers running, or about to start? */
   readonly isBusy: () => boolean
   /** How many runs are claimed and not started. */
-  readonly inStore: () => number
+  readonly inStock: () => number
   /** Resolves when no sweep is under way. */
   readonly swept: () => Promise<void>
-  /** Says how far it has come, for those who start when this process has ended. */
+  /** Records how far the claims have come, for processes that start later. */
   readonly recordLowWater: () => Promise<void>
-  /** Resolves when everything in store has been started that can be. */
+  /** Resolves when every run in stock that can start has started. */
   readonly begun: () => Promise<void>
-  /** Whether a run is here, started or not. */
+  /** Does this pool hold the run, started or not? */
   readonly has: (run: string) => boolean
-  /** Ends a run that someone cancelled, if it is here. One that is replaced has time to end by itself. */
+  /** Ends a run that was cancelled, if this pool holds it. A replaced run has time to end by itself. */
   readonly cancel: (
     run: string,
     how?: { readonly isReplaced?: boolean; readonly by?: CancelledBy | undefined },
@@ -50,17 +75,17 @@ export interface PoolLoop extends Loop {
   readonly close: () => void
   /** Resolves when no handler runs. */
   readonly handled: () => Promise<void>
-  /** Resolves when every outcome so far is written or lost; handlers that overran may still go on. */
+  /** Resolves when every outcome so far is written or lost. Handlers that overran may still run. */
   readonly settled: () => Promise<void>
 }
 
-/** Slots that are kept for runs on their way. */
+/** Slots that are kept for runs that are being enqueued. */
 export interface Reservation {
   readonly lease: string
   readonly claim: bigint
-  /** The runs were written as claimed: they start, in this order. */
+  /** The runs were written as claimed. They start in this order. */
   readonly start: (runs: readonly ClaimedRun[]) => void
-  /** They were not, or nobody knows: the slots are for others. */
+  /** The runs were not written as claimed, or the answer was lost. The slots are free for other runs. */
   readonly cancel: () => void
 }
 
@@ -75,116 +100,119 @@ export interface PoolLoopParts {
   readonly createExecutor: (on: Pick<ExecutorParts, "onFree" | "onLeft">) => Executor
 }
 
-/** What came of one claim. */
-interface Taken {
+interface ClaimResult {
   readonly count: number
-  /** Solo runs may wait that there was no slot for. */
+  /** More solo runs may be ready than there were slots for. */
   readonly mayLeaveSolos: boolean
 }
 
-const NOTHING: Taken = { count: 0, mayLeaveSolos: false }
+const NOTHING: ClaimResult = { count: 0, mayLeaveSolos: false }
 
-/** How many runs one claim takes at the most. */
-const MOST_AT_ONCE = 1_000
-/** However busy the pool is, a slot is kept free this often for runs that cannot be claimed ahead. */
+/** However busy the pool is, it keeps a slot free this often for runs that cannot be claimed ahead. */
 const SOLO_EVERY_MS = 500
-/** How many handlers are started in a row, before what has come in meanwhile is dealt with. */
-const SLICE = 100
-/** When nothing may be started, whoever makes that possible rings; this is for when they forget. */
-const CLOSED_REST_MS = 50
+/** A pool that is held up is called when it may go on. This rest is for a call that does not come. */
+const HELD_UP_REST_MS = 50
 
 export function createPoolLoop(parts: PoolLoopParts): PoolLoop {
   const { runtime, pool, jobs, lease, claims, claimer } = parts
   const { monotonicMs } = runtime
   const bell = createBell(runtime)
-  const prefetch = createPrefetch(monotonicMs)
+  const pace = createPace(monotonicMs)
   const sweeps = createBackgroundTask(bell.ring)
   const recording = createBackgroundTask(bell.ring)
-  const executor = parts.createExecutor({ onFree: goOn, onLeft })
+  const executor = parts.createExecutor({ onFree, onLeft })
   const { free } = executor
-  /** Claimed, waiting for a slot. The last one starts first. */
-  let store: ClaimedRun[] = []
-  /** How many handlers have been started since what has come in meanwhile was last dealt with. */
-  let sliced = 0
-  let emptyClaims = 0
+  const stock = createStock({ runtime, executor, lease, keptForSolos, onSliceEnd: askForMore })
+  let mode: "open" | "held up" | "closed" = "open"
+  let queue: QueueState = "unknown"
+  /** Counts wake-ups, so that a tick sees whether one came in meanwhile. */
   let wakes = 0
-  /** What claims have passed was looked through and empty, and whatever came since has been told of. */
-  let isSwept = false
-  /** The last claim took all that had been told of by then. */
-  let isServed = false
-  let soloAtMs = 0
-  /** Nothing could be started when it was last looked at. */
-  let isHeldUp = false
-  /** Claims have left out runs whose handlers lingered. */
+  let emptyTicks = 0
+  let soloTurnAtMs = 0
+  /** A claim has left out runs whose earlier handlers are still running here. */
   let hasLeftOut = false
-  /** Slots that a claim under way may bring solo runs for. */
-  let promised = 0
-  let closed = false
   let ticking: Promise<number> | undefined
 
   async function tick(): Promise<number> {
     sweeps.tell()
     recording.tell()
-    giveBackOld()
-    startFromStore()
-    isHeldUp = !executor.isOpen()
-    if (isHeldUp) return CLOSED_REST_MS
+    stock.giveBackOld()
+    stock.start()
+    if (mode !== "closed") mode = executor.isOpen() ? "open" : "held up"
+    if (mode !== "open") return HELD_UP_REST_MS
     await claimer.resolveDoubts()
     await claimer.forgetEnded()
     if (claimer.isLowWaterDue()) recording.begin(claimer.recordLowWater)
-    const ahead = prefetch.target()
-    const solos = slotsForSolos()
-    const limit = Math.min(MOST_AT_ONCE, Math.max(free() + ahead - store.length, solos))
-    // Whoever empties the store, or a slot, rings the bell.
-    if (limit <= 0 || (solos <= 0 && store.length > ahead / 2)) return restWithStore(DEFAULTS.idlePollMs)
-    const [heard, held] = [wakes, lease.id()]
-    if (isSoloDue() && free() > 0) soloAtMs = monotonicMs() + SOLO_EVERY_MS
+    const view = look()
+    const size = judgeClaim(view)
+    if (size === undefined) return stock.restMs(DEFAULTS.idlePollMs)
+    if (view.isSoloTurn && view.free > 0) soloTurnAtMs = monotonicMs() + SOLO_EVERY_MS
+    const [wakesBefore, leaseBefore] = [wakes, lease.id()]
+    const { isShort, count, found, mayLeaveSolos } = await claimAndLook(size.limit, size.solos)
+    if (claimer.isSweepDue(isShort && found === 0)) sweep(size.limit - count - found)
+    const { isExhausted, next } = judgeTick({
+      isShort,
+      found,
+      wasWoken: wakes !== wakesBefore,
+      lease: lease.id() !== leaseBefore ? "replaced" : lease.remainingMs() > 0 ? "live" : "expired",
+      mayLeaveSolos,
+      slotsForSolos: slotsForSolos(look()),
+    })
+    if (isExhausted) learn("exhausted")
+    emptyTicks = count + found === 0 ? emptyTicks + 1 : 0
+    return next === "claim" ? 0 : stock.restMs(pollRestMs(emptyTicks))
+  }
+
+  /** One claim, and what follows it. The claimed runs have started by then, so nothing delays them. */
+  async function claimAndLook(limit: number, solos: number) {
     const knewOfSolos = claimer.hasSolos()
     let last = await claim(claimer.claim, limit, solos)
     const { count } = last
     const isShort = count < limit
     let found = 0
-    // What was found has started by now: looking for what may have been overlooked delays none of it.
     if (claimer.isSearchDue(isShort)) {
-      last = await claim(claimer.search, isShort ? limit - count : 0, slotsForSolos())
+      last = await claim(claimer.search, isShort ? limit - count : 0, slotsForSolos(look()))
       found += last.count
     }
-    if (claimer.isSweepDue(isShort && found === 0)) sweep(limit - count - found)
-    // Slots are kept for solo runs only where there are any, and these were not known of.
+    // The first claim kept no slots for solo runs, because none were known of.
     if (!knewOfSolos && claimer.hasSolos()) {
-      last = await claim(claimer.claim, free(), slotsForSolos())
+      last = await claim(claimer.claim, free(), slotsForSolos(look()))
       found += last.count
     }
-    // Under a lease that is over nothing is found, whoever waits.
-    const isLeaseLive = held === lease.id() && lease.remainingMs() > 0
-    if (isShort && found === 0 && wakes === heard && isLeaseLive && !last.mayLeaveSolos) isServed = true
-    emptyClaims = count + found === 0 ? emptyClaims + 1 : 0
-    if (!isShort || found > 0 || wakes !== heard || held !== lease.id()) return 0
-    // Those that were taken may have needed no slot, or have ended by now.
-    if (last.mayLeaveSolos && slotsForSolos() > 0) return 0
-    const pollMs = DEFAULTS.pollMs * 2 ** Math.max(0, emptyClaims - 1)
-    return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))
+    return { isShort, count, found, mayLeaveSolos: last.mayLeaveSolos }
   }
 
-  /** Claims and starts. `solos` slots are kept meanwhile for what must not be claimed ahead. */
-  async function claim(take: Claimer["claim"], limit: number, solos: number): Promise<Taken> {
-    if (closed) return NOTHING
-    promised = solos
-    // Not earlier: in between, a run from the store could be given a slot that a solo run was claimed for.
-    return bring(take, { limit, free: solos }, () => {
-      promised = 0
-    })
+  function look(): PoolView {
+    return {
+      free: free(),
+      stocked: stock.size(),
+      target: pace.target(),
+      hasSolos: claimer.hasSolos(),
+      isSoloTurn: isSoloTurn(),
+    }
   }
 
-  /** It may take long: nothing is kept for it, and what finds no slot goes back. One of each kind shows that there are more. */
+  function learn(event: QueueEvent): void {
+    queue = QUEUE_STATES[queue][event]
+  }
+
+  /** Claims and starts. Until the answer is there, `solos` slots are kept free. */
+  async function claim(take: Claimer["claim"], limit: number, solos: number): Promise<ClaimResult> {
+    if (mode === "closed") return NOTHING
+    stock.promise(solos)
+    // Not earlier: a run from the stock could take a slot that a solo run was claimed for.
+    return bring(take, { limit, free: solos }, () => stock.promise(0))
+  }
+
+  /** Keeps no slots: what finds none goes back. One run of each kind is enough to show that there are more. */
   function sweep(wanted: number): void {
-    if (closed) return
+    if (mode === "closed") return
     const limit = Math.max(1, wanted)
-    const solos = claimer.hasSolos() ? Math.max(1, slotsForSolos()) : 0
+    const solos = claimer.hasSolos() ? Math.max(1, slotsForSolos(look())) : 0
     sweeps.begin(async () => {
       const { count } = await bring(claimer.sweep, { limit, free: solos })
-      if (count > 0) emptyClaims = 0
-      // A claim that is under way has not seen what is behind these, and something may have been missed since.
+      if (count > 0) emptyTicks = 0
+      // More runs may be behind these, which a claim under way has not seen. Or a wake-up was missed since.
       if (count > 0 || claimer.isSweepDue(false)) callAgain()
     })
   }
@@ -194,143 +222,125 @@ export function createPoolLoop(parts: PoolLoopParts): PoolLoop {
     bell.ring()
   }
 
-  /** `onTaken` is called when it is known what comes, before any of it starts. */
+  /** `onTaken` is called when the claim is answered, before any of its runs starts. */
   async function bring(
     take: Claimer["claim"],
     { limit, free: solos }: Pick<Wanted, "limit" | "free">,
     onTaken = () => {},
-  ): Promise<Taken> {
+  ): Promise<ClaimResult> {
     try {
       const except = executor.lingering()
       if (except.length > 0) hasLeftOut = true
       const { runs, isEmpty } = await take({ limit, free: solos, except })
       await runtime.crashPoint("claim.taken")
       onTaken()
-      if (isEmpty) isSwept = true
+      if (isEmpty) learn("swept")
       const count = runs.length
       const soloCount = runs.filter(({ solo }) => solo).length
-      // However short the claim was: as many as it had slots for may have left others behind them.
+      // Also after a short claim: it took as many solo runs as it had slots for.
       const mayLeaveSolos = claimer.hasSolos() && soloCount >= Math.min(limit, solos)
-      // Before they start: one that ends at once asks for more only where somebody waits.
-      if (count >= limit || mayLeaveSolos) isServed = false
+      // Before they start: a run that ends at once asks for more, unless the queue is quiet.
+      if (count >= limit || mayLeaveSolos) learn("filled")
       start(runs)
       return { count, mayLeaveSolos }
     } catch (error) {
       onTaken()
-      isSwept = false
-      startFromStore()
-      if (closed) return NOTHING
+      learn("failed")
+      stock.start()
+      if (isClosed()) return NOTHING
       throw error
     }
   }
 
-  /** How many slots a claim may bring solo runs for: those that the store leaves free, and now and then all of them. */
-  function slotsForSolos(): number {
-    if (!claimer.hasSolos()) return 0
-    return Math.max(0, isSoloDue() ? free() : free() - store.length)
+  /** The mode may change during any wait. */
+  function isClosed(): boolean {
+    return mode === "closed"
   }
 
-  /** Solo runs were claimed for slots that are free, so they start at once; one that finds none goes back. */
+  /** Solo runs were claimed for free slots and start at once. A solo run that finds no slot goes back. */
   function start(runs: readonly ClaimedRun[]): void {
-    for (const run of runs.filter(({ solo }) => solo)) {
-      if (!closed && free() > 0 && executor.isOpen()) executor.begin(run)
+    for (const run of runs) {
+      if (!run.solo) continue
+      if (!isClosed() && free() > 0 && executor.isOpen()) executor.begin(run)
       else executor.giveBack(run)
     }
-    store = [...runs.filter(({ solo }) => !solo).reverse(), ...store]
-    if (closed) giveBackWhere(() => true)
-    startFromStore()
-  }
-
-  function startFromStore(): void {
-    if (closed || store.length === 0) return
-    const kept = keptForSolos()
-    let most = Math.min(SLICE - sliced, free() - Math.max(kept, promised), executor.room())
-    // Asked before each: a handler that blocks the event loop uses up the lease of those behind it.
-    for (; most > 0 && executor.isOpen(); most -= 1) {
-      const run = store.pop()
-      if (!run) break
-      if (sliced === 0) runtime.soon(endSlice)
-      sliced += 1
-      executor.begin(run)
-    }
-  }
-
-  function endSlice(): void {
-    sliced = 0
-    startFromStore()
-    askForMore()
+    stock.put(runs)
   }
 
   function keptForSolos(): number {
-    return isSoloDue() && claimer.hasSolos() ? 1 : 0
+    return isSoloTurn() && claimer.hasSolos() ? 1 : 0
   }
 
-  /** Whether a slot is to be kept free for runs that cannot be claimed ahead. */
-  function isSoloDue(): boolean {
-    return monotonicMs() >= soloAtMs
+  function isSoloTurn(): boolean {
+    return monotonicMs() >= soloTurnAtMs
   }
 
-  /** A slot is free. */
-  function goOn(): void {
-    prefetch.ended()
-    // More is started as soon as this slice has ended.
-    if (sliced > 0) return
-    startFromStore()
+  function onFree(): void {
+    pace.ended()
+    // The end of the slice starts more.
+    if (stock.isStarting()) return
+    stock.start()
     askForMore()
   }
 
-  /** What was left out may be anywhere. Most handlers end as soon as they are told to, and nothing was. */
+  /** A run that claims have left out may be claimed again, and may be anywhere in the queue. */
   function onLeft(): void {
     if (!hasLeftOut) return
     hasLeftOut = false
     wake(undefined)
   }
 
-  /** Nobody waits in this pool, as far as anyone knows. */
-  function isQuiet(): boolean {
-    return isSwept && isServed
-  }
-
-  /** An empty pool is heard of when something comes into it. What is in store waits for a slot, and for nothing else. */
+  /** Rings if a slot is free for a run in stock, or if the stock is low and runs may be ready. */
   function askForMore(): void {
-    const isStuck = store.length > 0 && free() > 0
-    const wantsMore = store.length <= prefetch.target() / 2 || (isSoloDue() && claimer.hasSolos())
-    if (isStuck || (!isQuiet() && wantsMore)) bell.ring()
+    const stocked = stock.size()
+    const isStuck = stocked > 0 && free() > 0
+    const wantsMore = isLow(stocked, pace.target()) || (isSoloTurn() && claimer.hasSolos())
+    if (isStuck || (queue !== "quiet" && wantsMore)) bell.ring()
   }
 
   function wake(lane: ReadyLane | undefined): void {
-    isServed = false
-    if (!lane) isSwept = false
-    if (!lane || lane.solo) soloAtMs = 0
+    learn(lane ? "announced" : "missed")
+    if (!lane || lane.solo) soloTurnAtMs = 0
     claimer.wake(lane)
     callAgain()
   }
 
-  function giveBackWhere(isUnwanted: (run: ClaimedRun) => boolean): void {
-    for (const run of store) if (isUnwanted(run)) executor.giveBack(run)
-    store = store.filter((run) => !isUnwanted(run))
-  }
-
-  /** What found no slot in time may find one elsewhere; what was claimed under a lost lease is nobody's here. */
-  function giveBackOld(): void {
-    const sinceMs = monotonicMs() - DEFAULTS.prefetchAgeMs
-    const oldest = store.at(-1)
-    if (!oldest || (oldest.claimedAtMs > sinceMs && oldest.lease === lease.id())) return
-    giveBackWhere((run) => run.claimedAtMs <= sinceMs || run.lease !== lease.id())
-  }
-
-  /** No longer than until the first of those in store has waited for too long. */
-  function restWithStore(restMs: number): number {
-    const oldest = store.at(-1)
-    if (!oldest) return restMs
-    return Math.max(0, Math.min(restMs, oldest.claimedAtMs + DEFAULTS.prefetchAgeMs - monotonicMs()))
+  function reserve(job: string, count: number): Reservation | undefined {
+    const isFree = queue === "quiet" && stock.size() === 0 && free() - keptForSolos() >= count
+    if (!isFree || !jobs.has(job) || !executor.isOpen() || executor.room() < count) return undefined
+    executor.keep(count)
+    let kept = count
+    const letGo = () => {
+      executor.keep(-kept)
+      kept = 0
+    }
+    return {
+      lease: lease.id(),
+      claim: runtime.randomBits(),
+      start: (runs) => {
+        letGo()
+        const [first] = runs
+        if (first) claims.open(first, runs.length)
+        // A pool that is at work polls more often.
+        emptyTicks = 0
+        start(runs)
+        askForMore()
+      },
+      cancel: () => {
+        if (kept === 0) return
+        letGo()
+        stock.start()
+        // If the answer was lost, the next tick finds out whether the runs were written as claimed.
+        bell.ring()
+      },
+    }
   }
 
   return {
     name: `pool ${pool}`,
     bell,
     pool,
-    // One at a time, whoever asks: two would count the same free slots.
+    // One tick at a time, also in tests: two would count the same free slots.
     tick: () => {
       ticking ??= tick().finally(() => {
         ticking = undefined
@@ -338,61 +348,30 @@ export function createPoolLoop(parts: PoolLoopParts): PoolLoop {
       return ticking
     },
     wake,
-    reserve: (job, count) => {
-      const hasSlots = free() - keptForSolos() >= count
-      const mayPass = isQuiet() && store.length === 0 && jobs.has(job) && hasSlots && executor.isOpen()
-      if (!mayPass || executor.room() < count) return undefined
-      executor.keep(count)
-      let kept = count
-      const letGo = () => {
-        executor.keep(-kept)
-        kept = 0
-      }
-      return {
-        lease: lease.id(),
-        claim: runtime.randomBits(),
-        start: (runs) => {
-          letGo()
-          const [first] = runs
-          if (first) claims.open(first, runs.length)
-          // A pool that has something to do is looked at more often.
-          emptyClaims = 0
-          start(runs)
-          askForMore()
-        },
-        cancel: () => {
-          if (kept === 0) return
-          letGo()
-          startFromStore()
-          // They may have been written all the same, and wait for somebody who looks for that.
-          bell.ring()
-        },
-      }
-    },
-    // A pool in which nobody waits has nothing to do because of that.
+    reserve,
     written: () => {
-      if (isHeldUp || store.length > 0 || claims.hasManyEnded()) bell.ring()
+      if (mode === "held up" || stock.size() > 0 || claims.hasManyEnded()) bell.ring()
     },
     running: executor.running,
-    isBusy: () => executor.isBusy() || (sliced > 0 && store.length > 0),
-    inStore: () => store.length,
+    isBusy: () => executor.isBusy() || (stock.isStarting() && stock.size() > 0),
+    inStock: stock.size,
     swept: sweeps.ended,
     recordLowWater: claimer.recordLowWater,
     begun: async () => {
-      while (sliced > 0) await new Promise<void>((resolve) => runtime.soon(resolve))
+      while (stock.isStarting()) await new Promise<void>((resolve) => runtime.soon(resolve))
     },
-    has: (id) => executor.isRunning(id) || store.some((run) => run.id === id),
+    has: (id) => executor.isRunning(id) || stock.has(id),
     cancel: (id, { isReplaced = false, by } = {}) => {
       const cancelReason = (run: string) => cancelledReason(run, by)
       executor.abort(id, isReplaced ? replaceReason(id) : cancelReason(id))
-      // Its end will be written as cancelled, whatever is said of it here.
-      giveBackWhere((run) => run.id === id)
+      // The database writes its end as cancelled, whatever outcome is sent.
+      stock.giveBack(id)
     },
     close: () => {
-      closed = true
+      mode = "closed"
       claimer.close()
       executor.close()
-      giveBackWhere(() => true)
+      stock.close()
     },
     handled: () => sweeps.ended().then(executor.handled),
     settled: () => sweeps.ended().then(executor.settled),

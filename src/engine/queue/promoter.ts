@@ -7,15 +7,14 @@
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { BOTTOM, createLowWater, parseSnapshot } from "../../queue/low-water.ts"
+import { restAfter, WALK_DEADLINE_MS } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { CallOptions } from "../../store/database.ts"
 import { nextDue } from "../../store/runs/next-due.ts"
 import { promoteRuns } from "../../store/runs/promote.ts"
 import type { InstantMs } from "../../time/instant.ts"
-import { createBackgroundTask } from "../background-task.ts"
-import { createBell, type Loop } from "../loop.ts"
+import { createBackgroundTask, createBell, type Loop } from "../loop.ts"
 import type { ReadyLane } from "./lane.ts"
-import { restAfter, WALK_DEADLINE_MS } from "./sweep-pace.ts"
 
 export interface Promoter extends Loop {
   /** Resolves when no sweep is under way. */
