@@ -1,8 +1,13 @@
 /** The heartbeat thread that renews a process's lease, seen from both sides. */
 import { expect, it, onTestFinished, vi } from "vitest"
 import { createBeat } from "../../src/engine/process/heartbeat/beat.ts"
-import { type Board, createBoard, openBoard } from "../../src/engine/process/heartbeat/board.ts"
-import type { FromThread, ToThread } from "../../src/engine/process/heartbeat/messages.ts"
+import {
+  type Board,
+  createBoard,
+  type FromThread,
+  openBoard,
+  type ToThread,
+} from "../../src/engine/process/heartbeat/board.ts"
 import type { LeaseParts } from "../../src/engine/process/lease.ts"
 import type { ThreadOptions } from "../../src/runtime/host.ts"
 import { describeEngines, type Engine, SERVERS } from "../support/engines.ts"

@@ -41,15 +41,11 @@ export interface Settlement {
   isDoubtful: boolean
 }
 
-/** What the database made of a run. `rank` is its place in its lane if it is ready. */
-export interface SettledState {
-  readonly state: string
-  readonly rank: bigint
-}
-
 export interface SettleListener<S extends Settlement> {
-  /** Called after the commit. `undefined`: the run no longer belonged to this worker. */
-  readonly onSettled: (settlement: S, settled: SettledState | undefined) => void
+  /** Called after the commit. A ready run stands at `rank` in its lane. */
+  readonly onSettled: (settlement: S, state: string, rank: bigint) => void
+  /** The run no longer belonged to this worker. */
+  readonly onFenced: (settlement: S) => void
   /** Called after the commit with the limits that may admit their next run. */
   readonly onRoom: (limitKeys: readonly string[]) => void
   /** Fails even alone, for no known reason of its own. The other settlements go on. */
@@ -93,8 +89,10 @@ export async function releaseUnknown(
   const onFailure = (_: Settlement, error: DatabaseError) => {
     failure ??= error
   }
-  const listener = { onSettled: () => {}, onRoom: () => {}, onSetAside: onFailure, onGivenUp: onFailure }
-  await settle({ runtime, identity, ...listener }, settlements)
+  const ignore = () => {}
+  const listener = { onSettled: ignore, onFenced: ignore, onRoom: ignore }
+  const failures = { onSetAside: onFailure, onGivenUp: onFailure }
+  await settle({ runtime, identity, ...listener, ...failures }, settlements)
   if (failure) throw failure
 }
 
@@ -179,15 +177,16 @@ async function settleAlone<S extends Settlement>(
 }
 
 async function writeAndTell<S extends Settlement>(parts: SettleParts<S>, batch: readonly S[]): Promise<void> {
-  const { runtime, identity, onSettled } = parts
+  const { runtime, identity, onSettled, onFenced } = parts
   const { find, limitKeys } = await withPartitions(runtime.database, () => write(runtime, identity, batch))
   await runtime.crashPoint("settle.written")
   const missing: S[] = []
   // Told before anything else can fail: the next write of a settlement would not find its run any more.
   for (const settlement of batch) {
     const settled = find(settlement.run.id)
-    if (settled === undefined && settlement.isDoubtful) missing.push(settlement)
-    else onSettled(settlement, settled)
+    if (settled) onSettled(settlement, settled.state, settled.rank)
+    else if (settlement.isDoubtful) missing.push(settlement)
+    else onFenced(settlement)
   }
   if (limitKeys.length > 0) parts.onRoom(limitKeys)
   if (missing.length === 0) return
@@ -199,18 +198,24 @@ async function writeAndTell<S extends Settlement>(parts: SettleParts<S>, batch: 
   for (const settlement of missing) {
     const found = history.find(({ id }) => id === settlement.run.id)
     // The earlier write took effect. History names the final state; an attempt that was not the last has none.
-    onSettled(settlement, found && { state: found.state ?? settlement.next.state, rank: 0n })
+    if (found) onSettled(settlement, found.state ?? settlement.next.state, 0n)
+    else onFenced(settlement)
   }
 }
 
 interface Answer {
-  /** `undefined`: the run no longer belonged to this worker. */
-  readonly find: (run: string) => SettledState | undefined
+  /** The state of a run, and its rank if it is ready. `undefined`: it no longer belonged to this worker. */
+  readonly find: (run: string) => State | undefined
   readonly limitKeys: readonly string[]
 }
 
-const SUCCEEDED: SettledState = { state: "succeeded", rank: 0n }
-const CANCELLED: SettledState = { state: "cancelled", rank: 0n }
+interface State {
+  readonly state: string
+  readonly rank: bigint
+}
+
+const SUCCEEDED: State = { state: "succeeded", rank: 0n }
+const CANCELLED: State = { state: "cancelled", rank: 0n }
 const VITAL = { connection: "vital" } as const
 
 /** All of one kind. Successes have a statement of their own, which is the cheapest way to settle. */
@@ -223,7 +228,7 @@ async function write(
   const [first] = batch
   if (first && !isSuccess(first.outcome)) {
     const rows = await database.run(settleRuns, settleParams(runtime, identity, batch), VITAL)
-    const states = new Map<string, SettledState>(rows.map((row) => [row.id, row]))
+    const states = new Map<string, State>(rows.map((row) => [row.id, row]))
     return { find: (run) => states.get(run), limitKeys: rows.flatMap((row) => listOf(row.limit_keys)) }
   }
   const statement = completionOf(batch)

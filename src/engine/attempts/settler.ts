@@ -20,7 +20,7 @@ import { isUncertain } from "../../store/database-error.ts"
 import { type ClaimedRun, factsOf } from "../queue/claimed-run.ts"
 import type { ReadyLane } from "../queue/lane.ts"
 import { withLine } from "./attempt-log.ts"
-import { type SettledState, type Settlement, settle, type WorkerIdentity } from "./settle.ts"
+import { type Settlement, settle, type WorkerIdentity } from "./settle.ts"
 
 export interface Settler {
   /** Calls `done` once the end is written, or once the run is known to belong to another worker. */
@@ -155,6 +155,7 @@ export function createSettler(parts: SettlerParts): Settler {
     let failed = 0
     const listener = {
       onSettled,
+      onFenced,
       onRoom: parts.onRoom,
       onSetAside: ({ run }: Pending, error: DatabaseError) => {
         failed += 1
@@ -166,7 +167,7 @@ export function createSettler(parts: SettlerParts): Settler {
       },
       onGivenUp: (settlement: Pending, error: DatabaseError) => {
         onFailure(error, 1)
-        onSettled(settlement, undefined)
+        onFenced(settlement)
       },
     }
     return settle({ runtime, identity, ...listener }, batch)
@@ -193,25 +194,28 @@ export function createSettler(parts: SettlerParts): Settler {
     await runtime.sleep(runtime.random() * longestMs, closed.signal)
   }
 
-  function onSettled(settlement: Pending, settled: SettledState | undefined): void {
-    const { run, next } = settlement
-    if (!written.delete(run) && !aside.delete(run)) return
-    asideInARow = 0
-    if (settled) {
-      if (next.fault) events.emit({ type: "retry.faulty", ...factsOf(run), message: next.fault })
-      tell(settlement, settled, settlement.endedAtMs)
-    } else {
-      parts.onFenced(run)
-      events.emit({ type: "attempt.fenced", ...factsOf(run) })
-    }
+  function onSettled(settlement: Pending, state: string, rank: bigint): void {
+    const { run, next, endedAtMs } = settlement
+    if (!remove(run)) return
+    if (next.fault) events.emit({ type: "retry.faulty", ...factsOf(run), message: next.fault })
+    tell(settlement, state, rank, endedAtMs)
     settlement.done()
   }
 
-  function tell(
-    { run, outcome, startedAtMs }: Ended,
-    { state, rank }: SettledState,
-    endedAtMs: number,
-  ): void {
+  function onFenced({ run, done }: Pending): void {
+    if (!remove(run)) return
+    parts.onFenced(run)
+    events.emit({ type: "attempt.fenced", ...factsOf(run) })
+    done()
+  }
+
+  function remove(run: ClaimedRun): boolean {
+    const isHere = written.delete(run) || aside.delete(run)
+    if (isHere) asideInARow = 0
+    return isHere
+  }
+
+  function tell({ run, outcome, startedAtMs }: Ended, state: string, rank: bigint, endedAtMs: number): void {
     parts.onEnded(run)
     const error = errorOf(outcome)
     const durationMs = endedAtMs - (startedAtMs ?? endedAtMs)
@@ -270,7 +274,7 @@ export function createSettler(parts: SettlerParts): Settler {
       enlist(run.job.settle === "now")
     },
     tellCompleted: (ended, limitKeys) => {
-      tell(ended, { state: "succeeded", rank: 0n }, runtime.monotonicMs())
+      tell(ended, "succeeded", 0n, runtime.monotonicMs())
       if (limitKeys.length > 0) parts.onRoom(limitKeys)
     },
     isFull: () => room() <= 0 || isWaitingForLong(written) || isWaitingForLong(pending),

@@ -31,7 +31,6 @@ import {
   type NewRun,
   oneParams,
   plainParams,
-  type Went,
   type Written,
 } from "./new-run.ts"
 import { takeFreeKeys } from "./run-keys.ts"
@@ -217,7 +216,7 @@ export function createEnqueuer(
   ): Promise<Written> {
     const answers = await takeFreeKeys(runner, job, runs)
     const fresh = runs.filter((_, index) => answers[index]?.created)
-    const went: Went[] = []
+    const went: Written["went"][number][] = []
     for (let from = 0; from < fresh.length; from += MOST_AT_ONCE) {
       const some = fresh.slice(from, from + MOST_AT_ONCE)
       went.push(...(await insert(runner, job, some, { notAfter, isDoubtful })))
@@ -248,7 +247,7 @@ async function insert(
   job: AnyJob,
   runs: readonly NewRun[],
   { notAfter, handOff, isDoubtful }: Insert,
-): Promise<Went[]> {
+): Promise<Written["went"]> {
   const lane = { pool: job.pool, solo: false, priority: job.priority }
   if (!isDoubtful && areAll(job, runs, isDelayed)) {
     const went = await runner.run(insertDelayedRuns, delayedParams(job, runs, notAfter))
@@ -270,7 +269,7 @@ async function insertOne(
   job: AnyJob,
   run: NewRun,
   { notAfter, handOff }: Pick<Insert, "notAfter" | "handOff">,
-): Promise<Pick<Went, "state" | "rank" | "now_ms">[]> {
+): Promise<Pick<Written["went"][number], "state" | "rank" | "now_ms">[]> {
   const params = oneParams(job, run, notAfter)
   if (handOff === undefined) {
     const rows = await runner.run(insertOneRun, params)

@@ -39,13 +39,8 @@ export interface HandOff {
 export interface Written {
   /** For each run in its order: its id, or that of the one that holds its key. */
   readonly answers: readonly { readonly id: string; readonly created: boolean }[]
-  /** Where the new ones went. */
-  readonly went: readonly Went[]
-}
-
-export type Went = InsertedRow & {
-  /** Others have been told, if it is ready. */
-  readonly isTold?: boolean
+  /** The lanes that the new runs are in. `isTold`: the insert itself has told other processes. */
+  readonly went: readonly (InsertedRow & { readonly isTold?: boolean })[]
 }
 
 type InsertedRow = typeof insertRuns extends Statement<infer _, infer Row> ? Row : never

@@ -76,19 +76,17 @@ export interface Fence {
   readonly claim: bigint
 }
 
-export interface ClaimedRow {
-  readonly id: string
-  readonly priority: number
-  readonly solo: boolean
-  readonly due_ms: number
-  readonly input: string
-  readonly extra: string | null
-}
-
 const NOTHING: RunExtra = Object.freeze({})
 
 export function claimedRun(claimed: {
-  readonly row: ClaimedRow
+  readonly row: {
+    readonly id: string
+    readonly priority: number
+    readonly solo: boolean
+    readonly due_ms: number
+    readonly input: string
+    readonly extra: string | null
+  }
   readonly fence: Fence
   readonly claimName: string
   readonly job: AnyJob

@@ -4,8 +4,7 @@
  */
 import type { Runtime } from "../../../runtime/runtime.ts"
 import { createBell, type Loop } from "../../loop.ts"
-import { type Board, openBoard } from "./board.ts"
-import type { FromThread, ToThread } from "./messages.ts"
+import { type Board, type FromThread, openBoard, type ToThread } from "./board.ts"
 import { judgePulse, pulseEveryMs } from "./policy.ts"
 import { createRenewer, type LeaseTimes } from "./renewer.ts"
 

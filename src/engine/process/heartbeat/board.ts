@@ -1,7 +1,11 @@
 /**
- * What the main loop and the heartbeat's thread see of each other at once, however busy the other is: a few numbers in
- * shared memory, one board for each lease, each number written by one side only.
+ * How the main loop and the heartbeat's thread speak with each other: messages, and a board for each lease.
+ *
+ * A board is a few numbers in shared memory, so that each side sees them at once, however busy the other side is. Each
+ * number is written by one side only.
  */
+import type { LeaseTimes, Renewal } from "./renewer.ts"
+
 export interface Board {
   /** To be handed to the other thread. */
   readonly memory: SharedArrayBuffer
@@ -68,3 +72,28 @@ export function openBoard(memory: SharedArrayBuffer): Board {
 function wholeMs(ms: number): bigint {
   return Number.isFinite(ms) ? BigInt(Math.floor(ms)) : NEVER
 }
+
+/** What the thread is given at its start. */
+export interface ThreadSetup extends LeaseTimes {
+  readonly address: string
+  readonly schema: string
+}
+
+export type ToThread =
+  /** Renew this lease from now on, and no other. */
+  | { readonly kind: "hold"; readonly lease: string; readonly memory: SharedArrayBuffer }
+  /** Renew nothing. */
+  | { readonly kind: "drop" }
+  | { readonly kind: "stop" }
+
+export type FromThread =
+  | Renewal
+  /** The server that renewed it. */
+  | { readonly kind: "server"; readonly lease: string; readonly server: string | null }
+  /** It could not be renewed, for so many times in a row. */
+  | {
+      readonly kind: "failed"
+      readonly message: string
+      readonly failures: number
+      readonly atMs: number
+    }

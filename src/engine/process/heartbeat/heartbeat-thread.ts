@@ -5,7 +5,7 @@ import { createSystemThreadInside } from "../../../runtime/system.ts"
 import { openServer } from "../../../store/server/server.ts"
 import { runLoop } from "../../loop.ts"
 import { createBeat, obey } from "./beat.ts"
-import type { FromThread, ThreadSetup, ToThread } from "./messages.ts"
+import type { FromThread, ThreadSetup, ToThread } from "./board.ts"
 
 async function run({ host, data, send, onMessage, leave }: ThreadInside): Promise<void> {
   const { address, schema, ...times } = data as ThreadSetup

@@ -7,8 +7,7 @@
 import { recordError } from "../../../queue/error-record.ts"
 import type { Thread } from "../../../runtime/host.ts"
 import type { Runtime } from "../../../runtime/runtime.ts"
-import type { Board } from "./board.ts"
-import type { FromThread, ThreadSetup, ToThread } from "./messages.ts"
+import type { Board, FromThread, ThreadSetup, ToThread } from "./board.ts"
 import type { LeaseTimes } from "./renewer.ts"
 
 export interface Heartbeat {
