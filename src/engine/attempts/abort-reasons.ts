@@ -5,7 +5,7 @@ import type { By } from "../by.ts"
 /** Who cancels a run, and why. */
 export type CancelledBy = By
 
-/** In history, in the error of the run, and for its handler. */
+/** The text for history, for the error of the run, and for its handler. */
 export function cancelText({ actor, reason }: CancelledBy): string {
   return reason === "" ? `Cancelled by ${actor}` : `Cancelled by ${actor}: ${reason}`
 }

@@ -1,14 +1,14 @@
 /**
- * What one attempt hands to its handler.
+ * The context that an attempt gives to its handler.
  *
- * A class whose members are made when they are asked for: most handlers ask for one or two of them, and thousands of
- * handlers may start in a second. What it hands out can be taken off it and called alone.
+ * It is a class with getters, because most handlers read one or two members and thousands of handlers may start in a
+ * second. Each function that it returns can be called without the context.
  */
 import type { JobContext } from "../../job/context.ts"
 import { parseInstant, toDate } from "../../time/instant.ts"
 import { attemptIdOf, type ClaimedRun, idempotencyKeyOf } from "../queue/claimed-run.ts"
 
-/** What a context asks its attempt for. */
+/** What a context needs from its attempt. */
 export interface ContextSource {
   readonly run: ClaimedRun
   readonly signal: () => AbortSignal

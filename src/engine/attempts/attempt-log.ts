@@ -1,4 +1,4 @@
-/** What a handler logs, kept with the record of its attempt up to a bound. */
+/** The lines that a handler logs. They are kept with the record of its attempt, up to a bound. */
 import { DEFAULTS } from "../../defaults.ts"
 import { recordError } from "../../queue/error-record.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -9,7 +9,7 @@ export interface AttemptLog {
   readonly json: () => string | null
 }
 
-/** So that a thousand words of data do not push out everything else. */
+/** One line with too much data must not displace all others. */
 const LINE_CHARACTERS = 16_384
 
 export function createAttemptLog(host: Host): AttemptLog {
@@ -43,21 +43,21 @@ export function createAttemptLog(host: Host): AttemptLog {
   }
 }
 
-/** The same lines and one more of ours, so many milliseconds after the start of the attempt. */
+/** The same lines and one more from the engine, so many milliseconds after the start of the attempt. */
 export function withLine(logs: string | null, afterMs: number, message: string): string {
   const line = lineOf(Math.round(afterMs), message, undefined)
   return logs === null ? `[${line}]` : `${logs.slice(0, -1)},${line}]`
 }
 
-/** Never throws: a log line that cannot be written down is no reason to fail a run. */
+/** Never throws: a log line that cannot be kept is no reason to fail a run. */
 function lineOf(afterMs: number, message: unknown, data: unknown): string {
   const text = recordError(message).message
   try {
     const line = JSON.stringify({ afterMs, message: text, ...(data !== undefined && { data }) })
-    // json holds no NUL, and half a surrogate pair is no character.
+    // PostgreSQL's json holds no NUL and no half of a surrogate pair.
     if (line.length <= LINE_CHARACTERS) return line.toWellFormed()
   } catch {
-    // Cycles and bigints: the message alone has to do.
+    // Cycles and bigints have no JSON. The message alone is kept.
   }
   return JSON.stringify({ afterMs, message: text.slice(0, LINE_CHARACTERS), data: "(not kept)" })
 }

@@ -1,4 +1,7 @@
-/** Lets a handler complete its run in a transaction of its own making: its writes and the run's end, or neither. */
+/**
+ * Lets a handler complete its run in its own transaction: its writes and the end of the run commit together or not at
+ * all.
+ */
 import { DEFAULTS } from "../../defaults.ts"
 import { AttemptAborted, CarillonError } from "../../errors.ts"
 import type { HandlerTransaction } from "../../job/context.ts"
@@ -12,7 +15,7 @@ import { lendTransaction } from "../../store/handler-transaction.ts"
 import type { ClaimedRun } from "../queue/claimed-run.ts"
 import { completeParams, completionOf, type Settlement, type WorkerIdentity } from "./settle.ts"
 
-/** The end of the run is committed. */
+/** The handler's transaction has committed the end of the run. */
 export interface Completed {
   readonly kind: "completed"
   readonly result: string
@@ -27,26 +30,26 @@ export interface Completer {
 export interface CompletedAttempt {
   readonly run: ClaimedRun
   readonly startedAtMs: number
-  /** JSON of what the handler has logged, or null. */
+  /** JSON of the lines that the handler logged, or null. */
   readonly logs: () => string | null
-  /** Throws why the attempt must not complete its run any more, if it must not. */
+  /** Throws if the attempt must no longer complete its run, and says why. */
   readonly check: () => void
 }
 
 export interface Completion {
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
-  /** The transaction that is open now; it rejects as that does. */
+  /** The open transaction. Rejects as the transaction does. */
   readonly underWay: () => Promise<unknown> | undefined
   readonly completed: () => Completed | undefined
-  /** While the end of the run is being committed: resolves when it is known whether it is. */
+  /** Set while the end of the run is being committed. Resolves when it is known whether the commit took effect. */
   readonly ending: () => Promise<void> | undefined
 }
 
-/** How long a transaction of a handler without a timeout may stay open. */
+/** The longest transaction of a handler without a timeout. */
 const LONGEST_MS = 600_000
-/** After a timeout the handler is told to end; only one that does not is cut off, and not in the same moment. */
+/** A timeout first tells the handler to end. The transaction is cut off only after this time. */
 const LAST_WORDS_MS = 1_000
-/** Between looks for the end of a commit whose answer was lost. */
+/** Between two looks for a commit whose answer was lost. */
 const LOOK_AGAIN_MS = 200
 
 export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Completer {
@@ -66,7 +69,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
       await database.transaction(
         async (tx) => {
           value = await lendTransaction(tx, body)
-          // It asks for another end of the run than this transaction would write.
+          // A verdict asks for another end than the success that this transaction would write.
           if (isVerdict(value)) throw value
           result = encodePayload(value, "result", DEFAULTS.resultBytes)
           const end: Settlement = {
@@ -77,7 +80,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             logs: logs(),
             isDoubtful: false,
           }
-          // A day without a partition would fail the statement, and with it what the handler has written.
+          // A missing partition would fail the statement, and with it the handler's writes.
           await makePartitionsIn(tx, database.schema)
           check()
           onEnding()
@@ -91,7 +94,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
         },
       )
     } catch (error) {
-      // The answer to the commit may have been lost on its way; nothing else leaves that in doubt.
+      // Only the answer of the commit can be lost and leave a doubt.
       if (!limitKeys || !isUncertain(error) || !(await isCommitted(run))) throw error
     }
     if (limitKeys) onDone({ kind: "completed", result, limitKeys })
@@ -99,8 +102,8 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
   }
 
   /**
-   * Asked twice: the server may be about to commit when the connection breaks. And again while there is no answer:
-   * what broke the one connection may break the next.
+   * Asks history twice, because the server may be about to commit when the connection breaks. Asks again after an
+   * error, because the next connection may break too.
    */
   async function isCommitted({ id, claim }: ClaimedRun): Promise<boolean> {
     const giveUpAtMs = runtime.monotonicMs() + DEFAULTS.deadlineMs
@@ -137,7 +140,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
         try {
           return await complete(attempt, body, { onEnding, onDone })
         } finally {
-          // One that failed has changed nothing, and may be tried again.
+          // A failed transaction has changed nothing, so the handler may try again.
           taken = completed !== undefined
           underWay = undefined
           ending = undefined

@@ -1,9 +1,9 @@
 /**
  * One try at a run, from its input to its outcome.
  *
- * An attempt ends when its handler ends or when it is told to end, whichever comes first. The handler itself
- * may go on after that; its slot stays taken until it really ends, but nothing it does counts any more. Under a limit
- * its run has a place, which stands for the handler: there the end is decided, but told only when the handler has ended.
+ * An attempt ends when its handler returns or when it is told to end, whichever comes first. A handler that runs on
+ * keeps its slot until it returns, but its result no longer counts. If the run holds a place under a limit, the place
+ * stands for the handler: the end is decided at once and told when the handler has returned.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { AttemptAborted, CarillonError, InputError, PayloadError } from "../../errors.ts"
@@ -22,20 +22,20 @@ import type { Completed, Completer, Completion } from "./attempt-transaction.ts"
 import type { ProgressWriter } from "./progress.ts"
 
 /**
- * How an attempt ended; or that the run belongs to another worker now, so that there is nothing to write; or that its
- * end is already written.
+ * How an attempt ended. `lost`: the run belongs to another worker, so there is nothing to write. `completed`: the
+ * handler's transaction has written the end.
  */
 export type AttemptOutcome = Outcome | { readonly kind: "lost" } | Completed
 
 export interface RunningAttempt {
   readonly run: ClaimedRun
   readonly startedAtMs: number
-  /** Whether the handler has really ended. */
+  /** Has the handler returned? */
   readonly over: () => boolean
-  /** Whether its end is decided, and kept back until the handler has ended. */
+  /** Is the end decided, and kept back until the handler returns? */
   readonly holdsPlace: () => boolean
   readonly abort: (reason: AttemptAborted) => void
-  /** JSON of what the handler has logged, or null. */
+  /** JSON of the lines that the handler logged, or null. */
   readonly logs: () => string | null
 }
 
@@ -46,17 +46,17 @@ export interface AttemptParts {
 }
 
 export interface AttemptListener {
-  /** Its handler is about to be called. Called once, before anything else is told. */
+  /** The handler is about to be called. Called once, before the other functions. */
   readonly onBegin: (attempt: RunningAttempt) => void
-  /** It is known how the attempt ended. Called once. */
+  /** The outcome is known. Called once. */
   readonly onOutcome: (attempt: RunningAttempt, outcome: AttemptOutcome) => void
-  /** It is decided how the attempt ends, and its handler goes on. Called at most once, before its outcome is told. */
+  /** The end is decided and the handler runs on. Called at most once, before `onOutcome`. */
   readonly onOverrun: (attempt: RunningAttempt, because: string) => void
-  /** The handler has really ended. Called once, before or after the outcome is known. */
+  /** The handler has returned. Called once, before or after `onOutcome`. */
   readonly onEnded: (attempt: RunningAttempt) => void
 }
 
-/** How long a handler that was told to stop may take to finish or to give up by itself. */
+/** How long a handler that was told to stop may take to return or throw by itself. */
 const LAST_WORDS_MS = 1_000
 
 export function startAttempt(
@@ -69,16 +69,16 @@ export function startAttempt(
   return attempt
 }
 
-/** A class for the sake of those who execute tens of thousands in a second: its methods are made once. */
+/** A class, so that tens of thousands of attempts a second share their methods. */
 class Attempt implements RunningAttempt, ContextSource {
   readonly run: ClaimedRun
   readonly startedAtMs: number
   readonly #parts: AttemptParts
   readonly #listener: AttemptListener
-  /** Of its own: the handler sees nothing of who enqueues, cancels or was executed before. */
+  /** A context of its own: the handler inherits no async context of an enqueue, a cancellation or another attempt. */
   readonly #within: InContext
   #timer: Timer | undefined
-  // Most handlers ask for none of these.
+  // Most handlers use none of these.
   #controller: AbortController | undefined
   #log: AttemptLog | undefined
   #completion: Completion | undefined
@@ -86,7 +86,7 @@ class Attempt implements RunningAttempt, ContextSource {
   #lastWords: Timer | undefined
   #isOver = false
   #isDecided = false
-  /** Decided, and not told before the handler has ended. */
+  /** The decided outcome, kept back until the handler returns. */
   #kept: AttemptOutcome | undefined
 
   constructor(parts: AttemptParts, run: ClaimedRun, listener: AttemptListener) {
@@ -139,9 +139,9 @@ class Attempt implements RunningAttempt, ContextSource {
 
   transaction<Result>(body: (tx: HandlerTransaction) => Promise<Result>): Promise<Exclude<Result, Verdict>> {
     const made = this.#isOver ? Promise.reject(overError(this.run)) : this.#complete(body)
-    // One that its handler forgets must not end the process: what becomes of it, the attempt itself looks after.
+    // A handler may forget to await it. The attempt deals with the rejection, so it must not end the process.
     made.catch(() => {})
-    // A verdict is thrown.
+    // A verdict is thrown instead.
     return made as Promise<Exclude<Result, Verdict>>
   }
 
@@ -156,9 +156,9 @@ class Attempt implements RunningAttempt, ContextSource {
     return this.#completion.transaction(body)
   }
 
-  /** Throws why the attempt must not complete its run any more. */
+  /** Throws if the attempt must no longer complete its run. */
   #check(): void {
-    // A handler that blocks the event loop keeps the timer from saying so.
+    // The timer cannot fire while the handler blocks the event loop.
     if (this.#isLate()) this.abort(timeoutReason(this.run))
     if (this.#abortedBy) throw this.#abortedBy
     if (this.#isOver) throw overError(this.run)
@@ -169,7 +169,7 @@ class Attempt implements RunningAttempt, ContextSource {
     return timeoutMs !== null && this.#parts.host.monotonicMs() - this.startedAtMs > timeoutMs
   }
 
-  /** Runs the handler to its end; never rejects. */
+  /** Runs the handler to its end. Never rejects. */
   async #handle(): Promise<void> {
     let outcome: Outcome
     try {
@@ -177,7 +177,7 @@ class Attempt implements RunningAttempt, ContextSource {
       const parsed = job.parse(input)
       const value = parsed instanceof Promise ? await parsed : parsed
       const output = await job.execute(value, new AttemptContext(this))
-      // What the handler has begun and not awaited is part of the attempt.
+      // A transaction that the handler did not await is part of the attempt.
       const underWay = this.#completion?.underWay()
       if (underWay !== undefined) await underWay
       outcome = isVerdict(output)
@@ -192,31 +192,31 @@ class Attempt implements RunningAttempt, ContextSource {
     this.#listener.onEnded(this)
   }
 
-  /** What the outcome counts as, now that the handler has ended. */
+  /** The outcome that counts, now that the handler has returned. */
   #judged(outcome: Outcome): Outcome {
-    // At a stop a result still counts, a failure does not: it was the stop's doing.
+    // When the process stops, a result counts and a failure does not: the stop caused it.
     if (this.#abortedBy && outcome.kind === "failed") return { kind: "released" }
     if (!this.#isLate()) return outcome
     return { kind: "timed_out", error: recordError(timeoutReason(this.run)) }
   }
 
-  /** Once told to end, what a handler says is up to the reason: most throw because of it. */
+  /** The reason decides the outcome, because most handlers throw when they are told to end. */
   abort(reason: AttemptAborted): void {
-    // Listeners of the signal are called in here, and so is what decides about another attempt.
+    // Listeners of the signal run inside this call.
     this.#within(() => this.#abort(reason))
   }
 
   #abort(reason: AttemptAborted): void {
     if (reason.code === "LEASE_LOST") this.#loseKept()
     const isAsked = this.#abortedBy !== undefined
-    // One that is to be replaced has been asked to end; whatever else comes does not ask.
+    // A replaced run has been asked to end. Every other reason still ends it.
     if (this.#isOver || (isAsked && this.#abortedBy?.code !== "RUN_REPLACED")) return
     if (isAsked && reason.code === "RUN_REPLACED") return
     this.#abortedBy = reason
     this.#controller?.abort(reason)
-    // The next one waits for its handler to end; the database knows for how long.
+    // The newer run waits for this handler. The database knows for how long.
     if (reason.code === "RUN_REPLACED") return
-    // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
+    // A handler that never returns must not keep the process alive through a timer.
     this.#timer?.cancel()
     if (reason.code === "ATTEMPT_TIMEOUT") this.#decide({ kind: "timed_out", error: recordError(reason) })
     else if (reason.code === "LEASE_LOST") this.#decide({ kind: "lost" })
@@ -234,7 +234,7 @@ class Attempt implements RunningAttempt, ContextSource {
     if (this.#kept === undefined) this.#tellWhenKnown(outcome)
   }
 
-  /** Whether its place is kept for the handler that goes on. One that has completed its run has none any more. */
+  /** Is the place kept for the running handler? A run that its handler has completed holds no place. */
   #holdsOn(): boolean {
     return !this.#isOver && mustHold(this.run) && this.#completion?.completed() === undefined
   }
@@ -245,7 +245,7 @@ class Attempt implements RunningAttempt, ContextSource {
     if (kept !== undefined) this.#tellWhenKnown(kept)
   }
 
-  /** The lease is over, and the place with it. */
+  /** The place goes with the lease. */
   #loseKept(): void {
     if (this.#kept === undefined) return
     this.#kept = undefined
@@ -253,19 +253,19 @@ class Attempt implements RunningAttempt, ContextSource {
   }
 
   #tellWhenKnown(outcome: AttemptOutcome): void {
-    // What is just being committed cannot be called back: whoever says otherwise meanwhile may be wrong.
+    // A commit under way cannot be called back. Its answer decides.
     const ending = this.#completion?.ending()
     if (ending !== undefined) void ending.then(() => this.#tell(outcome))
     else this.#tell(outcome)
   }
 
   #tell(outcome: AttemptOutcome): void {
-    // Once its end is committed, nothing that the handler says can change it.
+    // A committed end cannot change any more.
     this.#listener.onOutcome(this, this.#completion?.completed() ?? outcome)
   }
 }
 
-/** Whether the place of a run is kept for a handler that goes on. */
+/** Is the place of the run kept until its handler returns? */
 function mustHold({ limited, job }: ClaimedRun): boolean {
   return limited && job.overrun !== "free"
 }
@@ -274,7 +274,7 @@ function outcomeOfThrown(run: ClaimedRun, thrown: unknown): Outcome {
   try {
     if (isVerdict(thrown)) return outcomeOf(thrown)
   } catch {
-    // A verdict that cannot be read is an error like any other.
+    // An unreadable verdict counts as an error.
   }
   if (isRefusal(thrown)) {
     // The same input will be refused again, and the same code will return the same result.
@@ -288,12 +288,12 @@ function isRefusal(thrown: unknown): boolean {
   try {
     return thrown instanceof InputError || thrown instanceof PayloadError
   } catch {
-    // A proxy may refuse even this question.
+    // A proxy may throw even here.
     return false
   }
 }
 
-/** What a handler says about its run instead of a result. */
+/** The outcome that a verdict of the handler asks for. */
 function outcomeOf(verdict: Verdict): Outcome {
   switch (verdict.kind) {
     case "snooze":

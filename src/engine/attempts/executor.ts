@@ -1,4 +1,4 @@
-/** The slots of one pool: claimed runs go in, attempts are made, their ends come out. */
+/** The slots of one pool: starts attempts for claimed runs, and sends their ends to the settler. */
 import type { AttemptAborted } from "../../errors.ts"
 import type { Events } from "../../observe/events.ts"
 import type { Outcome } from "../../queue/next-state.ts"
@@ -12,28 +12,31 @@ import type { Settler } from "./settler.ts"
 
 export interface Executor {
   readonly free: () => number
-  /** Whether anything may be started now. */
+  /** May runs start now? */
   readonly isOpen: () => boolean
-  /** How many more may be started before results have to be written. */
+  /** How many runs may start before results must be written. */
   readonly room: () => number
-  /** Starts a run in a free slot; or ends it, if it may not be started any more. */
+  /** Starts a run in a free slot. A run that must not start any more is ended instead. */
   readonly begin: (run: ClaimedRun) => void
-  /** Gives a run back that was not started, without charging it. */
+  /** Gives back a run that was not started. The attempt is not charged. */
   readonly giveBack: (run: ClaimedRun) => void
-  /** Keeps so many slots free of handlers; a negative number gives them back. */
+  /** Keeps so many slots free. A negative number frees them again. */
   readonly keep: (slots: number) => void
-  /** The attempts whose handlers have not ended, those that are stuck included. */
+  /** The attempts whose handlers have not returned, including stuck ones. */
   readonly running: () => readonly RunningAttempt[]
   readonly isBusy: () => boolean
   readonly isRunning: (run: string) => boolean
-  /** Runs whose handlers go on although their ends are known: others may be given them, and we ourselves after a grace. */
+  /**
+   * Runs whose handlers run on after the end of their attempts. Other workers may claim them at once, and this one
+   * after the overrun grace.
+   */
   readonly lingering: () => readonly string[]
   readonly abort: (run: string, reason: AttemptAborted) => void
   /** Starts nothing more. */
   readonly close: () => void
-  /** Resolves when no handler runs that is not stuck. */
+  /** Resolves when every handler has returned or is stuck. */
   readonly handled: () => Promise<void>
-  /** Resolves when every outcome so far is written or lost; handlers that overran may still go on. */
+  /** Resolves when every outcome so far is written or lost. Handlers that overran may still run. */
   readonly settled: () => Promise<void>
 }
 
@@ -41,7 +44,7 @@ export interface ExecutorParts {
   readonly runtime: Runtime
   readonly events: Events
   readonly pool: string
-  /** How long a handler may go on after its end is decided, before it is stuck. */
+  /** How long a handler may run on after its end is decided, before it counts as stuck. */
   readonly overrunGraceMs: number
   readonly slots: number
   readonly leaseMs: number
@@ -50,7 +53,7 @@ export interface ExecutorParts {
   readonly attempts: AttemptParts
   /** A slot has become free. */
   readonly onFree: () => void
-  /** A run that was lingering is not any more, and may be claimed again. */
+  /** A lingering run may be claimed again. */
   readonly onLeft: () => void
 }
 
@@ -58,12 +61,12 @@ export function createExecutor(parts: ExecutorParts): Executor {
   const { runtime, events, pool, slots, leaseMs, lease, settler, attempts, onFree, onLeft } = parts
   const running = new Map<string, RunningAttempt>()
   const lingering = new Map<string, RunningAttempt>()
-  /** Those that keep places under limits for their handlers. */
+  /** Attempts that hold places under limits until their handlers return. */
   const holding = new Set<RunningAttempt>()
-  /** Runs in our hands: from the start, or from being given back, to the written end. */
+  /** Runs between their start, or their return to the queue, and their written end. */
   const unsettled = createTally()
   const handled = createTally()
-  /** Slots that are kept without a handler in them: it is about to start, or its end is being written down. */
+  /** Slots without a handler: it is about to start, or its end is being written. */
   let kept = 0
   let closed = false
 
@@ -72,9 +75,9 @@ export function createExecutor(parts: ExecutorParts): Executor {
   const listener = { onBegin, onOutcome, onOverrun, onEnded }
 
   function begin(run: ClaimedRun): void {
-    // Lost since it was claimed: it is reaped with the rest of the old lease.
+    // The lease was lost after the claim. The run is reaped with the rest of the old lease.
     if (run.lease !== lease.id()) return
-    // It came back while it was claimed, and its handler from before goes on: the next claim leaves it out.
+    // The run came back while an earlier handler of it still runs here. The next claim leaves it out.
     if (running.has(run.id)) giveBack(run)
     else if (run.late) settleUnstarted(run, expired(run))
     else if (run.attempt > run.retry.attempts) settleUnstarted(run, exhausted(run))
@@ -82,7 +85,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
     else start(run)
   }
 
-  /** Written down before its handler runs: if this process does not survive it, that is charged. */
+  /** Records the start before the handler runs, so that the attempt is charged if this process does not survive it. */
   async function startRecorded(run: ClaimedRun): Promise<void> {
     kept += 1
     unsettled.add(1)
@@ -91,7 +94,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
       .run(recordStart, { id, lease: held, claim }, { connection: "vital" })
       .catch(() => undefined)
     kept -= 1
-    // Also if it was lost since then: what was running under the lease has been told by now, and this would never be.
+    // A start after the loss of a lease would not be told of the loss: attempts are told once, when it happens.
     const isLost = recorded?.length === 0 || run.lease !== lease.id()
     if (isLost) events.emit({ type: "attempt.fenced", ...factsOf(run) })
     else if (recorded && !closed) start(run)
@@ -104,12 +107,12 @@ export function createExecutor(parts: ExecutorParts): Executor {
     if (events.hearsRoutine()) events.emit({ type: "attempt.started", ...factsOf(run) })
     unsettled.add(1)
     handled.add(1)
-    // It may block the event loop for that long, beginning now.
+    // The handler may block the event loop for that long, from now on.
     if (run.timeoutMs !== null) lease.mayTake(run.timeoutMs)
     startAttempt(attempts, run, listener)
   }
 
-  /** Before its handler is called: its end may be decided before that first waits. */
+  /** Called before the handler, because the end may be decided before the handler first waits. */
   function onBegin(attempt: RunningAttempt): void {
     running.set(attempt.run.id, attempt)
   }
@@ -117,12 +120,12 @@ export function createExecutor(parts: ExecutorParts): Executor {
   function onOverrun(attempt: RunningAttempt, because: string): void {
     overruns.begin(attempt, because)
     if (!attempt.holdsPlace()) return
-    // Its end is not to be written before the handler has ended, however long that takes.
+    // The end is written after the handler has returned, however long that takes.
     holding.add(attempt)
     unsettled.add(-1)
   }
 
-  /** Its run goes on without it, also here. Its slot does not come back before it ends. */
+  /** The run goes on without the handler, perhaps here. The slot stays taken until the handler returns. */
   function onStuck(attempt: RunningAttempt): void {
     leave(attempt)
     handled.add(-1)
@@ -138,7 +141,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
 
   function leave(attempt: RunningAttempt): void {
     const { id } = attempt.run
-    // By now it may be here once more.
+    // The same run may be running here again.
     if (running.get(id) === attempt) running.delete(id)
     if (lingering.get(id) !== attempt) return
     lingering.delete(id)
@@ -164,7 +167,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
       settler.tellCompleted({ run, startedAtMs, outcome: succeeded, logs }, outcome.limitKeys)
       unsettled.add(-1)
     } else {
-      // Its slot is free when its end is written, and not before.
+      // With `settle: "now"` the slot is free once the end is written.
       const keepsSlot = run.job.settle === "now"
       if (keepsSlot) kept += 1
       settler.settle({ run, startedAtMs, outcome, logs }, () => {
@@ -190,7 +193,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
 
   return {
     free: () => slots - running.size - overruns.slotsLost() - kept,
-    // A crash now must not repeat too much, and what is started must have time to be settled.
+    // A crash must not repeat too many results, and what starts must have time to be settled.
     isOpen: () => !closed && !settler.isFull() && lease.remainingMs() >= leaseMs / 3,
     room: settler.room,
     begin,
@@ -212,7 +215,7 @@ export function createExecutor(parts: ExecutorParts): Executor {
   }
 }
 
-/** Every allowed attempt was charged, some because their workers were lost: this run may be what kills them. */
+/** Every allowed attempt was charged, some because their workers were lost. This run may be what kills them. */
 function exhausted(run: ClaimedRun): Outcome {
   const message =
     `Not started: ${run.attempt - 1} attempts have been charged, ${run.retry.attempts} are allowed. ` +
@@ -225,7 +228,7 @@ function expired(run: ClaimedRun): Outcome {
   return { kind: "expired", error: { code: "RUN_EXPIRED", message, stack: null } }
 }
 
-/** Counts, and lets callers wait for zero. */
+/** Counts up and down, and lets callers wait for zero. */
 interface Tally {
   readonly add: (change: number) => void
   readonly count: () => number

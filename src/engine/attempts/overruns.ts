@@ -1,8 +1,9 @@
 /**
- * Handlers that go on although the ends of their attempts are decided: each is told of after a moment, and is stuck after
- * the overrun grace.
+ * Handlers that run on after the end of their attempts is decided. Each is reported after a moment, and counts as stuck
+ * after the overrun grace.
  *
- * A stuck handler has its slot until it returns. Its run waits for it no longer, unless it holds a place under a limit.
+ * A stuck handler keeps its slot until it returns. Its run no longer waits for it, unless it holds a place under a
+ * limit.
  */
 import type { Events } from "../../observe/events.ts"
 import type { Host, Timer } from "../../runtime/host.ts"
@@ -10,15 +11,15 @@ import { factsOf } from "../queue/claimed-run.ts"
 import type { RunningAttempt } from "./attempt.ts"
 
 export interface Overruns {
-  /** The end of this attempt is decided, and its handler goes on. */
+  /** The end of this attempt is decided, and its handler runs on. */
   readonly begin: (attempt: RunningAttempt, because: string) => void
-  /** The handler has returned. Whether it was stuck. */
+  /** The handler has returned. Was it stuck? */
   readonly end: (attempt: RunningAttempt) => boolean
   /** The attempts whose handlers are stuck. */
   readonly stuck: () => readonly RunningAttempt[]
-  /** How many slots they have. */
+  /** How many slots stuck handlers take. */
   readonly slotsLost: () => number
-  /** Nothing more is found to be stuck. */
+  /** No more handlers count as stuck. */
   readonly close: () => void
 }
 
@@ -37,7 +38,7 @@ interface Overrun {
   readonly timers: readonly Timer[]
 }
 
-/** How long a handler may take to end after it was told to, before that is worth a word. */
+/** How long a handler may take to return after it was told to end, before that is reported. */
 const NOTICE_MS = 1_000
 
 export function createOverruns(parts: OverrunsParts): Overruns {
@@ -68,7 +69,7 @@ export function createOverruns(parts: OverrunsParts): Overruns {
   return {
     begin: (attempt, because) => {
       const sinceMs = host.monotonicMs()
-      // A handler that obeys its signal needs a moment to end; one that does not will not have ended after it.
+      // A handler that obeys its signal needs a moment to return.
       const notice = host.after(NOTICE_MS, () =>
         events.emit({ type: "attempt.overran", ...factsOf(attempt.run), because }),
       )
@@ -79,7 +80,7 @@ export function createOverruns(parts: OverrunsParts): Overruns {
       const overrun = overruns.get(attempt)
       if (overrun === undefined) return false
       overruns.delete(attempt)
-      // A handler that never ends must not keep the process alive with a timer that has nothing left to say.
+      // A handler that never returns must not keep the process alive through a timer.
       for (const timer of overrun.timers) timer.cancel()
       const wasStuck = stuck.delete(attempt)
       if (wasStuck) events.emit({ type: "worker.unstuck", ...factsOf(attempt.run), ...lengthOf(overrun) })

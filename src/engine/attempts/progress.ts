@@ -1,4 +1,4 @@
-/** Writes down how far handlers have come: at most once a second per run, the last word always. */
+/** Writes the progress that handlers report: at most once a second per run, and always the latest value. */
 import { DEFAULTS } from "../../defaults.ts"
 import { encodePayload } from "../../job/payload.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -12,7 +12,7 @@ export interface ProgressWriter {
 const EVERY_MS = 1_000
 
 export function createProgressWriter(runtime: Runtime): ProgressWriter {
-  /** The latest word of each run that has one to write. */
+  /** The latest value of each run that is not written yet. */
   const latest = new Map<ClaimedRun, string>()
   const resting = new Set<ClaimedRun>()
 
@@ -22,7 +22,7 @@ export function createProgressWriter(runtime: Runtime): ProgressWriter {
     latest.delete(run)
     resting.add(run)
     const { id, lease, claim } = run
-    // It is a courtesy: what cannot be written now is written by the next word, or not at all.
+    // Progress is a courtesy. After a failure the next report is written, or none.
     await runtime.database.run(recordProgress, { id, lease, claim, progress }).catch(() => {})
     runtime.after(EVERY_MS, () => {
       resting.delete(run)

@@ -1,8 +1,8 @@
 /**
- * Lets callers wait for the end of runs, wherever they are executed.
+ * Lets callers wait for the end of runs, in whichever process they are executed.
  *
- * A run that this process settles is told at once. The others are asked about: a new one soon after it is waited
- * for, then all of them together, less and less often while nothing happens.
+ * A run that this process settles resolves at once. The database is asked about all others: soon after the first caller
+ * waits for a run, then about all runs together, less and less often while nothing ends.
  */
 import { CarillonError } from "../../errors.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -12,11 +12,14 @@ import { createBell } from "../loop.ts"
 import type { FinishedRun } from "./settler.ts"
 
 export interface Results {
-  /** The end of a run, or `undefined` if nobody knows it. Rejects with the signal's reason when it aborts. */
+  /**
+   * The end of a run. `undefined` if the database does not know the run. Rejects with the reason of the signal when it
+   * aborts.
+   */
   readonly wait: (run: string, signal?: AbortSignal) => Promise<FinishedRun | undefined>
-  /** Settled by this process. */
+  /** This process has settled the run. */
   readonly tell: (finished: FinishedRun) => void
-  /** Whoever still waits is told that nobody will answer. */
+  /** Rejects every caller that still waits. */
   readonly close: () => void
 }
 
@@ -30,7 +33,9 @@ interface Caller {
   readonly reject: (reason: unknown) => void
 }
 
-/** Between two questions, so that a thousand callers that come one by one are a few questions and not a thousand. */
+/**
+ * The shortest and the longest rest between two questions. A thousand callers that come one by one are a few questions.
+ */
 const ASK_FIRST_MS = 50
 const ASK_LAST_MS = 1_000
 /** Ids in one question. */
@@ -38,7 +43,7 @@ const MOST_IDS = 1_000
 
 export function createResults({ runtime, onFailure }: ResultsParts): Results {
   const waiting = new Map<string, Set<Caller>>()
-  /** Waited for, and not asked about yet. */
+  /** Not asked about yet. */
   const fresh = new Set<string>()
   const closed = createStop()
   const bell = createBell(runtime)
@@ -99,7 +104,7 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
       callers.add(caller)
       giveUp = () => {
         callers.delete(caller)
-        // The set may have been told, and another one be waiting under the same id.
+        // These callers may have been answered, and others wait under the same id.
         if (callers.size === 0 && waiting.get(run) === callers) waiting.delete(run)
         reject(signal?.reason)
       }

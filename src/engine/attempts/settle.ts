@@ -1,7 +1,8 @@
 /**
- * Writes a batch of settlements: one statement for each lease, one for successes and one for all other outcomes.
+ * Writes a batch of settlements: one statement for each lease, and one each for successes and for all other outcomes.
  *
  * Guarantee: the listener hears of each settlement once it is certain, after the commit.
+ *
  * Refused: a batch that the database refuses is written in halves, until the refused settlement stands alone. It is
  * then written as a failure, set aside, or given up.
  */

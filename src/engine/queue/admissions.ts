@@ -1,9 +1,9 @@
 /**
- * Lets parked runs go on when there is room under their limits.
+ * Makes parked runs ready when there is room under their limits.
  *
- * Admitting is a short transaction of its own (admitter.ts), after the commit of whatever made room. Whoever does not get
- * the right to admit leaves it to the one who has it, and a sweep, as a rule once a second, finds what was left undone in
- * between, by a crash or by that.
+ * Each admission is a short transaction of its own (`admitter.ts`), after the commit of the change that made room. If
+ * another process holds the lock of a key, this one leaves the key to it. A sweep, usually once a second, finds keys
+ * that were left undone, by a crash or because two processes each left the key to the other.
  */
 import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -14,26 +14,26 @@ import { createAdmitter } from "./admitter.ts"
 import type { ReadyLane } from "./lane.ts"
 
 export interface Admissions extends Loop {
-  /** Admits what has room under these keys, soon. What fails is found by the sweep. */
+  /** Admits runs under these keys, soon. If it fails, the sweep finds them. */
   readonly admit: (keys: readonly string[]) => void
-  /** Takes no more keys; resolves when those that it has are done with. */
+  /** Takes no more keys. Resolves when the keys that it has are done. */
   readonly close: () => Promise<void>
 }
 
 export interface AdmissionsParts {
   readonly runtime: Runtime
   readonly onReady: (lane: ReadyLane) => void
-  /** Runs may have become ready, and nobody knows which. */
+  /** Runs may have become ready, in unknown lanes. */
   readonly onDoubt: () => void
 }
 
 const SWEEP_EVERY_MS = 1_000
-/** Where sweeps are slow, those that nobody asked for take at most this part of the time; but there is one this often. */
+/** Slow sweeps take at most a fiftieth of the time, and come at least this often. */
 const SWEEP_AT_LEAST_EVERY_MS = 5_000
-/** How many keys one sweep looks at, and how many one transaction admits under. */
+/** Keys that one sweep reads, and keys of one transaction. */
 const MOST_KEYS = 500
 const MOST_KEYS_AT_ONCE = 50
-/** How often it tries while others are at it, and how long it rests in between at the most. */
+/** How often it tries a key that another process has locked, and the longest rest in between. */
 const MOST_TRIES = 10
 const BUSY_REST_MS = 20
 
@@ -44,29 +44,31 @@ export function createAdmissions({ runtime, onReady, onDoubt }: AdmissionsParts)
   const wanted = new Set<string>()
   let working: Promise<void> | undefined
   let closed = false
-  /** Where the next sweep goes on. */
+  /** The key after which the next sweep goes on. */
   let after = ""
 
-  /** Admits under all of these in one go, and then goes on under those that have more to give, or that others are at. */
+  /**
+   * Admits under all of these keys in one transaction. Then goes on with each key that has more to give or was locked.
+   */
   async function admitUnder(keys: readonly string[]): Promise<void> {
     const { more, busy } = await admitSome(keys)
     for (const key of [...more, ...busy]) await admitAllUnder(key)
   }
 
-  /** Admits under one key until there is no room or nobody in line, or until it is time for others. */
+  /** Admits under one key until there is no room or no run in line, or until other keys must get their turn. */
   async function admitAllUnder(key: string): Promise<void> {
     let isGoingOn = false
     for (let tries = 0; tries < MOST_TRIES && !closed; tries += 1) {
       const { more, busy, moved } = await admitSome([key])
       if (more.length + busy.length === 0) return
       isGoingOn = moved > 0
-      // Whoever is at it may have counted before our room was there: ask again when they are done.
+      // The other process may have counted before this room was there, so ask again when it is done.
       if (busy.length > 0) await runtime.sleep(runtime.random() * BUSY_REST_MS)
     }
     if (isGoingOn) want([key])
   }
 
-  /** Admits under these, and looks past those that wait for room elsewhere, as far as it takes to find others. */
+  /** Admits under these keys. Runs that need a full key elsewhere are passed over, until others are found. */
   async function admitSome(keys: readonly string[]) {
     const full = new Set<string>()
     let moved = 0
@@ -98,7 +100,7 @@ export function createAdmissions({ runtime, onReady, onDoubt }: AdmissionsParts)
     working = undefined
   }
 
-  /** Returns how long to rest before the next. */
+  /** Returns the rest before the next sweep. */
   async function sweep(): Promise<number> {
     const fromMs = runtime.monotonicMs()
     const keys = await database.run(limitsWithRoom, { after, limit: MOST_KEYS })

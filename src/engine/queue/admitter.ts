@@ -1,9 +1,8 @@
 /**
- * One admission: a short transaction that looks at the lines, takes the right to admit under their keys, counts the room,
- * and moves whoever has some.
+ * One admission: a short transaction that reads the lines, locks their keys, counts the room, and makes runs ready.
  *
- * What it remembers between two of them only saves work: how many go on at once, and, while old versions of rows pile
- * up, where a line began and how many were admitted since the last wave.
+ * What it remembers from earlier admissions only saves work: how deep to look, where each line begins, and how many
+ * runs it admitted since the last wave.
  */
 import { admit, type InLine, isOverlap } from "../../queue/admission.ts"
 import { createLineStarts, type Place } from "../../queue/line-start.ts"
@@ -17,9 +16,9 @@ import { tryLockLimits } from "../../store/limits/try-lock.ts"
 import type { ReadyLane } from "./lane.ts"
 
 export interface Admitter {
-  /** Admits what has room under these keys, and passes over runs that need one of `full`. */
+  /** Admits runs with room under these keys. Passes over runs that need a key of `full`. */
   readonly admit: (keys: readonly string[], full: readonly string[]) => Promise<Admitted>
-  /** The first in the line under a key stands here. */
+  /** The first run in the line of this key stands here. */
   readonly begins: (key: string, first: Place) => void
 }
 
@@ -27,32 +26,35 @@ export interface Admitted {
   readonly lanes: readonly ReadyLane[]
   /** Keys that have more to give. */
   readonly more: readonly string[]
-  /** Keys that others are at. */
+  /** Keys that another process has locked. */
   readonly busy: readonly string[]
-  /** Keys without room that keep a line from being seen to its end. */
+  /** Keys without room whose waiting runs hide the rest of a line. */
   readonly inTheWay: readonly string[]
 }
 
 const NOTHING: Admitted = { lanes: [], more: [], busy: [], inTheWay: [] }
-/** How far one transaction looks into each line: somewhat further than it went the last time. */
+/** How far one transaction looks into each line: a little further than the last one needed. */
 const LEAST_DEPTH = 16
 const MOST_DEPTH = 200
 const GROWTH = 4
-/** What a look takes where nobody is in the way, for each run that it brings. */
+/** The cost of an undisturbed look, for each run that it returns. */
 const MS_PER_RUN = 0.02
-/** How many this process admits under a key in one wave: twice as many in each, because beginning one costs a write. */
+/**
+ * How many runs this process admits under a key in one wave. Each wave is twice as large, because opening one is a
+ * write.
+ */
 const FIRST_WAVE = 4
 const LARGEST_WAVE = 512
-/** More keys than are busy at once. */
+/** More keys than are busy at the same time. */
 const MOST_COUNTED = 10_000
 
 export function createAdmitter(runtime: Runtime): Admitter {
   const { database } = runtime
   const starts = createLineStarts()
   let depth = MOST_DEPTH
-  /** How long the way to the server and back takes: a lock takes that and next to nothing else. */
+  /** The round trip to the server. A lock takes this and almost nothing else. */
   let wayMs = 0
-  /** How many are still to be admitted in the wave of each key, of how many. */
+  /** For each key: how many runs are left to admit in the current wave, and its size. */
   const waves = new Map<string, { readonly left: number; readonly of: number }>()
 
   async function admitIn(
@@ -60,7 +62,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     wanted: readonly string[],
     full: readonly string[],
   ): Promise<Admitted> {
-    // Who has to look past others looks far.
+    // A line with runs to pass over must be looked at deeply.
     const looked = full.length > 0 ? MOST_DEPTH : depth
     const seen = await lookAt(tx, wanted, { full, depth: looked })
     const asked = limitsOf(seen)
@@ -71,7 +73,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     if (!lock.rows[0]?.taken) return { ...NOTHING, busy: wanted }
     const counted = await tx.run(roomUnderLimits, asked)
     const room = leastOf(counted)
-    // Where an earlier one may have come back before there was room, it is looked at again: it goes first.
+    // An earlier occurrence may have come back before the lock was taken, and must go first. So the line is read again.
     const isOrdered = asked.limits.some(isOverlap)
     const line = isOrdered ? within(keys, await lookAt(tx, wanted, { full, depth: looked })) : seen
     const ids = admit(line, room)
@@ -91,7 +93,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     return { ...NOTHING, lanes: moved.map(({ id: _, ...lane }) => lane), more, inTheWay }
   }
 
-  /** The heads of these lines, one after the other. A run that needs several keys stands in each. */
+  /** The heads of these lines, one after the other. A run that needs several keys stands in several lines. */
   async function lookAt(
     tx: Transaction,
     keys: readonly string[],
@@ -107,7 +109,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     const lines = new Map(keys.map((key) => [key, headOf(key, standing, how.depth)]))
     const tookMs = forMs - wayMs - rows.length * MS_PER_RUN
     for (const [key, places] of lines) {
-      // A look that leaves some out does not see where a line begins.
+      // A look that leaves runs out does not see where a line begins.
       if (how.full.length > 0 || mayComeFirst(places, key)) continue
       look.saw(key, places, { forMs: tookMs, untilMs, isAll: places.length < how.depth })
     }
@@ -121,7 +123,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     return { rows, forMs: untilMs - fromMs, untilMs }
   }
 
-  /** Counts these, and says under which keys so many have gone on that a new wave is due. */
+  /** Counts these runs, and returns the keys that are due for a new wave. */
   function wavesDue(chosen: readonly InLine[]): string[] {
     if (waves.size >= MOST_COUNTED) waves.clear()
     const due: string[] = []
@@ -150,7 +152,7 @@ interface Standing extends Place, InLineUnder {
   readonly key: string
 }
 
-/** Those who stand first in a line. */
+/** The first places of a line. */
 function headOf(key: string, places: readonly Standing[], depth: number): Standing[] {
   return places
     .filter((place) => place.key === key)
@@ -158,7 +160,9 @@ function headOf(key: string, places: readonly Standing[], depth: number): Standi
     .slice(0, depth)
 }
 
-/** Whether whoever comes or comes back may belong before those: an earlier occurrence of a schedule does, at any time. */
+/**
+ * An earlier occurrence may still arrive and must go first, so an overlap line never admits from a remembered start.
+ */
 function mayComeFirst(places: readonly Standing[], key: string): boolean {
   return isOverlap(places[0]?.limits.get(key) ?? "")
 }
@@ -169,8 +173,8 @@ interface Limits {
 }
 
 /**
- * Every key with its limit. A key belongs to one: that of the first in its own line. Of keys whose own line was not looked
- * at, all limits that others in line name.
+ * Every key with its limit. The first run in the key's own line names it. If that line was not read, all limits that
+ * other runs name for the key are counted.
  */
 function limitsOf(line: readonly Standing[]): Limits {
   const own = new Map<string, string>()
@@ -180,14 +184,14 @@ function limitsOf(line: readonly Standing[]): Limits {
   return { keys: pairs.map(([key]) => key), limits: pairs.map(([, limit]) => limit) }
 }
 
-/** The room under each key: the least, if several were asked for. */
+/** The room under each key. The least, if several limits were counted. */
 function leastOf(counted: readonly { readonly key: string; readonly room: number }[]): Map<string, number> {
   const room = new Map<string, number>()
   for (const { key, room: some } of counted) room.set(key, Math.min(some, room.get(key) ?? some))
   return room
 }
 
-/** Those who need none but these keys. */
+/** The runs that need none but these keys. */
 function within(keys: readonly string[], line: readonly Standing[]): Standing[] {
   const locked = new Set(keys)
   return line.filter((run) => run.keys.every((key) => locked.has(key)))
@@ -203,7 +207,7 @@ function roomAfter(chosen: readonly InLine[], room: ReadonlyMap<string, number>)
   return new Map([...room].map(([key, left]) => [key, left - (taken.get(key) ?? 0)]))
 }
 
-/** The keys without room that runs wait for which fill the head of a line with room. */
+/** Keys without room, for which runs wait that fill the head of a line with room. */
 function blockersOf(
   line: readonly InLine[],
   of: {
@@ -219,7 +223,7 @@ function blockersOf(
   return [...new Set(behind.flatMap((run) => run.keys.filter(isFull)))]
 }
 
-/** Keys whose line was longer than the look, and those of runs that have gone since: they have left room for others. */
+/** Keys whose line was longer than the look, and keys of runs that are gone by now and leave their room to others. */
 function moreUnder(
   wanted: readonly string[],
   chosen: readonly InLine[],

@@ -1,8 +1,10 @@
 /**
- * Claims whose answers were lost. Such a claim may have taken runs that nobody here knows of, under a lease that goes on
- * being renewed. They all carry the number of that claim, so they are given back by it, again and again: for as long as
- * the claim is likely to be under way whenever something is claimed, and after that now and then for as long as the lease
- * lives. A server that does not notice that nobody listens any more may wait for a lock for an hour, and then commit.
+ * Claims whose answers were lost. Such a claim may have taken runs under a lease that this process still renews,
+ * without this process knowing them.
+ *
+ * All of these runs carry the number of the claim, so a look for that number finds and releases them. Looks repeat as
+ * long as the lease lives: at every claim while the statement may still be running, once a minute after that. A server
+ * that does not notice the broken connection may wait for a lock for an hour and then commit.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -12,7 +14,7 @@ import type { Lease } from "../process/lease.ts"
 
 export interface ClaimDoubts {
   readonly add: (claim: DoubtfulClaim) => void
-  /** Gives back what doubtful claims have taken; `isLast`: of those as well that are asked about rarely by now. */
+  /** Releases the runs of doubtful claims. `isLast`: also of claims that are looked for only once a minute by now. */
   readonly resolve: (asked?: { readonly isLast: boolean }) => Promise<void>
 }
 
@@ -35,7 +37,7 @@ export interface ClaimDoubtsParts {
 
 const LIKELY_MS = 2 * DEFAULTS.deadlineMs
 const RARELY_MS = 60_000
-/** The oldest are forgotten: a database that answers nothing for days shall not fill the memory. */
+/** Beyond this the oldest are forgotten, so that an outage of days does not fill the memory. */
 const MOST_REMEMBERED = 1_000
 
 export function createClaimDoubts({ runtime, lease, identity, onReady }: ClaimDoubtsParts): ClaimDoubts {
@@ -48,7 +50,7 @@ export function createClaimDoubts({ runtime, lease, identity, onReady }: ClaimDo
       doubts = [...doubts, { ...claim, likelyUntilMs, askAtMs: 0 }].slice(-MOST_REMEMBERED)
     },
     resolve: async ({ isLast } = { isLast: false }) => {
-      // A dead lease is reaped with all that it holds.
+      // The reaper takes back the runs of a dead lease.
       doubts = doubts.filter((doubt) => doubt.lease === lease.id())
       const nowMs = monotonicMs()
       const asked = doubts.filter(({ askAtMs }) => isLast || askAtMs <= nowMs)

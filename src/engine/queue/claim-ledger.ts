@@ -1,25 +1,25 @@
 /**
- * Which claims of this process have come to an end: all that they took has been settled. When they are many their rows are
- * taken away, so that whoever has to find what this process holds finds little else.
+ * Counts down the runs of each claim, and knows the claims whose runs have all been settled. When these are many, their
+ * rows are deleted, so that the reaper and the look for lost claims read few rows.
  *
- * One that is never told to have ended costs nothing but its row, which goes with the lease.
+ * A claim whose runs are not all counted down keeps its row until its lease is gone.
  */
 import type { Fence } from "./claimed-run.ts"
 
 export interface ClaimLedger {
-  /** So many runs were taken by it. */
+  /** This claim took so many runs. */
   readonly open: (fence: Fence, runs: number) => void
-  /** One of them has ended. */
+  /** One run of this claim has ended. */
   readonly end: (fence: Fence) => void
-  /** Whether so much has ended that taking it away is worth a statement. */
+  /** Have enough claims ended to be worth a statement? */
   readonly hasManyEnded: () => boolean
-  /** The claims under this lease that have ended; those of others are forgotten. */
+  /** The ended claims of this lease. Claims of earlier leases are forgotten. */
   readonly takeEnded: (lease: string) => bigint[]
-  /** They are still there: whoever was to take them away has failed. */
+  /** The statement that was to delete these claims has failed. */
   readonly putBack: (lease: string, claims: readonly bigint[]) => void
 }
 
-/** What is worth a statement: so many claims, or claims of so many runs. */
+/** Worth a statement: so many claims, or claims of so many runs. */
 const MANY_CLAIMS = 100
 const MANY_RUNS = 10_000
 
@@ -27,10 +27,10 @@ export function createClaimLedger(): ClaimLedger {
   let lease: string | undefined
   let left = new Map<bigint, number>()
   let ended: bigint[] = []
-  /** How many runs have ended since claims were last taken away. */
+  /** Runs that have ended since rows were last deleted. */
   let runsEnded = 0
 
-  /** Nothing that was claimed under an earlier lease is this process's to end. */
+  /** Claims of an earlier lease go with that lease. */
   function turnTo(current: string): void {
     if (lease === current) return
     lease = current

@@ -1,4 +1,4 @@
-/** A run that this process holds: what the claim returned, in the words of the engine. */
+/** A run that this process holds, from a claim or handed over by an enqueue. */
 import type { AnyJob } from "../../job/define.ts"
 import { type RetryPolicy, type RunRetryOptions, resolveRetry } from "../../job/options.ts"
 import type { AttemptFacts } from "../../observe/events.ts"
@@ -10,12 +10,12 @@ export interface ClaimedRun {
   readonly id: string
   readonly lease: string
   readonly claim: bigint
-  /** The claim in the name of the attempt. */
+  /** The claim as part of the attempt's name. */
   readonly claimName: string
   readonly job: AnyJob
   readonly pool: string
   readonly priority: number
-  /** The number of the attempt to be made, counted from 1. */
+  /** The number of the coming attempt, from 1. */
   readonly attempt: number
   readonly generation: number
   /** Grows with every claim of the run. */
@@ -24,11 +24,11 @@ export interface ClaimedRun {
   readonly due: InstantMs
   /** Never claimed ahead of a free slot. */
   readonly solo: boolean
-  /** It has places under limits. */
+  /** Holds places under limits. */
   readonly limited: boolean
-  /** Its start has to be written down before its handler runs. */
+  /** Its start is recorded before its handler runs. */
   readonly recordedStart: boolean
-  /** It should have been started before it was claimed. */
+  /** It was claimed after the time by which it had to start. */
   readonly late: boolean
   /** JSON, parsed only when the handler starts. */
   readonly input: string
@@ -38,7 +38,7 @@ export interface ClaimedRun {
   readonly claimedAtMs: number
 }
 
-/** What most runs do not have. */
+/** Fields that most runs do not have. */
 export interface RunExtra {
   readonly schedule?: string | null
   readonly scheduleName?: string | null
@@ -56,9 +56,9 @@ interface FailureRecord {
   readonly message: string
 }
 
-/** As the claim returns it, for runs that have any of it. */
+/** `extra` of the claim statement. Null for a run with nothing but an input. */
 interface ExtraJson extends RunExtra {
-  /** Tries that were charged so far. */
+  /** Attempts charged so far. */
   readonly attempt: number
   readonly fence: number
   readonly generation: number
@@ -70,7 +70,7 @@ interface ExtraJson extends RunExtra {
   readonly retry: RunRetryOptions | null
 }
 
-/** The fence of everything that one claim took. */
+/** The fence that all runs of one claim share. */
 export interface Fence {
   readonly lease: string
   readonly claim: bigint
@@ -120,7 +120,7 @@ export function claimedRun(claimed: {
   }
 }
 
-/** What another version wrote, or a hand, may make no sense here: then the job says. */
+/** Another version or an operator may have written settings that make no sense here. Then those of the job count. */
 function retryOf(options: RunRetryOptions, job: AnyJob): RetryPolicy {
   try {
     return { ...resolveRetry(options), isFinal: job.retry.isFinal }
@@ -129,7 +129,7 @@ function retryOf(options: RunRetryOptions, job: AnyJob): RetryPolicy {
   }
 }
 
-/** A run that was written as claimed, by the process that takes it. */
+/** A run that its enqueue wrote as already claimed by this process. */
 export function handedOffRun(handed: {
   readonly run: NewRun
   readonly job: AnyJob
@@ -169,12 +169,12 @@ export function claimNameOf({ claim }: Pick<Fence, "claim">): string {
   return BigInt.asUintN(64, claim).toString(16).padStart(16, "0")
 }
 
-/** Names one attempt, before it begins and in history. */
+/** Names one attempt, in its handler and in history. */
 export function attemptIdOf({ id, claimName }: Pick<ClaimedRun, "id" | "claimName">): string {
   return `${id}.${claimName}`
 }
 
-/** The same for every attempt and every replay. */
+/** The same for every attempt and every replay of a run. */
 export function idempotencyKeyOf({ id, extra }: Pick<ClaimedRun, "id" | "extra">): string {
   const { schedule, occurrence } = extra
   const instant = occurrence ? parseInstant(occurrence) : undefined

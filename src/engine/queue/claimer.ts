@@ -1,11 +1,12 @@
 /**
- * Claims runs for one pool: from where the last claim ended, and beside that, now and then, what was passed.
+ * Claims runs for one pool, lane by lane, each from where the last claim ended.
  *
- * Beginning at a low-water mark keeps a claim cheap, however many runs have gone through the pool while an old
- * snapshot keeps their index entries. The mark is no more than a hint: a look at the open transactions, twice a
- * second, moves it back to where something may have turned up, and whatever was overlooked is found by a sweep from
- * the bottom up to it, as often as that is worth a fiftieth of the time, and after ten minutes at the latest. A sweep may
- * take long, and nothing waits for it. Whoever starts begins where others have come to.
+ * The low-water mark of a lane keeps a claim cheap: it steps over no dead index entries, which an old snapshot may keep
+ * for hours. The mark is only a hint. A look at the open transactions, twice a second, moves it back to where a late
+ * commit may have put a run. A sweep from the bottom up to the mark finds every other run that was overlooked. Sweeps
+ * take at most a fiftieth of the time, come at least every ten minutes, and run beside the claims.
+ *
+ * A process that starts begins at the marks that other processes have recorded.
  */
 import type { AnyJob } from "../../job/define.ts"
 import { parseSnapshot } from "../../queue/low-water.ts"
@@ -27,43 +28,43 @@ import type { ReadyLane } from "./lane.ts"
 import { createLanes, type LaneParams } from "./lanes.ts"
 
 export interface Claimer {
-  /** Gives back what claims may have taken whose answers were lost. */
+  /** Gives back runs that claims may have taken although their answers were lost. */
   readonly resolveDoubts: () => Promise<void>
-  /** Runs in the order in which they should start, from where the last claim ended. None of `except`. */
+  /** Claims from where the last claim ended. The runs are in the order in which they should start. */
   readonly claim: (wanted: Wanted) => Promise<Claim>
-  /** Whether it is time to look for what may have turned up beside the wake-ups; sooner if the last claim was short. */
+  /** Is it time to look for runs that no wake-up announced? Sooner if the last claim was short. */
   readonly isSearchDue: (wasShort: boolean) => boolean
-  /** Looks for it, and claims what there is. */
+  /** Looks for such runs and claims them. */
   readonly search: (wanted: Wanted) => Promise<Claim>
-  /** Whether it is time to look through what was passed; sooner if nothing else was found. */
+  /** Is it time to sweep what claims have passed? Sooner if nothing else was found. */
   readonly isSweepDue: (wasEmpty: boolean) => boolean
-  /** Claims what was passed and is there all the same. May take long; claims go on beside it. */
+  /** Claims overlooked runs below the marks. May take minutes; claims go on meanwhile. */
   readonly sweep: (wanted: Wanted) => Promise<Claim>
-  /** Something became ready; `undefined`: something may have been missed, anywhere. */
+  /** Runs became ready in this lane. `undefined`: a wake-up may have been missed, in any lane. */
   readonly wake: (lane: ReadyLane | undefined) => void
-  /** Whether there may be runs that must not be claimed ahead of free slots. */
+  /** May runs be ready that must not be claimed ahead of free slots? */
   readonly hasSolos: () => boolean
-  /** Takes away the notes of claims that have ended, if there are many. */
+  /** Deletes the rows of claims that have ended, if there are many. */
   readonly forgetEnded: () => Promise<void>
-  /** Whether it is far from where it last said how far it has come. */
+  /** Have claims come far since the marks were last recorded? */
   readonly isLowWaterDue: () => boolean
-  /** Says how far it has come, for those who start after it. */
+  /** Records the marks, for processes that start later. */
   readonly recordLowWater: () => Promise<void>
-  /** Asks for nothing more, not even by what waits for a connection. */
+  /** Cancels claims that wait for a connection, and asks for nothing more. */
   readonly close: () => void
 }
 
 export interface Wanted {
   readonly limit: number
-  /** How many slots are free: no more solo runs than that. */
+  /** Free slots: the claim brings no more solo runs than that. */
   readonly free: number
-  /** Runs whose handlers from an earlier lease still go on in this process. */
+  /** Runs whose handlers from an earlier lease are still running in this process. */
   readonly except: readonly string[]
 }
 
 export interface Claim {
   readonly runs: readonly ClaimedRun[]
-  /** All that was passed has been looked through, and there was nothing. */
+  /** A sweep went through everything below the marks and found nothing. */
   readonly isEmpty: boolean
 }
 
@@ -86,24 +87,24 @@ interface Taken {
 type Row = typeof claimRuns extends Statement<infer _, infer R> ? R : never
 
 const LOOK_EVERY_MS = 500
-/** Between sweeps, however quick they are. */
+/** The rest after a quick sweep. */
 const SWEEP_REST_MS = 200
-/** However busy the pool is, what was passed is swept this often, unless that takes too long. */
+/** A busy pool sweeps this often, unless a fiftieth of the time is not enough for that. */
 const SWEEP_AT_LEAST_MS = 60_000
-/** How much of what was passed a sweep has seen. */
+/** How much of what lies below the marks a sweep has seen. */
 type Swept = "all" | "some" | "cut off"
-/** How long the next can wait in a busy pool, of what the share of the time allows: where some were left, somebody waits. */
+/** The rest before the next sweep of a busy pool. Shorter when the last sweep left runs behind. */
 const BUSY_REST: Readonly<Record<Swept, (restMs: number) => number>> = {
   all: (restMs) => Math.max(restMs, SWEEP_AT_LEAST_MS),
   some: (restMs) => Math.min(restMs, SWEEP_AT_LEAST_MS),
   "cut off": (restMs) => restMs,
 }
-/** One that begins where others have come to, and is busy at once, sweeps after about this time. */
+/** A process that starts at recorded marks and is busy at once sweeps after about this time. */
 const FIRST_SWEEP_MS = 15_000
-/** What is worth telling those who start: so many runs further, and not more often than this. */
+/** Marks are recorded after this many runs, and not more often than this. */
 const MANY_TAKEN = 1_000
 const RECORD_EVERY_MS = 5_000
-/** So that low priorities are never starved, every so many claims begin with them. */
+/** Every so many claims begin with the lowest priority, so that it is never starved. */
 const LOWEST_FIRST_EVERY = 16
 
 export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doubts }: ClaimerParts): Claimer {
@@ -111,18 +112,18 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   const names = [...jobs.keys()].sort()
   const lanes = createLanes()
   let hasBegun = false
-  /** Until then claims may begin at the bottom. */
+  /** The first claim may begin at the bottom and take long. */
   let hasClaimed = false
   let claims = 0
   let lookAtMs = 0
   let sweepAtMs = 0
   let sweepAtLastMs = 0
-  /** How often something may have been missed, and how often that had been so when it was last looked for. */
+  /** How often a wake-up may have been missed, and how often that was at the last look. */
   let alarms = 0
   let alarmsAtLook = 0
-  /** Whether the database took our lease for a live one at the last look: its clock may have jumped past what it knew. */
+  /** Did the database take the lease for live at the last look? Its clock may have been set forward. */
   let isLeaseLive = true
-  /** Runs, since it was last said how far this claimer has come. */
+  /** Runs claimed since the marks were last recorded. */
   let takenSince = 0
   let recordAtMs = 0
   const closed = new AbortController()
@@ -136,23 +137,23 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     if (first) {
       const late = first.late.split(",").filter(Boolean).map(BigInt)
       lanes.begin({ lanes: reached, late, rank: first.clock })
-      // Not all at once when many start together.
+      // Spread, because many processes may start at the same time.
       const firstSweepAtMs = monotonicMs() + FIRST_SWEEP_MS * (0.5 + runtime.random())
       if (alarms === alarmsBefore) sweepAtLastMs = firstSweepAtMs
     }
-    // With no place to begin at, this goes over everything.
+    // Without recorded marks, this looks at everything.
     await look(patiently)
     hasBegun = true
   }
 
-  /** Something may have been missed, anywhere. */
+  /** A wake-up may have been missed, in any lane. */
   function alarm(): void {
     alarms += 1
     lookAtMs = 0
     sweepAtLastMs = 0
   }
 
-  /** Learns what has changed beside the wake-ups. */
+  /** Reads the open transactions, and finds lanes that no wake-up has named. */
   async function look(how: CallOptions = call): Promise<void> {
     for (;;) {
       alarmsAtLook = alarms
@@ -160,7 +161,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       const [first] = rows
       if (first) {
         lanes.look(parseSnapshot(first.snapshot, first.rank))
-        // Until now claims have found nothing, whatever there was, and may have passed it.
+        // Claims have found nothing until now, and may have passed runs that were ready.
         if (first.is_held && !isLeaseLive) alarm()
         isLeaseLive = first.is_held
       }
@@ -168,13 +169,13 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       const found = rows.flatMap(({ solo, priority }) =>
         solo === null || priority === null ? [] : [{ solo, priority }],
       )
-      // One lane per gap was found; there may be more behind it. Those that are too many are met again later.
+      // The look finds one lane per gap, and more may be behind it. Lanes beyond the limit are found again later.
       const areTooMany = found.map((lane) => lanes.learn(lane)).includes(false)
       if (found.length === 0 || areTooMany) return
     }
   }
 
-  /** Claims in these lanes; `undefined`: the lease was lost meanwhile. */
+  /** Claims in these lanes. `undefined`: the lease was lost meanwhile. */
   async function take(
     order: LaneParams,
     { limit, except }: Wanted,
@@ -189,18 +190,20 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         throw error
       })
     inOrder(rows)
-    // Lost while we claimed: these runs will be reaped with the rest of the old lease.
+    // Lost during the claim: the runs are reaped with the rest of the old lease.
     if (lease.id() !== mine.lease) return undefined
     if (rows.length > 0) ledger.open(mine, rows.length)
     return { rows, runs: runsOf(rows, mine) }
   }
 
-  /** A claim that brings so many may have left some. Asked before it: lanes may be forgotten meanwhile. */
+  /**
+   * A claim that brings this many may have left some. Read before the claim, because lanes may be forgotten meanwhile.
+   */
   function mostOf({ limit, free }: Wanted): number {
     return lanes.hasSolos() ? Math.min(limit, free) : limit
   }
 
-  /** Whether it has left nothing that it could have had. Under a lease that is over nothing can be. */
+  /** Did the claim take every run it was allowed to take? Under an expired lease it takes none. */
   function isAll(count: number, most: number, { except }: Wanted): boolean {
     return count < most && except.length === 0 && isLeaseLive && lease.remainingMs() > 0
   }
@@ -214,7 +217,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
     if (!taken) return NOTHING
     const { rows, runs } = taken
     for (const last of lastOfLanes(rows)) lanes.pass(last, last.rank)
-    // What is left is running, or not for us, and need not be walked over again.
+    // Every run that is left is running or excluded. The next claims need not step over it again.
     if (isAll(rows.length, most, wanted) && alarms === alarmsBefore) lanes.passAll(asked)
     takenSince += rows.length
     return { runs, isEmpty: false }
@@ -246,7 +249,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
         const { rows, runs } = taken
         const isDone = isAll(rows.length, most, wanted)
         outcome = isDone ? "all" : "some"
-        // There may be more behind them, for the claims that follow.
+        // More runs may be behind these. The next claims find them.
         if (!isDone) for (const last of lastOfLanes(rows)) lanes.wake({ ...last, pool })
         const isQuiet = isInformed && alarms === alarmsBefore
         return { runs, isEmpty: isDone && rows.length === 0 && isQuiet }
@@ -304,7 +307,7 @@ function inOrder(rows: Row[]): void {
   rows.sort((a, b) => b.priority - a.priority || compare(a.rank, b.rank) || (a.id < b.id ? -1 : 1))
 }
 
-/** The last of each lane, of rows in order. */
+/** The last row of each lane. The rows must be in order. */
 function lastOfLanes(rows: readonly Row[]): Row[] {
   return rows.filter((row, index) => {
     const next = rows[index + 1]

@@ -1,4 +1,4 @@
-/** Where a ready run stands: a pool, apart for runs that are never claimed ahead, and a priority in it. */
+/** A lane: the runs of one pool with one priority. Runs that are never claimed ahead (solo) have lanes of their own. */
 
 export interface Lane {
   readonly pool: string
@@ -6,7 +6,7 @@ export interface Lane {
   readonly priority: number
 }
 
-/** Something became ready in a lane, with this rank or a higher one. */
+/** A lane in which runs became ready, at this rank or a higher one. */
 export interface ReadyLane extends Lane {
   readonly rank: bigint
 }

@@ -1,44 +1,44 @@
 /**
- * The lanes of one pool as a claimer knows them: which priorities there are, where to begin in each, and which gaps
- * between them to look into for more.
+ * The lanes of one pool that a claimer knows: their priorities, where to begin in each, and the gaps between them in
+ * which other lanes may be.
  */
 import { BOTTOM, createLowWater, type Reached, type Snapshot, TOP } from "../../queue/low-water.ts"
 import { type Lane, laneKey, type ReadyLane } from "./lane.ts"
 
 type PoolLane = Pick<Lane, "solo" | "priority">
 
-/** How far somebody has come in each lane. */
+/** How far the claims of a process have come in each lane. */
 export interface LanesReached extends Omit<Reached, "marks"> {
   readonly lanes: readonly (PoolLane & { readonly rank: bigint })[]
 }
 
 export interface Lanes {
-  /** Begins where another has come to, before anything else is done. */
+  /** Begins at the marks that another process has recorded. Must be the first call. */
   readonly begin: (reached: LanesReached) => void
-  /** False if there were too many to know, so that all but this one are forgotten. */
+  /** False if too many lanes were known. Then all but this one are forgotten. */
   readonly learn: (lane: PoolLane) => boolean
   readonly wake: (lane: ReadyLane) => void
   readonly pass: (lane: PoolLane, rank: bigint) => void
-  /** By their names. */
+  /** The names of all known lanes. */
   readonly names: () => string[]
-  /** These have been gone through from end to end since the last look. */
+  /** Claims have gone through these lanes from end to end since the last look. */
   readonly passAll: (names: readonly string[]) => void
   readonly look: (snapshot: Snapshot) => void
-  /** Whether any of them holds runs that must not be claimed ahead. */
+  /** Does a lane hold runs that must not be claimed ahead? */
   readonly hasSolos: () => boolean
-  /** In the order of claims, each with where to begin and how many to take of it. */
+  /** The lanes in the order of claims, each with its start and the number of runs to take. */
   readonly order: (wanted: LaneOrder) => LaneParams
-  /** The same from the bottom up to where those of `order` begin: what was passed. */
+  /** The same lanes from the bottom up to where those of `order` begin. */
   readonly passed: (wanted: LaneOrder) => LaneParams
   readonly reached: () => LanesReached
-  /** Between which priorities nobody has looked yet. */
+  /** The gaps between known priorities. */
   readonly gaps: () => GapParams
 }
 
 export interface LaneOrder {
-  /** How many may be claimed ahead of free slots. */
+  /** How many runs a claim may take. */
   readonly limit: number
-  /** How many slots are free: the most that solo lanes give. */
+  /** Free slots: the most that a claim takes from solo lanes. */
   readonly free: number
   readonly lowestFirst: boolean
 }
@@ -57,7 +57,7 @@ export interface GapParams {
   readonly belows: bigint[]
 }
 
-/** Ranks from one up to another. */
+/** The ranks from `from` up to `to`. */
 interface Span {
   readonly from: bigint
   readonly to: bigint
@@ -65,7 +65,7 @@ interface Span {
 
 /** Beyond every priority. */
 const EDGE = 2n ** 40n
-/** More priorities than anyone means: then all are forgotten and found again as they are met. */
+/** More priorities than a sensible program uses. Beyond that, all lanes are forgotten and found again one by one. */
 const MOST_LANES = 64
 
 export function createLanes(): Lanes {
@@ -80,7 +80,7 @@ export function createLanes(): Lanes {
     if (areTooMany) {
       known.clear()
       solos = 0
-      // Or they would be as many as anyone has ever named.
+      // Otherwise the marks of forgotten lanes would stay for ever.
       lowWater.reset()
     }
     known.set(key, { solo, priority })

@@ -1,9 +1,9 @@
 /**
- * Keeps runs out of the way of claims that nobody may or can execute now, and gives them back when that is
- * over: runs of what is paused, and runs of jobs that no live worker has a handler for.
+ * Parks runs that no worker may or can execute now: runs of paused jobs and pools, and runs of jobs that no live worker
+ * has a handler for. Unparks them when that has changed.
  *
- * Every process moves, a bounded piece at a time, by what the tables say now; nobody has to remember
- * anything. A pause holds without the mover, because claims read it themselves: moving only keeps them fast.
+ * Every process moves runs, a bounded batch at a time, as the tables say at that moment. Claims read the pauses
+ * themselves, so a pause holds at once: parking only keeps claims fast.
  */
 import type { Events } from "../../observe/events.ts"
 import { restAfter } from "../../queue/sweep-pace.ts"
@@ -21,42 +21,40 @@ import type { ReadyLane } from "./lane.ts"
 export interface MoverParts {
   readonly runtime: Runtime
   readonly events: Events
-  /** Runs are ready in this lane that were not before, with this rank or a higher one. */
+  /** Runs became ready in this lane, at this rank or a higher one. */
   readonly onReady: (lane: ReadyLane) => void
-  /** Under these keys someone gave up a place, or stands in line again. */
+  /** Under these keys a run gave up its place, or stands in line again. */
   readonly onLimits: (keys: readonly string[]) => void
-  /**
-   * A pause has ended. Ready runs that claims have passed over until now may be claimed, wherever they stand.
-   */
+  /** A pause has ended. Claims may have passed ready runs in any lane. */
   readonly onResumed: () => void
 }
 
 export interface Mover extends Loop {
-  /** Moves one batch of each kind, and says of which there may be more. */
+  /** Moves one batch of each kind, and says of which kind more may be left. */
   readonly move: () => Promise<Left>
 }
 
-/** What is left to do: runs to bring back, which could be executed, or only runs to take out of the way. */
+/** What may be left: runs to unpark, which could be executed, or only runs to park. */
 type Left = "nothing" | "parking" | "unparking"
 
 const EVERY_MS = 5_000
-/** Claims pass what is paused anyway: taking it out of their way must not take more from them than it gives. */
+/** Claims pass paused runs anyway, so parking them must not cost more than it saves. */
 const PARKING_SHARE = 0.2
 const LONGEST_REST_MS = 60_000
-/** The same for what nobody can execute, which is always looked for, by every process, and is never urgent. */
+/** The longest rest of the look for unhandled runs. Every process looks, and it is never urgent. */
 const LONGEST_UNHANDLED_REST_MS = 3_600_000
 const BATCH = 1_000
-/** How many ready runs of a lane are looked at, and in how many lanes. */
+/** How many ready runs a look reads in a lane, and in how many lanes. */
 const DEPTH = 5_000
 const LANES = 1_000
 const WALK = { lanes: LANES, depth: DEPTH, limit: BATCH }
-/** Whoever starts looks for those after up to this time: it may be a long walk, and many may start at once. */
+/** The first look comes within this time. It may be a long walk, and many processes may start at the same time. */
 const FIRST_LOOK_MS = 60_000
-/** How long a run is ready before it counts that nobody can execute it. */
+/** A run must be ready for this long before it counts as unhandled. */
 const UNHANDLED_AFTER_MS = 60_000
-/** The same job is told of again after this time. */
+/** A job is reported again after this time. */
 const TELL_AGAIN_MS = 600_000
-/** Counting further would not tell anyone more. */
+/** A report counts no further. */
 const COUNT_UP_TO = 100_000
 
 export function createMover({ runtime, events, onReady, onLimits, onResumed }: MoverParts): Mover {
@@ -76,13 +74,13 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
     const resumed = unparked(await database.run(unparkResumed, { limit: BATCH }))
     const handled = unparked(await database.run(unparkHandled, { limit: BATCH }))
     const unhandled = withUnhandled ? await moveUnhandled() : 0
-    // Told when all are there, so that their number says something.
+    // Reported only when all of them are parked, so that the count is right.
     if (unhandled < BATCH) await tellUnhandled()
     if (Math.max(resumed, handled) >= BATCH) return "unparking"
     return Math.max(unhandled, ...paused) >= BATCH ? "parking" : "nothing"
   }
 
-  /** Looks again after a while, or at once for more. */
+  /** Looks again after a rest, or at once if more may be left. */
   async function moveUnhandled(): Promise<number> {
     const startedMs = monotonicMs()
     const found = parked(await database.run(parkUnhandled, { ...WALK, afterMs: UNHANDLED_AFTER_MS }))
@@ -94,8 +92,8 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   }
 
   /**
-   * Tells what a statement has changed to whom it concerns, and returns how many runs it has found. Not how
-   * many it has moved: those that others moved in the same moment mean that there may be more, too.
+   * Wakes lanes and lines, and returns how many runs the statement has found. Another process may have moved some of
+   * them first, so a full batch means that more may be left.
    */
   function unparked(rows: readonly (Moved & ReadyLane & { readonly state: string })[]): number {
     for (const { state, pool, solo, priority, rank } of rows) {
@@ -105,13 +103,13 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   }
 
   function parked(rows: readonly Moved[]): number {
-    // Every row names all keys that its statement has touched, and counts all that it has found.
+    // Each row names all keys that its statement touched, and counts all runs that it found.
     const keys = rows[0]?.limit_keys ?? null
     if (keys !== null) onLimits(JSON.parse(keys) as string[])
     return rows[0]?.found ?? 0
   }
 
-  /** What kinds of things are paused. */
+  /** The kinds of things that are paused. */
   async function lookAtPauses(): Promise<Set<string>> {
     const pauses = await database.run(listPauses, {})
     const now = new Set(pauses.map(({ kind, name, paused_at }) => `${kind}:${name}:${paused_at}`))

@@ -1,6 +1,6 @@
 /**
- * Looks once whether a live worker serves a pool that runs are enqueued into, and tells of one that none serves: most
- * often its name is misspelt. Nothing waits for that, and a pool that this process serves is not asked about.
+ * Warns when runs are enqueued into a pool that no live worker serves, because its name is probably misspelt. The check
+ * delays no enqueue. A pool that this process serves is not checked.
  */
 import type { Events } from "../../observe/events.ts"
 import { nearest } from "../../options/nearest.ts"
@@ -8,7 +8,7 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { livePools } from "../../store/workers/live-pools.ts"
 
 export interface PoolCheck {
-  /** Runs of `job` come into this pool. */
+  /** Runs of `job` were enqueued into this pool. */
   readonly entered: (pool: string, job: string) => void
 }
 
@@ -20,7 +20,7 @@ export interface PoolCheckParts {
   readonly isOpen: () => boolean
 }
 
-/** A pool is asked about again after this time. */
+/** The same pool is checked again after this time. */
 const AGAIN_MS = 600_000
 const MOST_POOLS = 1_000
 
@@ -43,7 +43,7 @@ export function createPoolCheck({ runtime, events, served, isOpen }: PoolCheckPa
       for (const [each, atMs] of askedAtMs) if (nowMs - atMs >= AGAIN_MS) askedAtMs.delete(each)
       if (askedAtMs.size >= MOST_POOLS) return
       askedAtMs.set(pool, nowMs)
-      // While the database is away there is more to say than this.
+      // Without the database, the loops report their own errors.
       check(pool, job).catch(() => askedAtMs.delete(pool))
     },
   }

@@ -1,9 +1,9 @@
 /**
- * Waiting runs become ready when they are due. Sleeps until the next one is.
+ * Makes waiting runs ready when they are due. Sleeps until the next one is.
  *
- * Begins where it has come to, as claims do: while somebody holds an old snapshot, what is long gone stays in the index. A
- * process that starts begins with what is due from then on. What was due before, and what may have been overlooked, is
- * swept beside that, however long it takes.
+ * It begins where it has come to, as claims do, because an old snapshot keeps the index entries of promoted runs. A
+ * process that starts begins with runs that come due from then on. A sweep, which runs beside the loop, finds runs that
+ * were due before or were overlooked.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { BOTTOM, createLowWater, parseSnapshot } from "../../queue/low-water.ts"
@@ -24,7 +24,7 @@ export interface Promoter extends Loop {
 export interface PromoterParts {
   readonly runtime: Runtime
   readonly onReady: (lane: ReadyLane) => void
-  /** Runs under limits have come due, and stand in line now. */
+  /** Runs under limits have come due and stand in line. */
   readonly onParked: () => void
 }
 
@@ -35,11 +35,13 @@ interface Promoted {
 }
 
 const BATCH = 1_000
-/** What is due and cannot be had is in someone else's hands: asking at once would only ask again. */
+/**
+ * Due runs that could not be promoted are locked by another transaction. Asking at once would find them locked again.
+ */
 const HELD_REST_MS = 50
-/** Between sweeps, however quick they are. */
+/** The rest after a quick sweep. */
 const SWEEP_REST_MS = 5_000
-/** What is due is one lane, in the order of time. */
+/** Due runs are one lane, in the order of time. */
 const DUE = "due"
 const FIRST_MS = 0
 /** The end of the year 9999. */
@@ -53,7 +55,7 @@ export function createPromoter({ runtime, onReady, onParked }: PromoterParts): P
   let hasBegun = false
   let sweepAtMs = 0
 
-  /** Those that are due from one moment up to another. */
+  /** Promotes the runs that are due from one moment up to another. */
   async function promote(from: InstantMs, to: InstantMs, how: CallOptions = {}): Promise<Promoted> {
     const promoted = await database.run(promoteRuns, { from, to, limit: BATCH }, how)
     for (const { state, runs: _, last_due: __, ...lane } of promoted) {
@@ -66,7 +68,7 @@ export function createPromoter({ runtime, onReady, onParked }: PromoterParts): P
     }
   }
 
-  /** With what is due from now on: beyond all that waits, the question tells of nothing but the moment. */
+  /** Begins at the present moment. Asked from beyond all runs, the statement returns only the clock. */
   async function begin(): Promise<void> {
     const [now] = await database.run(nextDue, { from: LAST_MS })
     if (now) lowWater.begin({ marks: new Map([[DUE, now.rank]]), late: [], rank: now.rank })
