@@ -1,4 +1,4 @@
-/** One process at work: its loops, started together and stopped in order. */
+/** One process at work: makes its parts, starts its loops together, and stops them in order. */
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
 import type { GrowthAlarm } from "../queue/growth-alarm.ts"
@@ -37,19 +37,19 @@ import { shutDown } from "./shutdown.ts"
 
 export interface EngineConfig {
   readonly jobs: ReadonlyMap<string, AnyJob>
-  /** The pools this process serves, with their slots. */
+  /** The pools that this process serves, with their slots. */
   readonly pools: ReadonlyMap<string, number>
   readonly leaseMs: number
   readonly renewEveryMs: number
-  /** How long a handler may go on after the end of its attempt is decided, before it is stuck. */
+  /** How long a handler may run on after the end of its attempt is decided, before it counts as stuck. */
   readonly overrunGraceMs: number
-  /** Whether processes tell each other what has become ready, or find it by looking. */
+  /** Do processes notify each other, or only poll? */
   readonly wakeups: boolean
-  /** Of the code that this process runs. */
+  /** The version of the code that this process runs. */
   readonly version: string | undefined
-  /** When dead letters count as growing; undefined where no one wants to hear of it. */
+  /** When dead letters count as growing. Undefined if the user has switched the alarm off. */
   readonly growth?: GrowthAlarm | undefined
-  /** Declares the schedules of its code. An operation, which the engine's reconciler runs at the start. */
+  /** Declares the schedules of the code. An operation, which the reconciler runs at the start. */
   readonly declareSchedules?: ((parts: DeclareParts) => Promise<void>) | undefined
 }
 
@@ -61,7 +61,7 @@ export interface DeclareParts {
 
 export interface Engine {
   readonly events: Events
-  /** Those that this process has handlers for. */
+  /** The jobs that this process has handlers for. */
   readonly jobs: ReadonlyMap<string, AnyJob>
   readonly results: Results
   readonly wakeups: Wakeups
@@ -81,20 +81,22 @@ export interface Engine {
   readonly growth: Loop
   /** Tells the effects of an operation, after its commit. */
   readonly tell: TellEffects
-  /** Opens the lease and makes what the first run needs, once. Nothing is claimed before `start`. */
+  /** Opens the lease and makes what the first run needs, once. Claims begin with `start`. */
   readonly open: () => Promise<void>
   readonly start: () => Promise<void>
-  /** Claims and starts nothing more from now on. A stop is to follow. */
+  /** Claims and starts nothing more. `stop` must follow. */
   readonly close: () => void
-  /** No new claims, then time to finish, then an abort, then everything that is left goes back. */
+  /** Ends claims, gives handlers time to finish, aborts the rest, and gives back every run that is left. */
   readonly stop: (graceMs: number, lastWritesMs?: number) => Promise<void>
 }
 
-/** A start does not wait longer for what the code declares: a schedule that somebody has locked is declared later. */
+/**
+ * A start does not wait longer for declared schedules. A schedule that another session has locked is declared later.
+ */
 const DECLARING_MS = 30_000
 /** How long a stop waits, after the grace, for the last writes. */
 const LAST_WRITES_MS = 5_000
-/** How long a stop waits for the lines under limits that it has moved. */
+/** How long a stop waits for admissions under way. */
 const LAST_ADMISSIONS_MS = 1_000
 
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
@@ -118,7 +120,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       onCancelled: (run, by) => {
         for (const poolLoop of poolLoops) poolLoop.cancel(run, { by })
       },
-      // The row says whether it is true.
+      // The watch reads from the row whether the message is true.
       onToldOfCancel: (run) => {
         if (poolLoops.some((poolLoop) => poolLoop.has(run))) watch.bell.ring()
       },
@@ -138,7 +140,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       claims.end(run)
       vacuum.ended()
     },
-    // Whoever has ended it, the claim holds it no more: its row would stay for as long as the lease.
+    // The claim no longer holds this run. Otherwise its row would stay as long as the lease.
     onFenced: claims.end,
     runtime,
     events,
@@ -163,9 +165,9 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     renewEveryMs: config.renewEveryMs,
     longestTimeoutMs: () => longestTimeoutMs(poolLoops),
     onLost: (lost, because) => {
-      // What has ended is still offered to the database: the fence decides.
+      // Ends of lost runs are still sent to the database: the fence decides.
       events.emit({ type: "lease.lost", lease: lost, runs: abortLost(poolLoops, lost), because })
-      // The database may have known before we did, and then claims have found nothing where there was something.
+      // The database may have known earlier, and then claims found no runs although some were ready.
       wakePools(undefined)
     },
     onBlocked: (blocked) => events.emit({ type: "worker.blocked", ...blocked }),
@@ -254,7 +256,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
 
   let opening: Promise<void> | undefined
 
-  /** After a failure the next call tries again. */
+  /** After a failure, the next call tries again. */
   function open(): Promise<void> {
     opening ??= openOnce().catch((error) => {
       opening = undefined
@@ -269,12 +271,12 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     events.emit({ type: "worker.started", lease: lease.id(), pools: [...config.pools.keys()] })
   }
 
-  /** After a failure the next call goes on where this one ended. */
+  /** After a failure, the next call goes on where this one ended. */
   async function start(): Promise<void> {
     await open()
     const run = (loop: Loop, until: AbortSignal) =>
       runLoop(runtime, troubles.watched(loop), troubles.loopFailed(loop.name), until)
-    // The lease is renewed while everything else is still being set up.
+    // The lease must be renewed while the rest is being set up.
     if (lifeLoops.length === 0) {
       lifeLoops.push(run(lease, living.signal), lease.beat(living.signal), run(watch, living.signal))
     }
@@ -286,7 +288,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     await declared()
   }
 
-  /** What the code declares stands in the database, or the database is away, or a stop has begun. */
+  /** Resolves when the declared schedules are in the database, after a timeout, or when a stop begins. */
   async function declared(): Promise<void> {
     const enough = new AbortController()
     const patience = AbortSignal.any([enough.signal, claiming.signal])
@@ -303,7 +305,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const graceOver = createStop()
 
   function stop(graceMs: number, lastWritesMs: number = LAST_WRITES_MS): Promise<void> {
-    // A second stop with less patience makes the first one hurry.
+    // A second stop with less patience hurries the first one.
     void runtime.sleep(graceMs, graceOver.signal).then(() => graceOver.abort())
     stopping ??= stopOnce(lastWritesMs)
     return stopping
@@ -313,7 +315,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     vacuum.close()
     const parts = { runtime, poolLoops, lease, doubts, close, claimLoops, living, lifeLoops, lastWritesMs }
     const unfinished = await shutDown(parts, graceOver)
-    // Those who stand in line need not wait for somebody's sweep. A database that does not answer holds up nothing.
+    // Waiting runs then need no sweep of another process. An absent database must not delay the stop.
     const enough = new AbortController()
     await Promise.race([admissions.close(), runtime.sleep(LAST_ADMISSIONS_MS, enough.signal)])
     enough.abort()
@@ -351,7 +353,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   }
 }
 
-/** Of the handlers that run now; null when none has one. */
+/** The longest timeout of the running handlers. Null if none has one. */
 function longestTimeoutMs(poolLoops: readonly PoolLoop[]): number | null {
   let longest: number | null = null
   for (const poolLoop of poolLoops) {
@@ -362,7 +364,7 @@ function longestTimeoutMs(poolLoops: readonly PoolLoop[]): number | null {
   return longest
 }
 
-/** Aborts the attempts that were claimed under a lease that is dead. */
+/** Aborts the attempts that were claimed under a dead lease. */
 function abortLost(poolLoops: readonly PoolLoop[], lease: string): number {
   const lost = poolLoops.flatMap((poolLoop) => poolLoop.running()).filter(({ run }) => run.lease === lease)
   for (const attempt of lost) attempt.abort(lostReason(attempt.run.id, attempt.run.attempt))

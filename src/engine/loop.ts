@@ -6,16 +6,16 @@ import type { Host, Timer } from "../runtime/host.ts"
 
 export interface Loop {
   readonly name: string
-  /** Does a bounded piece of work and returns how many milliseconds to rest before the next. */
+  /** Does a bounded piece of work, and returns how many milliseconds to rest before the next. */
   readonly tick: (signal: AbortSignal) => Promise<number>
   readonly bell: Bell
-  /** Resolves when nothing is under way beside it. */
+  /** Resolves when no background task of the loop is under way. */
   readonly swept?: () => Promise<void>
   /** The longest rest after failures. @default 10 s */
   readonly failureRestMs?: number
 }
 
-/** Ends the rest of one loop early. Rung while the loop works, it makes the next rest none. */
+/** Ends the rest of one loop early. A ring during a tick makes the next rest zero. */
 export interface Bell {
   readonly ring: () => void
   /** Rests for `ms`, or until the bell rings or `signal` aborts. */
@@ -52,8 +52,8 @@ const FAILURE_REST_BASE_MS = 100
 const FAILURE_REST_CAP_MS = 10_000
 
 /**
- * Runs a loop until aborted. A tick that fails is reported and rested on, longer each time and with jitter, and
- * never ends the loop: the database may be away for as long as it likes.
+ * Runs a loop until it is aborted. A failed tick is reported. The rest after it grows with each failure and has jitter.
+ * A failure never ends the loop, because the database may be away for any time.
  */
 export async function runLoop(
   host: Host,
@@ -72,22 +72,22 @@ export async function runLoop(
       onFailure(error, failures)
       const capMs = loop.failureRestMs ?? FAILURE_REST_CAP_MS
       const longestMs = Math.min(capMs, FAILURE_REST_BASE_MS * 2 ** failures)
-      // Not on the bell: being called does not make the database come back.
+      // A ring must not end this rest: it does not bring the database back.
       await host.sleep((0.5 + host.random() / 2) * longestMs, signal)
     }
   }
 }
 
 export interface BackgroundTask {
-  /** Begins the work, unless some is under way. */
+  /** Begins the work, unless a piece of work is under way. */
   readonly begin: (work: () => Promise<void>) => void
-  /** Throws what the last piece failed with, once, so that the loop tells of it and rests. */
+  /** Throws the failure of the last piece, once, so that the loop reports it and rests. */
   readonly tell: () => void
-  /** Resolves when none is under way. */
+  /** Resolves when no work is under way. */
   readonly ended: () => Promise<void>
 }
 
-/** `onFailure` is called when there is something to tell. */
+/** `onFailure` is called when `tell` has a failure to throw. */
 export function createBackgroundTask(onFailure: () => void): BackgroundTask {
   let underWay: Promise<void> | undefined
   let failure: { readonly error: unknown } | undefined

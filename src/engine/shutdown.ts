@@ -1,6 +1,6 @@
 /**
- * The end of a process at work, in order: no new claims; time to finish; an abort; what is left goes back; the lease is
- * given up. Every step has a bound, so that a database that does not answer cannot hold it up.
+ * Stops a process in order: no new claims, time to finish, an abort, runs go back, the lease is given up. Each step has
+ * a time limit, so that a database that does not answer cannot hold it up.
  */
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
@@ -14,17 +14,17 @@ export interface ShutdownParts {
   readonly poolLoops: readonly PoolLoop[]
   readonly lease: Lease
   readonly doubts: ClaimDoubts
-  /** Claims and starts nothing more from now on. */
+  /** Claims and starts nothing more. */
   readonly close: () => void
   readonly claimLoops: readonly Promise<void>[]
   /** Ends the loop that renews the lease. */
   readonly living: AbortController
   readonly lifeLoops: readonly Promise<void>[]
-  /** How long it waits, after the grace, for the last writes; then the lease is left to expire. */
+  /** How long it waits for the last writes after the grace. Then the lease is left to expire. */
   readonly lastWritesMs: number
 }
 
-/** Stops, and returns how many handlers had to be aborted. Aborting `graceOver` makes it hurry. */
+/** Stops, and returns how many handlers it had to abort. Aborting `graceOver` hurries it. */
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
   const { runtime, poolLoops, close, claimLoops, living, lifeLoops } = parts
   close()
@@ -44,21 +44,24 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
   return unfinished.length
 }
 
-/** With what claims may have taken whose answers were lost. What fails here is left to the lease, which expires later. */
+/**
+ * Also releases the runs of claims whose answers were lost. If this fails, the lease expires later and the runs are
+ * reaped.
+ */
 async function giveUp({ doubts, lease, poolLoops }: ShutdownParts): Promise<void> {
   await doubts.resolve({ isLast: true }).catch(() => {})
   await lease.retire().catch(() => {})
   await Promise.all(poolLoops.map((poolLoop) => poolLoop.recordLowWater())).catch(() => {})
 }
 
-/** Whether `work` ended before the signal. */
+/** Did `work` end before the signal? */
 async function untilAborted(signal: AbortSignal, work: Promise<unknown>): Promise<boolean> {
   const done = work.then(() => true)
   let giveUp = () => {}
   const late = new Promise<boolean>((resolve) => {
     giveUp = () => resolve(false)
     signal.addEventListener("abort", giveUp, { once: true })
-    // What has ended already has ended in time.
+    // Work that has already ended was in time.
     if (signal.aborted) void Promise.race([done, Promise.resolve(false)]).then(resolve)
   })
   return Promise.race([done, late]).finally(() => signal.removeEventListener("abort", giveUp))

@@ -1,10 +1,9 @@
 /**
  * Lets enqueues of one job that come at the same time share a statement.
  *
- * Who is alone goes at once. Those that come while others are under way go together: what comes in the same moment, and
- * beyond a few statements what comes until one of those is back. Nobody waits for longer than that, and under load one
- * statement writes many runs, for a fraction of what each would cost alone. A call is still answered for itself, and one that
- * the database refuses is refused alone.
+ * A lone enqueue is sent at once. Enqueues that come while statements are under way gather until the current callbacks
+ * have run, or until one of two statements is answered. Under load, one statement so writes many runs, each for a
+ * fraction of its cost alone. Each call still gets its own answer, and a call that the database refuses fails alone.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
@@ -12,7 +11,7 @@ import type { AnyJob } from "../../job/define.ts"
 import type { Host } from "../../runtime/host.ts"
 import { isPlain, type NewRun, type Written } from "./new-run.ts"
 
-/** All of the runs or none, by then. */
+/** Writes all of the runs or none, before the deadline. */
 export type WriteBy = (job: AnyJob, runs: readonly NewRun[], deadlineAtMs: number) => Promise<Written>
 
 interface Call {
@@ -25,17 +24,17 @@ interface Call {
 /** The calls for one job. */
 interface Line {
   underWay: number
-  /** What waits goes when everybody has spoken who is about to. */
+  /** Waiting calls are sent when the current callbacks have run. */
   isGathering: boolean
   readonly waiting: Call[]
 }
 
-/** More at once would only wait for each other in the database. */
+/** More statements at the same time would only wait for each other in the database. */
 const MOST_UNDER_WAY = 2
-/** How much goes together: a statement that takes a few milliseconds, and no more memory than a large run. */
+/** The most that one statement writes: a few milliseconds of work, and no more memory than one large run. */
 const MOST_RUNS = 500
 const MOST_CHARACTERS = 1_000_000
-/** Those that go together have to be done when the first of them has: so much of its time may a call lose by that. */
+/** Calls that share a statement share the earliest deadline. A call may lose this much of its time by that. */
 const MOST_APART_MS = 1_000
 
 export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Host) {
@@ -64,7 +63,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
       const calls = takeSome(line.waiting)
       void send(job, calls).finally(() => {
         line.underWay -= 1
-        // Many who have just been answered together will ask for more, in a moment and one after the other.
+        // Callers that were answered together often enqueue again, one after the other, within a moment.
         if (calls.length > 1) gather(job, line)
         else if (!line.isGathering) sendWaiting(job, line)
       })
@@ -77,7 +76,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
       const { answers, went } = await write(job, runs, Math.min(...calls.map((call) => call.deadlineAtMs)))
       let from = 0
       for (const [index, { runs: own, resolve }] of calls.entries()) {
-        // The first one tells for all of them where they went.
+        // The first call wakes the lanes for all of them.
         resolve({ answers: answers.slice(from, from + own.length), went: index === 0 ? went : [] })
         from += own.length
       }
@@ -88,7 +87,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
   }
 
   return {
-    /** Whether these may share a statement with others: they have nothing but an input, and are not many. */
+    /** May these runs share a statement? They must be few, and have nothing but an input. */
     isFor: (job: AnyJob, runs: readonly NewRun[]): boolean =>
       job.concurrency === null && runs.length <= MOST_RUNS && runs.every(isPlain),
 
@@ -102,7 +101,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
   }
 }
 
-/** From the front, as many as may go together, and one in any case. */
+/** Takes calls from the front: as many as may go together, and at least one. */
 function takeSome(waiting: Call[]): Call[] {
   let [count, runs, characters] = [0, 0, 0]
   const untilMs = (waiting[0]?.deadlineAtMs ?? 0) + MOST_APART_MS
@@ -116,7 +115,7 @@ function takeSome(waiting: Call[]): Call[] {
   return waiting.splice(0, count)
 }
 
-/** Because of a value: those of others may be good. Nothing was written. */
+/** The value of one call may be refused while the others are good. Nothing was written. */
 function isRefused(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === "DATABASE_REFUSED_VALUE"
 }

@@ -1,9 +1,9 @@
 /**
- * Writes new runs, once each, whatever becomes of the answers.
+ * Writes new runs, once each, also when answers of the database are lost.
  *
- * Every try carries the moment, by the database's clock, after which it writes nothing. When the answer of a try is
- * lost, the next one is sent after that moment, when the first can no longer come in late, under the same ids; and it
- * gives way if it finds them, live or already in history.
+ * Every try carries an instant of the database's clock after which it writes nothing. When an answer is lost, the next
+ * try waits for that instant, so that the first can no longer take effect. It uses the same ids, and gives way if it
+ * finds them, live or in history.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import type { AnyJob } from "../../job/define.ts"
@@ -36,24 +36,24 @@ import {
 import { takeFreeKeys } from "./run-keys.ts"
 
 export interface Enqueuer {
-  /** Writes all of them or none. */
+  /** Writes all runs or none. */
   readonly write: (job: AnyJob, runs: readonly NewRun[], handOff?: HandOff) => Promise<Written>
-  /** The same, in a transaction of the caller's. */
+  /** The same in a transaction of the caller. */
   readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<Written>
 }
 
-/** How many runs one statement writes. */
+/** The most runs that one statement writes. */
 const MOST_AT_ONCE = 5_000
-/** Ranks are microseconds. Clocks do not go alike: by so much may the database's be behind what is thought. */
+/** Ranks are microseconds. The database's clock may be this far behind the estimate. */
 const SLACK = 100_000n
-/** How long one try may take before it is void. */
+/** A try that takes longer writes nothing. */
 const TRY_MS = 5_000
 const LARGE_TRY_MS = 20_000
-/** How long it rests before the next one. */
+/** The rest before the next try. */
 const REST_BASE_MS = 20
 const REST_CAP_MS = 1_000
 
-/** Rolls a try back: an earlier one has written these runs. */
+/** Rolls back a try: an earlier one has written these runs. */
 class WrittenBefore {
   readonly answers: Written["answers"]
   constructor(answers: Written["answers"]) {
@@ -61,10 +61,10 @@ class WrittenBefore {
   }
 }
 
-/** Rolls a try back: its moment was over before all of it was written. */
+/** Rolls back a try: its time was over before all runs were written. */
 class Void {}
 
-/** `announce`: what to send behind an insert, so that others hear of its runs as soon as it is committed. */
+/** `announce` makes the notification that is sent in one message with an insert. */
 export function createEnqueuer(
   runtime: Runtime,
   doubts: ClaimDoubts,
@@ -72,7 +72,7 @@ export function createEnqueuer(
 ): Enqueuer {
   const { database, monotonicMs } = runtime
   const clock = createDatabaseClock(monotonicMs)
-  /** One at a time, until it is answered: it may have to wait for notifications of others, and keeps its connection. */
+  /** Only one at a time: an announcement may wait for notifications of other transactions, and holds its connection. */
   let isAnnouncing = false
   const onEnd = () => {
     isAnnouncing = false
@@ -98,21 +98,21 @@ export function createEnqueuer(
             ? await writeSimply(job, runs, { notAfter, tryMs, handOff })
             : await writeCarefully(job, runs, { notAfter, tryMs, isDoubtful })
         if (written) return written
-        // Void before it began: the database was busy for too long, or its clock was set forward.
+        // The try was void before it began: the database was too busy, or its clock was set forward.
         if (monotonicMs() >= deadlineAtMs) throw deadlineError(insertRuns.name)
         clock.forget()
       } catch (error) {
         if (error instanceof WrittenBefore) return { answers: error.answers, went: [] }
         if (isUncertain(error)) {
           doubt = error
-          // It may have been written as claimed, and nobody would execute it.
+          // The run may have been written as claimed, and then no worker would execute it.
           if (handOff) doubts.add(handOff)
           handOff?.cancel()
           handOff = undefined
         }
         const restMs = runtime.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
         const isOver = monotonicMs() + restMs >= deadlineAtMs
-        // What is certain of this try is not of those before it.
+        // This error is certain of this try, and not of earlier ones.
         if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error
         if (isPassing(error)) await runtime.sleep(restMs)
         else if (!hasEndedSession(error) && !(await passed(notAfter, deadlineAtMs))) throw doubt ?? error
@@ -120,7 +120,7 @@ export function createEnqueuer(
     }
   }
 
-  /** Asks for the database's time, unless it is known; a question whose answer is lost is asked again. */
+  /** Asks for the database's time, unless it is known. A question whose answer is lost is repeated. */
   async function hearTheTime(deadlineAtMs: number): Promise<void> {
     while (clock.atLeast() === undefined) {
       try {
@@ -132,7 +132,7 @@ export function createEnqueuer(
     }
   }
 
-  /** Waits until then. Whether that comes before the deadline: a clock that was set back may take much longer. */
+  /** Waits until then. False if the deadline comes first, because the clock was set back. */
   async function passed(instant: number, deadlineAtMs: number): Promise<boolean> {
     for (;;) {
       const restMs = instant - (clock.atLeast() ?? instant)
@@ -142,7 +142,7 @@ export function createEnqueuer(
     }
   }
 
-  /** One statement; `undefined` if it was void. */
+  /** One statement. `undefined` if it was void. */
   async function writeSimply(
     job: AnyJob,
     runs: readonly NewRun[],
@@ -172,13 +172,13 @@ export function createEnqueuer(
     }
   }
 
-  /** Where a plain run of this job is going to stand, at the least. */
+  /** The lane of a plain run of this job, with a lower bound of its rank. */
   function laneNow(job: AnyJob): ReadyLane {
     const rank = BigInt(Math.floor((clock.atLeast() ?? 0) * 1_000)) - SLACK
     return { pool: job.pool, solo: false, priority: job.priority, rank }
   }
 
-  /** A transaction, for many runs, for keys, and after a try whose answer was lost. */
+  /** A transaction: for many runs, for keys, and after a try whose answer was lost. */
   async function writeCarefully(
     job: AnyJob,
     runs: readonly NewRun[],
@@ -193,7 +193,7 @@ export function createEnqueuer(
           if (isDoubtful && wanted > 0) {
             const ids = runs.slice(0, MOST_AT_ONCE).map(({ id }) => id)
             const known = await tx.run(findEnd, { ids })
-            // Live without having been written now, or already in history.
+            // Written earlier: live but not written by this try, or already in history.
             const isThere = count === 0 ? known.length > 0 : known.some((row) => row.run_state !== null)
             if (isThere) throw new WrittenBefore(written.answers)
           }
@@ -238,7 +238,7 @@ export function createEnqueuer(
 interface Insert {
   readonly notAfter: number | null
   readonly handOff?: HandOff | undefined
-  /** An earlier try may have written them. */
+  /** An earlier try may have written these runs. */
   readonly isDoubtful: boolean
 }
 
@@ -283,21 +283,21 @@ async function insertOne(
   }))
 }
 
-/** Runs of one kind can be written by a shorter statement, unless they are under a limit. */
+/** Plain runs have a shorter statement, unless they are under a limit. */
 function areAll(job: AnyJob, runs: readonly NewRun[], isOfKind: (run: NewRun) => boolean): boolean {
   return job.concurrency === null && runs.every(isOfKind)
 }
 
 /**
- * A lower bound of the database's time, from answers that carried it. It says until when a statement may take effect, and
- * decides nothing by itself.
+ * A lower bound of the database's time, from answers that carried it. It limits until when a statement may take effect,
+ * and decides nothing else.
  */
 interface DatabaseClock {
-  /** An answer said so: the clock was read just before. */
+  /** An answer carried this reading of the clock. */
   readonly hear: (at: InstantMs) => void
-  /** It has been set since: what was heard is worth nothing. */
+  /** The clock was set meanwhile, so earlier readings are wrong. */
   readonly forget: () => void
-  /** The latest reading moved on; `undefined` before any was heard. */
+  /** The latest reading plus the time since. `undefined` before the first reading. */
   readonly atLeast: () => InstantMs | undefined
 }
 

@@ -1,4 +1,4 @@
-/** A run that is to be written, how a list of them becomes the parameters of one statement, and what became of them. */
+/** A run that is about to be written, the parameters of the statements that write runs, and their answer. */
 import type { AnyJob } from "../../job/define.ts"
 import type { insertRuns } from "../../store/runs/insert.ts"
 import type { Statement } from "../../store/statement.ts"
@@ -15,15 +15,15 @@ export interface NewRun {
   readonly startWithinMs: number | null
   readonly key: string | null
   /**
-   * For how long the key is held after the enqueue, whatever becomes of the run; infinity: for ever. `"live"`: until the
-   * run has ended. Null: for as long as history knows the run.
+   * How long the key is held after the enqueue, whatever happens to the run; infinity means for ever. `"live"`: until
+   * the run has ended. Null: for as long as history knows the run.
    */
   readonly keyFor: number | "live" | null
   readonly tags: readonly string[] | null
   readonly timeoutMs: number | null
   /** JSON. */
   readonly retry: string | null
-  /** Under which key it is limited, for a job with a limit. */
+  /** The key that the limit of its job counts it under. */
   readonly concurrencyKey: string | null
 }
 
@@ -31,15 +31,15 @@ export interface NewRun {
 export interface HandOff {
   readonly lease: string
   readonly claim: bigint
-  /** It is not going to be used: the slots that were kept for it are for others. */
+  /** The runs were not written as claimed. Their slots are free again. */
   readonly cancel: () => void
 }
 
-/** Runs that were written. */
+/** The answer to an enqueue. */
 export interface Written {
-  /** For each run in its order: its id, or that of the one that holds its key. */
+  /** For each run, in order: its id, or the id of the run that holds its key. */
   readonly answers: readonly { readonly id: string; readonly created: boolean }[]
-  /** The lanes that the new runs are in. `isTold`: the insert itself has told other processes. */
+  /** The lanes of the new runs. `isTold`: the insert itself has notified other processes. */
   readonly went: readonly (InsertedRow & { readonly isTold?: boolean })[]
 }
 
@@ -51,11 +51,11 @@ export function jobLimit(job: string): string {
 }
 
 export function limitKeyOf(job: string, { concurrencyKey }: Pick<NewRun, "concurrencyKey">): string {
-  // Names of jobs hold no spaces, but they may hold colons.
+  // Job names may hold colons but no spaces.
   return concurrencyKey === null ? jobLimit(job) : `${jobLimit(job)} ${concurrencyKey}`
 }
 
-/** Written out, because copying by `...` takes four times as long, fifty thousand times in one call. */
+/** Written out, because a copy by `...` takes four times as long, fifty thousand times in one call. */
 export function newRun(options: Omit<NewRun, "id" | "input">, id: string, input: string): NewRun {
   return {
     id,
@@ -75,12 +75,12 @@ export function newRun(options: Omit<NewRun, "id" | "input">, id: string, input:
   }
 }
 
-/** Nothing but an input. */
+/** Has the run nothing but an input? */
 export function isPlain(run: NewRun): boolean {
   return run.delayMs === null && isPlainBesides(run)
 }
 
-/** Nothing but an input and a time to wait. */
+/** Has the run nothing but an input and a delay? */
 export function isDelayed(run: NewRun): boolean {
   return run.delayMs !== null && run.delayMs > 0 && isPlainBesides(run)
 }
@@ -99,7 +99,7 @@ function isPlainBesides(run: NewRun): boolean {
   )
 }
 
-/** What a run has of its job, if it has nothing of its own. */
+/** The settings of the job, for runs without their own. */
 function ofJob(job: AnyJob) {
   return {
     job: job.name,
@@ -169,7 +169,7 @@ export function insertParams(
   }
 }
 
-/** The values, or nothing at all where every run has the default. */
+/** An empty list stands for the default of every run. */
 function sparse<T>(runs: readonly NewRun[], pick: (run: NewRun) => T | null): readonly (T | null)[] {
   return runs.some((run) => pick(run) !== null) ? runs.map(pick) : []
 }

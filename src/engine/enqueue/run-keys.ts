@@ -1,4 +1,4 @@
-/** Finds out which runs get their idempotency keys, and who holds those that are taken. */
+/** Takes idempotency keys for new runs, and finds the holders of keys that are taken. */
 import { DEFAULTS } from "../../defaults.ts"
 import { HISTORY_CLASSES } from "../../store/attempts/history-classes.ts"
 import type { Runner } from "../../store/database.ts"
@@ -6,7 +6,7 @@ import { findKeys } from "../../store/keys/find.ts"
 import { takeKeys } from "../../store/keys/take.ts"
 import type { NewRun } from "./new-run.ts"
 
-/** What is asked of a job: its name, and the class that says for how long history knows its runs. */
+/** The name of the job, and the history class that says how long history knows its runs. */
 export interface KeyJob {
   readonly name: string
   readonly history: keyof typeof HISTORY_CLASSES
@@ -14,20 +14,20 @@ export interface KeyJob {
 
 export interface KeyAnswer {
   readonly id: string
-  /** Whether the run is to be written. */
+  /** Must the run be written? */
   readonly created: boolean
 }
 
-/** A holder that is gone when we look for it has just ended: then the key is free, and we ask again. */
+/** A holder that cannot be found has just ended, so its key is free and the next try may take it. */
 const MOST_TRIES = 20
 
-/** For each run in its order: itself, or the holder of its key. */
+/** For each run, in order: its own id, or the holder of its key. */
 export async function takeFreeKeys(
   runner: Runner,
   job: KeyJob,
   runs: readonly NewRun[],
 ): Promise<readonly KeyAnswer[]> {
-  /** The first run of each key; those after it in the same call are answered with it. */
+  /** The first run of each key. Later runs of the same call get its id. */
   const first = new Map<string, NewRun>()
   for (const run of runs) if (run.key !== null && !first.has(nameOf(run))) first.set(nameOf(run), run)
   const holders = first.size === 0 ? new Map<string, string>() : await settle(runner, job, first)
@@ -68,8 +68,8 @@ async function settle(
 }
 
 /**
- * For how long a key is remembered after the end of its run: as long as history knows the run, which leaves by whole
- * days, or for the least that is promised if that is longer.
+ * How long a key is remembered after the end of its run: as long as history knows the run, which leaves by whole days,
+ * and at least as long as promised.
  */
 export function rememberedMs({ history }: Pick<KeyJob, "history">): number {
   return Math.max(HISTORY_CLASSES[history].keepMs + DAY_MS, DEFAULTS.keyLeastMs)

@@ -1,8 +1,8 @@
 /**
- * Watches for runs that were enqueued in transactions of the users', and wakes whoever waits for them when those commit.
+ * Watches for runs that were enqueued in transactions of users, and wakes the loops when those have committed.
  *
- * Nobody tells us of a commit, so we look: often at first, then less and less. What is not there after a while was
- * rolled back, or will be found by the workers themselves.
+ * A process is not notified of a commit on a connection of the user, so this polls: often at first, then less and less.
+ * A run that is not visible after ten minutes was rolled back, or a worker finds it by polling.
  */
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findVisible } from "../../store/runs/find-visible.ts"
@@ -22,13 +22,13 @@ export interface VisibilityParts {
 
 const FIRST_LOOK_MS = 5
 const OFTEN_MS = 40
-/** How long it looks often. */
+/** How long it polls often. */
 const OFTEN_FOR_MS = 30_000
 const SELDOM_MS = 1_000
 const GIVE_UP_MS = 600_000
-/** Of a larger enqueue, the first stand for all. */
+/** The first runs stand for all runs of a larger enqueue. */
 const MOST_OF_ONE = 250
-/** How many it watches at once. Beyond that the oldest give way: theirs are the transactions that take longest. */
+/** Beyond this, the oldest runs are forgotten: their transactions take longest. */
 const MOST_WATCHED = 1_000
 
 export function createVisibility({ runtime, onReady, onWaiting, onParked }: VisibilityParts): Visibility {

@@ -1,8 +1,7 @@
 /**
- * Tells when dead letters are growing, and when they are not any more.
+ * Reports when dead letters grow, and when they no longer do.
  *
- * All processes look, each in its turn, and what was told is kept in the database: so it is told once by all of them
- * together, whatever becomes of the one that told it.
+ * All processes look in turns. The database keeps what was reported, so that all processes together report it once.
  */
 import type { Events } from "../../observe/events.ts"
 import { type GrowthAlarm, judgeGrowth } from "../../queue/growth-alarm.ts"
@@ -13,14 +12,14 @@ import { countGrowth } from "../../store/dead-letters/growth.ts"
 import { createBell, type Loop } from "../loop.ts"
 
 const NAME = "dead-letters.growing"
-/** Between two looks, whoever looks. */
+/** Between two looks, by whichever process. */
 const EVERY_MS = 60_000
-/** How far it counts. */
+/** It counts no further. */
 export const MOST_COUNTED = 10_000
-/** How many kinds of failures it names. */
+/** The most kinds of failures that an event names. */
 const MOST_KINDS = 10
 
-/** `alarm` is undefined where it is not wanted. */
+/** `alarm` is undefined if the user has switched it off. */
 export function createGrowth(runtime: Runtime, events: Events, alarm: GrowthAlarm | undefined): Loop {
   const { database } = runtime
 
@@ -32,7 +31,7 @@ export function createGrowth(runtime: Runtime, events: Events, alarm: GrowthAlar
     const now = { count, isRaised: turn.is_raised, toldAgoMs: turn.told_ago_ms }
     const state = judgeGrowth({ atLeast, withinMs }, now)
     if (state === undefined) return
-    // Noted first: if this process dies now, it is told again within the hour, and never twice at once.
+    // Noted before the event: if this process dies now, the alarm is repeated within the hour and never doubled.
     await database.run(noteAlarm, { name: NAME, isRaised: state !== "cleared" })
     events.emit({ type: NAME, state, count, withinMs, failures: failures.slice(0, MOST_KINDS) })
   }

@@ -1,9 +1,9 @@
 /**
- * The lease of this process: one row that says it is alive, renewed from time to time.
+ * The lease of this process: one row that says that the process is alive, renewed from time to time.
  *
- * A thread of its own renews it, so that a busy event loop does not lose it; where there is none, or it does not get
- * through, the main loop does. A lease that could not be renewed in time may be taken by others; then everything held
- * under it is lost, and the process goes on under a new one. It never revives the old.
+ * A thread renews it, so that a busy event loop does not lose it. If there is no thread, or it cannot reach the
+ * database, the main loop renews. Other processes may take over a lease that is not renewed in time. Then everything
+ * held under it is lost, and the process goes on under a new lease. It never revives the old one.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import type { LossReason } from "../../observe/events.ts"
@@ -18,18 +18,20 @@ import { judgeLease, maxBlockOf, pulseEveryMs, spareMs } from "./heartbeat/polic
 import { createRenewer } from "./heartbeat/renewer.ts"
 
 export interface Lease extends Loop {
-  /** The id under which to claim now. Between two leases it is one that nothing can be claimed under. */
+  /** The id to claim under. Between two leases it is an id that no claim succeeds under. */
   readonly id: () => string
   readonly open: () => Promise<void>
-  /** Gives the lease up. Refused by the database while runs are held under it. */
+  /** Gives the lease up. The database refuses this while runs are held under it. */
   readonly retire: () => Promise<void>
-  /** Gives signs of life, and renews from a thread, until the signal aborts. Runs beside the loop. */
+  /** Gives signs of life and renews from a thread, until the signal aborts. The loop of the lease does the rest. */
   readonly beat: (signal: AbortSignal) => Promise<void>
-  /** Something with this timeout is about to run, and may block the event loop for as long. */
+  /** A handler with this timeout is about to run, and may block the event loop for as long. */
   readonly mayTake: (timeoutMs: number) => void
-  /** What is left of the lease, counted from when its last renewal was sent. At zero others may have taken it. */
+  /**
+   * The time left, counted from when the last renewal was sent. At zero, other processes may have taken the lease over.
+   */
   readonly remainingMs: () => number
-  /** For how long the database has answered without interruption. */
+  /** How long the database has answered without interruption. */
   readonly reachableForMs: () => number
 }
 
@@ -41,13 +43,13 @@ export interface LeaseParts {
   readonly version: string | null
   readonly leaseMs: number
   readonly renewEveryMs: number
-  /** The longest timeout of what runs now: for so long the event loop may be blocked. Null when there is none. */
+  /** The longest timeout of the running handlers: the event loop may be blocked for as long. Null if none has one. */
   readonly longestTimeoutMs: () => number | null
-  /** Nothing that was claimed under the lease is ours any more. */
+  /** Runs that were claimed under this lease no longer belong to this process. */
   readonly onLost: (lease: string, because: LossReason) => void
   /** The event loop was blocked for longer than a lease. */
   readonly onBlocked: (blocked: { lease: string; forMs: number; renewed: boolean }) => void
-  /** The thread has died or does not get through to the database; the main loop renews meanwhile. */
+  /** The thread has died or cannot reach the database. The main loop renews meanwhile. */
   readonly onHeartbeatFailure: (error: unknown, failures: number) => void
 }
 
@@ -55,13 +57,13 @@ export interface LeaseParts {
 interface Held {
   readonly lease: string
   readonly board: Board
-  /** When the main loop last sent a renewal that succeeded. */
+  /** When the main loop last sent a successful renewal. */
   renewedAtMs: number
-  /** The server that holds it, if that is known. */
+  /** The server that holds the lease, if it is known. */
   server: string | null
 }
 
-/** A stop does not wait long for a database that is away; the lease then expires by itself. */
+/** A stop does not wait longer for an absent database. The lease then expires by itself. */
 const RETIRE_MS = 5_000
 
 export function createLease(parts: LeaseParts): Lease {
@@ -80,13 +82,13 @@ export function createLease(parts: LeaseParts): Lease {
   })
   let id = runtime.newId()
   let held: Held | undefined
-  /** Whether others may judge by looking at this host whether this process is dead. */
+  /** May other processes of this host prove that this process is dead? */
   let isProvable = true
   let isThreadFailing = false
-  /** What the thread was last told. */
+  /** The value that the thread was last given. */
   let maxBlockMs = 0
 
-  /** Each try under a new id: an earlier one whose answer was lost may be there. */
+  /** Each try uses a new id, because an earlier try may have taken effect. */
   async function open(): Promise<void> {
     const lease = runtime.newId()
     id = lease
@@ -95,7 +97,7 @@ export function createLease(parts: LeaseParts): Lease {
     await database.run(
       registerWorker,
       { lease, hostname: facts.hostname, pid: facts.pid, ...mark, pools, jobs, version, leaseMs },
-      // One that comes later than it lasts is of no use.
+      // A lease that is written after it would have expired is useless.
       { connection: "vital", deadlineMs: Math.min(leaseMs, DEFAULTS.deadlineMs) },
     )
     inTouch.reached(renewedAtMs)
@@ -113,7 +115,7 @@ export function createLease(parts: LeaseParts): Lease {
     if (held === undefined) await open()
   }
 
-  /** What was found out about a lease, here or by the thread. About an earlier one it is old news. */
+  /** News about a lease, from here or from the thread. News about an earlier lease is ignored. */
   function hear(said: Exclude<FromThread, { kind: "failed" }>): void {
     if (held === undefined || said.lease !== held.lease) return
     if (said.kind === "lost") {
@@ -131,8 +133,8 @@ export function createLease(parts: LeaseParts): Lease {
   function hearThread(said: FromThread): void {
     if (said.kind === "failed") {
       isThreadFailing = true
-      // The first says that something was interrupted. For the others the main loop, which tries now, speaks itself:
-      // perhaps only the thread does not get through.
+      // The first failure marks an interruption. The main loop, which tries now, reports later ones itself: perhaps
+      // only the thread cannot reach the database.
       if (said.failures === 1) {
         inTouch.failed(said.atMs)
         parts.onHeartbeatFailure(new Error(said.message), said.failures)
@@ -149,9 +151,9 @@ export function createLease(parts: LeaseParts): Lease {
     if (held === undefined) return
     const { lease } = held
     held = undefined
-    // Taken for dead, perhaps by one who looks at a copy of this machine, and would do so again and again.
+    // Another process took this one for dead, perhaps on a copy of this machine, and would do so again.
     if (because === "dead") isProvable = false
-    // Unknown to the database, so that nothing can be claimed until there is a new one.
+    // No claim succeeds under an id that the database does not know.
     id = runtime.newId()
     heartbeat.drop()
     onLost(lease, because)
@@ -162,7 +164,7 @@ export function createLease(parts: LeaseParts): Lease {
     held?.board.pulse(runtime.monotonicMs(), maxBlockMs)
   }
 
-  /** Between two pulses it can only grow: what has ended meanwhile is found out by the next. */
+  /** Between two pulses it only grows. The next pulse finds out which handlers have returned. */
   function mayTake(timeoutMs: number): void {
     const longerMs = maxBlockOf(leaseMs, timeoutMs)
     if (longerMs <= maxBlockMs) return
@@ -176,7 +178,7 @@ export function createLease(parts: LeaseParts): Lease {
     return Math.max(0, renewedAtMs + leaseMs - runtime.monotonicMs())
   }
 
-  /** Gives a sign of life again and again, and notices what only time tells: a blocked loop and the end of the lease. */
+  /** Gives signs of life, and notices a blocked event loop and the end of the lease. */
   async function watch(signal: AbortSignal): Promise<void> {
     for (let dueMs = runtime.monotonicMs(); !signal.aborted; ) {
       const lateMs = runtime.monotonicMs() - dueMs
@@ -192,7 +194,7 @@ export function createLease(parts: LeaseParts): Lease {
   }
 
   function checkDeadline(lateMs: number): void {
-    // Where there is one process, nobody can have taken anything.
+    // Without other processes, the lease cannot be taken over.
     if (held === undefined || !database.abilities.processes) return
     const verdict = judgeLease({ remainingMs: remainingMs(), lateMs, everyMs })
     if (verdict === "lost") lose(held.board.isLost() ? "dead" : "expired")
@@ -202,7 +204,7 @@ export function createLease(parts: LeaseParts): Lease {
   return {
     name: "lease",
     bell,
-    // After an outage nothing is more urgent than saying that we are still here.
+    // After an outage, renewing the lease is the most urgent work.
     failureRestMs: renewEveryMs,
     tick: async () => {
       const nowMs = runtime.monotonicMs()

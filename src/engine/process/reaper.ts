@@ -1,13 +1,12 @@
 /**
  * Takes back the runs of processes that have stopped renewing their leases.
  *
- * A process that was cut off from the database itself cannot tell the dead from the equally cut off, so it
- * reaps only after it has been in touch for a whole lease. It may not notice a restart of the database that takes but a
- * moment, so a server that has just started expires nobody either.
+ * A process that was cut off from the database cannot tell dead processes from others that were cut off too. So it
+ * reaps only after the database has answered it for a whole lease. A short restart of the database may go unnoticed, so
+ * no lease is reaped on a server that has just started.
  *
- * A process that is dead for certain, because this one is on the same host and sees that, is not waited for.
- * The runs of a lease are found whether its row is there or not: once per lease the rows that a person deleted are
- * written again, as dead ones.
+ * A process of the same host that is certainly dead is reaped at once. Deleted rows of leases are written again as dead
+ * ones, once per lease, so that the runs under them are found.
  */
 import type { Events } from "../../observe/events.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -33,21 +32,21 @@ export interface ReaperParts {
   readonly leaseMs: number
   readonly everyMs: number
   readonly onReady: (lane: ReadyLane) => void
-  /** There may be room under these limits. */
+  /** These limits may admit their next run. */
   readonly onRoom: (keys: readonly string[]) => void
 }
 
 const BATCH = 1_000
-/** A claim that was under way when its lease died may come in late; until then its lease is looked at again. */
+/** A claim that was under way when its lease died may commit late. Until then its lease is looked at again. */
 const TOMBSTONE_MS = 86_400_000
 
 export interface Reaper extends Loop {
   /**
-   * Marks expired leases dead, and those whose rows are gone, and takes their runs back, without asking how long we have
-   * been in touch; on a server that has been up for so long. @default 0
+   * Marks expired and missing leases dead and takes back their runs, however long the database has answered. Only on a
+   * server that has been up for `upForMs`. @default 0
    */
   readonly reap: (upForMs?: number) => Promise<number>
-  /** Takes back at once what any other process has left, where there is certainly no other. */
+  /** Takes over every other lease at once. Only where certainly no other process runs. */
   readonly inherit: () => Promise<void>
 }
 
@@ -57,7 +56,7 @@ export function createReaper(parts: ReaperParts): Reaper {
   let missingDueMs = 0
   let hasToldAwaited = false
 
-  /** Not with every tick: it looks at every lease that has claims. */
+  /** Not in every tick, because it reads every lease that has claims. */
   async function findMissing(): Promise<void> {
     await database.run(markMissingWorkers, {})
     missingDueMs = runtime.monotonicMs() + leaseMs
@@ -72,7 +71,7 @@ export function createReaper(parts: ReaperParts): Reaper {
     return total
   }
 
-  /** Takes over at once from processes of this host that are dead for certain. Returns those that are not. */
+  /** Reaps the processes of this host that are certainly dead. Returns the leases of the others. */
   async function takeOver(): Promise<string[]> {
     const proof = runtime.processes
     if (!proof?.self) return []
@@ -85,7 +84,7 @@ export function createReaper(parts: ReaperParts): Reaper {
     return beside.map((row) => row.lease).filter((each) => !gone.includes(each))
   }
 
-  /** Says once whose runs would wait for the end of a lease, if that process is dead. */
+  /** Reports once which leases the runs of dead processes would have to wait for. */
   async function tellAwaited(live: readonly string[]): Promise<void> {
     const awaited = await database.run(listHoldingWorkers, { except: [lease.id(), ...live] })
     hasToldAwaited = true
@@ -95,7 +94,7 @@ export function createReaper(parts: ReaperParts): Reaper {
   }
 
   async function takeBack(leases: readonly string[]): Promise<number> {
-    // Most dead leases are those of processes that stopped in order and hold nothing.
+    // Most dead leases belong to processes that stopped in order and hold no runs.
     const robbed = new Set<string>()
     let total = 0
     for (let taken = BATCH; taken === BATCH; ) {

@@ -1,6 +1,6 @@
 /**
- * Tells what fails. A trouble of the whole database, which every loop meets each second, is one event when it begins and
- * one when a loop that had it gets through again; between the two the loops try again quietly.
+ * Reports failures. A trouble of the whole database, which every loop meets each second, is one event when it begins
+ * and one event when a loop that had it succeeds again. In between the loops retry quietly.
  */
 import { DatabaseError } from "../../errors.ts"
 import type { Events } from "../../observe/events.ts"
@@ -9,20 +9,20 @@ import type { Loop } from "../loop.ts"
 type OnFailure = (error: unknown, failures: number) => void
 
 export interface Troubles {
-  /** For work beside the loops, whose end nobody hears of: it begins no trouble, and is quiet during one. */
+  /** For background work whose success is not seen here: it begins no trouble, and is quiet during one. */
   readonly failed: (name: string) => OnFailure
   readonly loopFailed: (name: string) => OnFailure
-  /** The same loop; one of its ticks that succeeds ends the trouble that it had. */
+  /** The same loop. A successful tick ends the trouble that the loop had. */
   readonly watched: (loop: Loop) => Loop
 }
 
 type Kind = "schema.missing" | "database.read-only"
 
-/** A table, a schema or a function is not there. */
+/** A table, schema or function is missing. */
 const MISSING = /^(42P01|3F000|42883)$/
 
 export function createTroubles(events: Events, schema: string): Troubles {
-  /** Each trouble that was told and is not over, with the loops that have it. */
+  /** The current troubles, with the loops that have them. */
   const current = new Map<Kind, Set<string>>()
 
   function begin(kind: Kind, loop: string, error: unknown): void {

@@ -1,8 +1,8 @@
 /**
- * Keeps the house in order: history has a partition for every coming day and the ledger of occurrences one for every
- * month, and what has been kept for long enough goes.
+ * Makes the coming partitions of history and of the ledger of occurrences, and deletes what has been kept for long
+ * enough.
  *
- * Every process does this; what one has done, the others find done.
+ * Every process does this. Work that one process has done, the others find done.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -16,19 +16,19 @@ import { forgetWaves } from "../../store/limits/forget-waves.ts"
 import { createBell, type Loop } from "../loop.ts"
 
 export interface Upkeep extends Loop {
-  /** What the first settles need and no more: the rest can wait until the process is at work. */
+  /** Makes only what the first settles need. The rest can wait until the process is at work. */
   readonly prepare: () => Promise<void>
-  /** Drops and forgets what has been kept for long enough. Resolves to whether there is more than one call should do. */
+  /** Deletes what has been kept for long enough. Resolves to true if more is left than one call should delete. */
   readonly tidy: (signal: AbortSignal) => Promise<boolean>
 }
 
 const EVERY_MS = 3_600_000
-/** When one tick was not enough. */
+/** The rest when one tick was not enough. */
 const SOON_MS = 1_000
 const BATCH = 1_000
 const MOST_BATCHES = 100
 
-/** `onFailure` hears of what could not be dropped, and in how many ticks in a row. */
+/** `onFailure` is called with what could not be dropped, and in how many ticks in a row. */
 export function createUpkeep(
   runtime: Runtime,
   onFailure: (error: unknown, failures: number) => void = () => {},
@@ -70,7 +70,7 @@ export function createUpkeep(
   }
 }
 
-/** Forgets batch by batch, so that no statement takes long. Whether there is more than one tick should do. */
+/** Deletes batch by batch, so that no statement takes long. True if more is left than one tick should delete. */
 async function forgetMany(
   signal: AbortSignal,
   forget: () => Promise<readonly { readonly forgotten: number }[]>,

@@ -1,10 +1,10 @@
 /**
- * Keeps the table of live runs as small as what lives there.
+ * Keeps the table of live runs small.
  *
- * Tens of thousands of runs go through it in a second, and each leaves its room behind, which is used again only after a
- * vacuum. The server's own comes once a minute at the most. So whoever has ended many runs asks for one, as often as that
- * takes a fiftieth of the time: also while an old snapshot keeps everything, and it is in vain. PGlite has one connection,
- * and its own upkeep on disk. A role that may not vacuum leaves it to the server.
+ * Tens of thousands of runs a second go through the table, and their space is reused only after a vacuum. The server's
+ * autovacuum comes once a minute at the most. So a process that has ended many runs vacuums, for at most a fiftieth of
+ * the time, also while an old snapshot makes it useless. PGlite has one connection, and its own upkeep on disk. A role
+ * that may not vacuum leaves it to the server.
  */
 import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -12,18 +12,18 @@ import { mayVacuumRuns } from "../../store/runs/may-vacuum.ts"
 import { vacuumRuns } from "../../store/runs/vacuum.ts"
 
 export interface Vacuum {
-  /** A run is not here any more. */
+  /** A run has left the table. */
   readonly ended: () => void
-  /** Asks for none any more, and says nothing of one that is cut off. */
+  /** Vacuums no more, and reports no failure of a vacuum that is cut off. */
   readonly close: () => void
 }
 
-/** What fewer leave behind is a few tens of megabytes, and not worth it. */
+/** Fewer runs leave a few tens of megabytes, which is not worth a vacuum. */
 const MANY = 50_000
-/** A table of millions takes minutes. */
+/** A table with millions of rows takes minutes. */
 const DEADLINE_MS = 600_000
 
-/** `onFailure` hears of one that failed, and how many in a row. Nothing else depends on it. */
+/** `onFailure` is called with a failure and how many there were in a row. Nothing else depends on a vacuum. */
 export function createVacuum(
   { database, monotonicMs }: Runtime,
   onFailure: (error: unknown, failures: number) => void,

@@ -1,4 +1,4 @@
-/** What processes tell each other, one line each. */
+/** The messages between processes, one line each. */
 import type { ReadyLane } from "../queue/lane.ts"
 
 export type WakeupMessage =
@@ -8,7 +8,7 @@ export type WakeupMessage =
   | { readonly about: "resumed" }
   | { readonly about: "cancelled"; readonly run: string }
 
-/** The largest number that the database has for it. */
+/** The largest integer of the database. */
 const MOST_PRIORITY = 2 ** 31 - 1
 
 export function formatMessage(message: WakeupMessage): string {
@@ -26,12 +26,12 @@ export function formatMessage(message: WakeupMessage): string {
   }
 }
 
-/** Anybody may send on the channel, also another version: what cannot be read is nothing. */
+/** Any client may send on the channel, and so may another version. Unreadable lines are ignored. */
 export function parseMessage(line: string): WakeupMessage | undefined {
   const ready = /^ready (solo|any) (-?\d{1,10}) (-?\d{1,18}) (.+)$/.exec(line)
   if (ready) {
     const [, solo, priority = "0", rank = "0", pool = ""] = ready
-    // No run can have such a priority, and no claim could ask for it.
+    // No run has such a priority, and no claim could ask for it.
     if (Math.abs(Number(priority)) > MOST_PRIORITY) return undefined
     return {
       about: "ready",

@@ -1,9 +1,9 @@
 /**
- * Tells loops, here and in other processes, what has become ready for them, which runs wait, that schedules have changed,
- * that a pause is over, and whose run was cancelled.
+ * Wakes loops, here and in other processes: runs are ready or waiting, schedules changed, a pause ended, a run was
+ * cancelled.
  *
- * Here at once; elsewhere by a notification after the commit, many in one: what comes while one is being sent
- * goes out with the next. A notification that is lost delays a run until somebody looks by itself.
+ * Loops of this process are called at once. Other processes get a notification after the commit. Messages that come
+ * while one is being sent go out together. A lost notification delays a run until a loop polls.
  */
 
 import { createHash } from "node:crypto"
@@ -16,44 +16,44 @@ import { laneKey, type ReadyLane } from "../queue/lane.ts"
 import { formatMessage, parseMessage, type WakeupMessage } from "./wakeup-message.ts"
 
 export interface Wakeups {
-  /** Runs of this lane are ready, from this rank on. Others need not be told if that was sent behind their insert. */
+  /** Runs of this lane are ready, from this rank on. `isTold`: the insert itself has notified other processes. */
   readonly ready: (lane: ReadyLane, told?: { readonly isTold: boolean }) => void
   /**
-   * What to send behind an insert of runs, so that others hear of them as soon as it is committed. Nothing while they are
-   * being told of something else: what comes meanwhile goes out together.
+   * The notification to send in one message with an insert, so that other processes hear of it at the commit.
+   * `undefined` while another notification is being sent: the wake-up then goes out with the next.
    */
   readonly announcement: (lane: ReadyLane) => WakeUp | undefined
-  /** A run waits that may be due before anyone looks. */
+  /** A run waits that may be due before the promoter looks. */
   readonly waiting: () => void
-  /** Schedules were changed: one may be due before anyone looks, or earlier than others that are known of. */
+  /** A schedule changed and may be due earlier than the scheduler knows. */
   readonly rescheduled: () => void
-  /** A pause is over: what claims have passed because of it is there for them. */
+  /** A pause is over. Claims have passed runs because of it. */
   readonly resumed: () => void
-  /** Another run takes the place of this one, which is running somewhere. */
+  /** A newer run of the schedule replaces this one, which is running in some process. */
   readonly replaced: (run: string) => void
   /** A running run was cancelled. */
   readonly cancelled: (run: string, by: CancelledBy) => void
-  /** Hears what others say. */
+  /** Listens for messages of other processes. */
   readonly listen: () => Promise<void>
   readonly close: () => void
 }
 
 export interface WakeupHandlers {
-  /** Runs are ready; `undefined`: something may have been missed, anywhere. */
+  /** Runs are ready. `undefined`: a wake-up may have been missed, in any lane. */
   readonly onReady: (lane: ReadyLane | undefined) => void
   readonly onWaiting: () => void
   readonly onRescheduled: () => void
   /** This process has cancelled a run. */
   readonly onCancelled: (run: string, by: CancelledBy) => void
-  /** Somebody says that they have: anybody can. */
+  /** A message says that a run was cancelled. Any client can send such a message. */
   readonly onToldOfCancel: (run: string) => void
-  /** Notifications may have been missed: whatever they would have said. */
+  /** Notifications of any kind may have been missed. */
   readonly onMissed: () => void
 }
 
 export interface WakeupParts {
   readonly runtime: Runtime
-  /** Whether others are told, and listened to. */
+  /** Are notifications sent and heard? */
   readonly isOn: boolean
   readonly handlers: WakeupHandlers
 }
@@ -61,7 +61,7 @@ export interface WakeupParts {
 export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups {
   const { database } = runtime
   const channel = channelOf(database.schema)
-  /** By what each is about, so that a thousand runs of one lane are one message. */
+  /** By subject, so that a thousand runs of one lane are one message. */
   const unsent = new Map<string, WakeupMessage>()
   const isHeard = isOn && database.abilities.processes
   const self = `from ${runtime.newId()}`
@@ -79,7 +79,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
     isSending = true
     while (unsent.size > 0) {
       const payload = `${self}\n${takePayload(unsent)}`
-      // Polling is the truth: what cannot be sent is found by looking.
+      // Every loop also polls, so a notification may fail.
       await database.run(notify, { channel, payload }).catch(() => {})
     }
     isSending = false
@@ -131,7 +131,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
       if (!isHeard) return
       listener = await database.listen(channel, (payload) => {
         const lines = payload.split("\n")
-        // What we say ourselves has been heard here already.
+        // This process has heard its own messages already.
         if (lines[0] === self) return
         for (const line of lines) {
           const message = parseMessage(line)
@@ -155,7 +155,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
 /** PostgreSQL takes fewer than 8,000 bytes. */
 const MOST_BYTES = 7_000
 
-/** As many messages as fit, at least one. */
+/** As many messages as fit, and at least one. */
 function takePayload(unsent: Map<string, WakeupMessage>): string {
   const lines: string[] = []
   let bytes = 0
@@ -169,7 +169,10 @@ function takePayload(unsent: Map<string, WakeupMessage>): string {
   return lines.join("\n")
 }
 
-/** Channels are shared by the whole database and at most 63 bytes long, so a schema's is named by its hash. */
+/**
+ * All schemas of a database share its channels, and a name has at most 63 bytes. So the channel has a hash of the
+ * schema.
+ */
 function channelOf(schema: string): string {
   return `carillon_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`
 }

@@ -1,6 +1,6 @@
 /**
- * Looks after the attempts under way, once per renewal: ends those that someone cancelled and nobody told us of, and
- * says so when one takes much longer than its job usually does.
+ * Watches running attempts, once per renewal. It ends those whose cancellation this process has not heard of, and
+ * reports one that takes much longer than its job usually does.
  */
 
 import { DEFAULTS } from "../../defaults.ts"
@@ -14,7 +14,7 @@ import type { PoolLoop } from "../queue/pool-loop.ts"
 import type { Lease } from "./lease.ts"
 
 export interface Watch extends Loop {
-  /** An attempt of this job has succeeded, and took so long. */
+  /** The duration of a successful attempt of this job. */
   readonly succeeded: (job: string, durationMs: number) => void
 }
 
@@ -26,11 +26,11 @@ export interface WatchParts {
   readonly everyMs: number
 }
 
-/** How many ends of a job it takes to know how long it usually takes. */
+/** How many ends of a job show how long it usually takes. */
 const ENOUGH_ENDS = 10
-/** Shorter than this nothing is slow. */
+/** A shorter attempt is never slow. */
 const SLOW_AT_LEAST_MS = 10_000
-/** How much the latest end moves what is usual. */
+/** The weight of the latest duration in the average. */
 const LATEST_SHARE = 0.1
 
 export function createWatch({ runtime, events, lease, poolLoops, everyMs }: WatchParts): Watch {

@@ -1,7 +1,4 @@
-/**
- * The loop of the heartbeat's thread: renews the lease it was given, for as long as the main loop gives a sign of life
- * from time to time.
- */
+/** The loop of the heartbeat's thread: renews the lease while the main loop gives signs of life. */
 import type { Runtime } from "../../../runtime/runtime.ts"
 import { createBell, type Loop } from "../../loop.ts"
 import { type Board, type FromThread, openBoard, type ToThread } from "./board.ts"
@@ -10,7 +7,7 @@ import { createRenewer, type LeaseTimes } from "./renewer.ts"
 
 export interface Beat extends Loop {
   readonly hold: (lease: string, board: Board) => void
-  /** Renews nothing until it is given another lease. */
+  /** Renews nothing until it gets another lease. */
   readonly drop: () => void
 }
 
@@ -50,7 +47,7 @@ export function createBeat({ runtime, times, tell }: BeatParts): Beat {
     return Math.max(0, renewal.sentAtMs + renewEveryMs - runtime.monotonicMs())
   }
 
-  /** On the terminal, from here: whoever usually speaks is the one that is blocked. */
+  /** Printed from here, because the main loop, which usually reports, is blocked. */
   function sayWhy(lease: string, silentMs: number): void {
     runtime.print(
       "err",
@@ -74,7 +71,7 @@ export function createBeat({ runtime, times, tell }: BeatParts): Beat {
   }
 }
 
-/** Does what the main loop says. */
+/** Obeys a message of the main loop. */
 export function obey(beat: Beat, message: ToThread, stop: () => void): void {
   if (message.kind === "hold") beat.hold(message.lease, openBoard(message.memory))
   else if (message.kind === "drop") beat.drop()

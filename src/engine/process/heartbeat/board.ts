@@ -7,14 +7,14 @@
 import type { LeaseTimes, Renewal } from "./renewer.ts"
 
 export interface Board {
-  /** To be handed to the other thread. */
+  /** For the other thread. */
   readonly memory: SharedArrayBuffer
   /** The main loop is alive, and may be blocked for so long from now on. */
   readonly pulse: (atMs: number, maxBlockMs: number) => void
   readonly lastPulse: () => Pulse
-  /** The thread has renewed the lease by a call that it began then. */
+  /** The thread has renewed the lease, with a call that it sent then. */
   readonly renewed: (sentAtMs: number) => void
-  /** When that was; minus infinity while it has not. */
+  /** When the last renewal was sent. Minus infinity before the first. */
   readonly renewedAtMs: () => number
   /** The thread was told that the lease is dead. */
   readonly lost: () => void
@@ -41,7 +41,7 @@ export function createBoard(): Board {
   return board
 }
 
-/** The same board, seen from the other thread. */
+/** The same board on the other thread. */
 export function openBoard(memory: SharedArrayBuffer): Board {
   const cells = new BigInt64Array(memory)
   const write = (cell: number, ms: number) => Atomics.store(cells, cell, wholeMs(ms))
@@ -49,7 +49,7 @@ export function openBoard(memory: SharedArrayBuffer): Board {
   return {
     memory,
     pulse: (atMs, maxBlockMs) => {
-      // In this order: a thread that reads in between is rather too patient than too strict.
+      // In this order, so that a thread that reads in between is too patient rather than too strict.
       write(MAX_BLOCK, maxBlockMs)
       write(PULSE_AT, atMs)
     },
@@ -68,12 +68,12 @@ export function openBoard(memory: SharedArrayBuffer): Board {
   }
 }
 
-/** Rounded down: a renewal counts from slightly too early rather than too late. */
+/** Rounded down, so that a renewal counts from slightly too early rather than too late. */
 function wholeMs(ms: number): bigint {
   return Number.isFinite(ms) ? BigInt(Math.floor(ms)) : NEVER
 }
 
-/** What the thread is given at its start. */
+/** The data that a thread starts with. */
 export interface ThreadSetup extends LeaseTimes {
   readonly address: string
   readonly schema: string
@@ -90,7 +90,7 @@ export type FromThread =
   | Renewal
   /** The server that renewed it. */
   | { readonly kind: "server"; readonly lease: string; readonly server: string | null }
-  /** It could not be renewed, for so many times in a row. */
+  /** The renewal failed, so many times in a row. */
   | {
       readonly kind: "failed"
       readonly message: string

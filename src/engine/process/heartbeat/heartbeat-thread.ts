@@ -1,4 +1,4 @@
-/** The program of the heartbeat's thread: one connection, one loop. Its name is not to be met by chance in a bundle. */
+/** The program of the heartbeat's thread: one connection, one loop. Its file name is unlikely to clash in a bundle. */
 import { recordError } from "../../../queue/error-record.ts"
 import type { ThreadInside } from "../../../runtime/host.ts"
 import { createSystemThreadInside } from "../../../runtime/system.ts"
@@ -20,7 +20,7 @@ async function run({ host, data, send, onMessage, leave }: ThreadInside): Promis
   leave()
 }
 
-/** Errors lose their kind on the way to another thread; their message is what people read. */
+/** An error loses its class on the way to another thread. The message survives. */
 function failureOf(error: unknown, failures: number, atMs: number): FromThread {
   return { kind: "failed", message: recordError(error).message, failures, atMs }
 }

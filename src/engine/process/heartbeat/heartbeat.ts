@@ -1,8 +1,7 @@
 /**
- * The heartbeat's thread, seen from the main loop: started, given the lease to renew, started again when it dies.
+ * The heartbeat's thread, seen from the main loop: starts it, gives it the lease, and starts it again when it dies.
  *
- * It is a help and never a condition: while there is no thread, the main loop renews the lease itself, and has to come
- * by often enough for that.
+ * The thread is optional. Without it, the main loop renews the lease itself, and must not be blocked for too long.
  */
 import { recordError } from "../../../queue/error-record.ts"
 import type { Thread } from "../../../runtime/host.ts"
@@ -11,10 +10,10 @@ import type { Board, FromThread, ThreadSetup, ToThread } from "./board.ts"
 import type { LeaseTimes } from "./renewer.ts"
 
 export interface Heartbeat {
-  /** The lease to renew from now on; none without one. */
+  /** The lease to renew from now on. */
   readonly hold: (lease: string, board: Board) => void
   readonly drop: () => void
-  /** Keeps a thread going until the signal aborts, and ends it then. */
+  /** Keeps a thread running until the signal aborts, then ends it. */
   readonly run: (signal: AbortSignal) => Promise<void>
 }
 
@@ -22,13 +21,13 @@ export interface HeartbeatParts {
   readonly runtime: Runtime
   readonly times: LeaseTimes
   readonly onMessage: (message: FromThread) => void
-  /** The thread has died, for so many times in a row without having renewed anything in between. */
+  /** The thread has died, so many times in a row without a renewal in between. */
   readonly onFailure: (error: unknown, failures: number) => void
 }
 
 const REST_BASE_MS = 1_000
 const REST_CAP_MS = 60_000
-/** How long it may take to say goodbye to the database. */
+/** How long the thread may take to close its connection. */
 const GOODBYE_MS = 1_000
 
 export function createHeartbeat({ runtime, times, onMessage, onFailure }: HeartbeatParts): Heartbeat {
@@ -42,7 +41,7 @@ export function createHeartbeat({ runtime, times, onMessage, onFailure }: Heartb
     thread?.send(message)
   }
 
-  /** Starts a thread and resolves when it is over, with what it died of. `undefined` where there can be none. */
+  /** Starts a thread. Resolves when it has ended, with the cause. `undefined` if this database needs no thread. */
   function start(): Promise<unknown> | undefined {
     if (database.address === undefined) return undefined
     const data: ThreadSetup = { address: database.address, schema: database.schema, ...times }
@@ -81,7 +80,7 @@ export function createHeartbeat({ runtime, times, onMessage, onFailure }: Heartb
       thread = undefined
       deaths += 1
       onFailure(explain(cause), deaths)
-      // It will not come: most likely a bundler has left it out.
+      // The file is missing, most likely because a bundler left it out. Trying again would not help.
       if (isMissing(cause)) return
       const longestMs = Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** (deaths - 1))
       await runtime.sleep((0.5 + runtime.random() / 2) * longestMs, signal)
@@ -105,7 +104,7 @@ export function createHeartbeat({ runtime, times, onMessage, onFailure }: Heartb
 
 /** The program beside this file, compiled if this file is. */
 function moduleUrl(): URL {
-  // A bundler may have put this file anywhere, or where modules have no address.
+  // A bundler may have moved this file, or may give modules no address.
   const here: string | undefined = import.meta.url
   if (here === undefined)
     throw Object.assign(new Error("modules have no address here"), { code: "MODULE_NOT_FOUND" })

@@ -1,13 +1,16 @@
-/** For how long the database has answered this process without interruption. */
+/** How long the database has answered this process without interruption. */
 export interface InTouch {
-  /** A call that was begun then was answered. */
+  /** A call that was sent then was answered. */
   readonly reached: (sentAtMs: number) => void
-  /** A call failed then. What was begun before says nothing about the time after it. */
+  /** A call failed then. Answers to earlier calls say nothing about the time after it. */
   readonly failed: (atMs: number) => void
   readonly forMs: (nowMs: number) => number
 }
 
-/** `gapMs` without an answer is an interruption too: a process that slept does not know what happened meanwhile. */
+/**
+ * A gap of `gapMs` without an answer is an interruption too: a process that slept does not know what happened
+ * meanwhile.
+ */
 export function createInTouch(gapMs: number): InTouch {
   let sinceMs: number | undefined
   let lastMs = Number.NEGATIVE_INFINITY

@@ -1,10 +1,9 @@
-/** What to make of pulses, renewals and what is left of a lease: verdicts from numbers, for both threads. */
+/** Judges pulses, renewals and the rest of a lease: verdicts from numbers, for both threads. */
 import { DEFAULTS } from "../../../defaults.ts"
 
 /**
- * For how long the thread speaks for a main loop that gives no sign: for the longest timeout of what runs there, with
- * some grace, and for a few leases at least. Beyond that the process is taken for stuck, and its runs are better off
- * elsewhere.
+ * How long the thread renews for a silent main loop: for the longest timeout of its handlers plus the grace, and at
+ * least for a few leases. After that the process counts as stuck, and other workers should execute its runs.
  */
 export function maxBlockOf(leaseMs: number, longestTimeoutMs: number | null): number {
   const longestMs = longestTimeoutMs === null ? 0 : longestTimeoutMs + DEFAULTS.graceMs
@@ -17,26 +16,26 @@ export interface PulseSeen {
   readonly maxBlockMs: number
 }
 
-/** Whether the thread may renew for the main loop. */
+/** May the thread renew for the main loop? */
 export function judgePulse({ nowMs, pulseAtMs, maxBlockMs }: PulseSeen): "renew" | "silence" {
   return nowMs - pulseAtMs <= maxBlockMs ? "renew" : "silence"
 }
 
-/** How often the main loop gives a sign. */
+/** How often the main loop gives a sign of life. */
 export function pulseEveryMs(renewEveryMs: number): number {
   return Math.min(1_000, renewEveryMs)
 }
 
 export interface LeaseSeen {
   readonly remainingMs: number
-  /** By how much the main loop comes later than it meant to. */
+  /** How much later than planned the main loop came by. */
   readonly lateMs: number
   readonly everyMs: number
 }
 
 /**
- * What the main loop makes of its lease. One that ran out while the loop was on time could not be renewed: it is lost.
- * One that ran out while the loop was away may be alive, as nobody here was able to renew it: ask first.
+ * The main loop's view of its lease. `lost`: the lease ran out although the loop was on time. `ask`: it ran out while
+ * the loop was blocked, so the database may still take it for live.
  */
 export function judgeLease({ remainingMs, lateMs, everyMs }: LeaseSeen): "keep" | "ask" | "lost" {
   if (remainingMs > 0) return "keep"
@@ -45,16 +44,16 @@ export function judgeLease({ remainingMs, lateMs, everyMs }: LeaseSeen): "keep" 
 
 export interface ThreadSeen {
   readonly nowMs: number
-  /** When the thread last sent a renewal that succeeded. */
+  /** When the thread last sent a successful renewal. */
   readonly renewedAtMs: number
   readonly renewEveryMs: number
-  /** It has said that it cannot renew. */
+  /** The thread has reported that it cannot renew. */
   readonly isFailing: boolean
 }
 
-/** How long the main loop may leave renewing to the thread; nothing when it has to do it itself. */
+/** How long the main loop may leave renewing to the thread. Zero if it must renew itself. */
 export function spareMs({ nowMs, renewedAtMs, renewEveryMs, isFailing }: ThreadSeen): number {
   if (isFailing) return 0
-  // Half an interval late is late for a thread that has nothing else to do.
+  // A thread that has nothing else to do is late after half an interval.
   return Math.max(0, renewedAtMs + 1.5 * renewEveryMs - nowMs)
 }

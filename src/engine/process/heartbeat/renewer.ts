@@ -1,4 +1,4 @@
-/** Renews a lease once, and finds out which server did it: the same on the main loop and in the thread. */
+/** Renews a lease once, and finds out which server did it. The main loop and the thread share it. */
 import { DatabaseError } from "../../../errors.ts"
 import type { Runtime } from "../../../runtime/runtime.ts"
 import { renewLease } from "../../../store/workers/renew.ts"
@@ -6,16 +6,16 @@ import { whichServer } from "../../../store/workers/which-server.ts"
 
 export interface Renewer {
   readonly renew: (lease: string) => Promise<Renewal>
-  /** Which server answers; null when that is not to be known. Never rejects. */
+  /** The server that answers. Null if it cannot be known. Never rejects. */
   readonly server: () => Promise<string | null>
 }
 
-/** What became of one renewal. */
+/** The answer to one renewal. */
 export type Renewal =
   | {
       readonly kind: "renewed"
       readonly lease: string
-      /** Before anything was sent: the database counts from then on or from later. */
+      /** Taken before the call was sent. The database counts from this moment or from a later one. */
       readonly sentAtMs: number
     }
   | { readonly kind: "lost"; readonly lease: string }
@@ -25,7 +25,7 @@ export interface LeaseTimes {
   readonly renewEveryMs: number
 }
 
-/** Not allowed, or not there: it will not be next time either, and each try is an error in the server's log. */
+/** Not allowed or not there. That will not change, and each try would be an error in the server's log. */
 const REFUSED = /^(42501|42883|0A000)$/
 
 export function createRenewer(
@@ -34,7 +34,7 @@ export function createRenewer(
 ): Renewer {
   const { database } = runtime
   const call = { connection: "vital", deadlineMs: renewEveryMs } as const
-  // What lives in one process moves nowhere.
+  // A database inside one process has one server.
   let mayAsk = database.abilities.processes
   return {
     renew: async (lease) => {
