@@ -11,19 +11,15 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { findClaimed } from "../../store/runs/find-claimed.ts"
 import { releaseUnknown, type WorkerIdentity } from "../attempts/settle.ts"
 import type { Lease } from "../process/lease.ts"
+import type { Fence } from "./claimed-run.ts"
 
 export interface ClaimDoubts {
-  readonly add: (claim: DoubtfulClaim) => void
+  readonly add: (claim: Fence) => void
   /** Releases the runs of doubtful claims. `isLast`: also of claims that are looked for only once a minute by now. */
   readonly resolve: (asked?: { readonly isLast: boolean }) => Promise<void>
 }
 
-export interface DoubtfulClaim {
-  readonly lease: string
-  readonly claim: bigint
-}
-
-interface Doubt extends DoubtfulClaim {
+interface Doubt extends Fence {
   readonly likelyUntilMs: number
   askAtMs: number
 }

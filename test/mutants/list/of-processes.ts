@@ -36,9 +36,9 @@ export const OF_PROCESSES: readonly Mutant[] = [
         replace: "claimer.wake(lane)",
       },
       {
-        file: "src/engine/queue/pool-loop.ts",
-        find: "return restWithStore(Math.min(DEFAULTS.idlePollMs, pollMs))",
-        replace: "return restWithStore(20 * pollMs)",
+        file: "src/queue/claim-policy.ts",
+        find: "return Math.min(DEFAULTS.idlePollMs, pollMs)",
+        replace: "return 20 * pollMs",
       },
     ],
     shownBy: sim(),
