@@ -46,14 +46,14 @@ export const CAUSE_OF = {
 const SUCCEEDED: NextState = Object.freeze({ state: "succeeded" })
 const READY: NextState = Object.freeze({ state: "ready" })
 
-interface Ended {
+interface JudgedAttempt {
   readonly outcome: Outcome
   readonly policy: RetryPolicy
   readonly attempt: number
   readonly random: () => number
 }
 
-export function decideNextState(ended: Ended): NextState {
+export function decideNextState(ended: JudgedAttempt): NextState {
   const { outcome } = ended
   switch (outcome.kind) {
     case "succeeded":
@@ -72,7 +72,7 @@ export function decideNextState(ended: Ended): NextState {
 }
 
 function judge(
-  { policy, attempt, random }: Pick<Ended, "policy" | "attempt" | "random">,
+  { policy, attempt, random }: Pick<JudgedAttempt, "policy" | "attempt" | "random">,
   outcome: Extract<Outcome, { kind: "failed" | "timed_out" }>,
 ): NextState {
   const { code, message } = outcome.error

@@ -1,7 +1,7 @@
 /** Where a claimer begins: behind the runs of others, and never long above a run that it could have had. */
 import { describe, expect, it } from "vitest"
 import { createClaimLedger } from "../../src/engine/queue/claim-ledger.ts"
-import { createClaimer, type Wanted } from "../../src/engine/queue/claimer.ts"
+import { type ClaimRequest, createClaimer } from "../../src/engine/queue/claimer.ts"
 import { defineJob } from "../../src/index.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { describeEngines, type Engine } from "../support/engines.ts"
@@ -10,7 +10,7 @@ import { execute, rowsOf } from "../support/sql.ts"
 import { watchDatabase } from "../support/watched-database.ts"
 
 const job = defineJob({ name: "greet", run: async () => {} }) as AnyJob
-const WANTED: Wanted = { limit: 10, free: 0, except: [] }
+const WANTED: ClaimRequest = { limit: 10, free: 0, except: [] }
 
 /** A claimer of a pool in which other workers run everything. */
 async function stageOn(engine: Engine, { knowsLane } = { knowsLane: true }) {

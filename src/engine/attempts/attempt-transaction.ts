@@ -16,7 +16,7 @@ import type { ClaimedRun } from "../queue/claimed-run.ts"
 import { completeParams, completionOf, type Settlement, type WorkerIdentity } from "./settle.ts"
 
 /** The handler's transaction has committed the end of the run. */
-export interface Completed {
+export interface CommittedSuccess {
   readonly kind: "completed"
   readonly result: string
   /** Limits that may admit their next run. */
@@ -24,10 +24,10 @@ export interface Completed {
 }
 
 export interface Completer {
-  readonly open: (attempt: CompletedAttempt) => Completion
+  readonly open: (attempt: CompletableAttempt) => Completion
 }
 
-export interface CompletedAttempt {
+export interface CompletableAttempt {
   readonly run: ClaimedRun
   readonly startedAtMs: number
   /** JSON of the lines that the handler logged, or null. */
@@ -40,7 +40,7 @@ export interface Completion {
   readonly transaction: <Result>(body: (tx: HandlerTransaction) => Promise<Result>) => Promise<Result>
   /** The open transaction. Rejects as the transaction does. */
   readonly underWay: () => Promise<unknown> | undefined
-  readonly completed: () => Completed | undefined
+  readonly completed: () => CommittedSuccess | undefined
   /** Set while the end of the run is being committed. Resolves when it is known whether the commit took effect. */
   readonly ending: () => Promise<void> | undefined
 }
@@ -56,9 +56,9 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
   const { database } = runtime
 
   async function complete<Result>(
-    attempt: CompletedAttempt,
+    attempt: CompletableAttempt,
     body: (tx: HandlerTransaction) => Promise<Result>,
-    { onEnding, onDone }: { onEnding: () => void; onDone: (completed: Completed) => void },
+    { onEnding, onDone }: { onEnding: () => void; onDone: (completed: CommittedSuccess) => void },
   ): Promise<Result> {
     const { run, startedAtMs, logs, check } = attempt
     check()
@@ -123,7 +123,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
   return {
     open: (attempt) => {
       let taken = false
-      let completed: Completed | undefined
+      let completed: CommittedSuccess | undefined
       let ending: Promise<void> | undefined
       let underWay: Promise<unknown> | undefined
 
@@ -134,7 +134,7 @@ export function createCompleter(runtime: Runtime, identity: WorkerIdentity): Com
             known = resolve
           })
         }
-        const onDone = (done: Completed) => {
+        const onDone = (done: CommittedSuccess) => {
           completed = done
         }
         try {

@@ -6,7 +6,7 @@ import type { Host } from "../../runtime/host.ts"
 import { createSystemHost } from "../../runtime/system.ts"
 import { type ClaimedRun, claimedRun } from "../queue/claimed-run.ts"
 import { type AttemptOutcome, type AttemptParts, startAttempt } from "./attempt.ts"
-import type { Completed } from "./attempt-transaction.ts"
+import type { CommittedSuccess } from "./attempt-transaction.ts"
 
 const system = createSystemHost()
 /** Last words are not waited for here; hours are. */
@@ -36,7 +36,7 @@ function start(parts: AttemptParts, run: ClaimedRun) {
 /** What an attempt works with; whether its end is committed, or just being, is up to the test. */
 function partsOf(
   host: Host,
-  completed: () => Completed | undefined = () => undefined,
+  completed: () => CommittedSuccess | undefined = () => undefined,
   ending: () => Promise<void> | undefined = () => undefined,
 ): AttemptParts {
   const transaction = () => Promise.reject(new Error("no transactions here"))
@@ -138,7 +138,7 @@ describe("an attempt that was told to end", () => {
         result: "1",
         limitKeys: [],
       } as const
-      let done: Completed | undefined
+      let done: CommittedSuccess | undefined
       let commit = () => {}
       const ending = new Promise<void>((resolve) => {
         commit = resolve

@@ -18,14 +18,14 @@ import { createStop } from "../../runtime/stop.ts"
 import type { ClaimedRun } from "../queue/claimed-run.ts"
 import { AttemptContext, type ContextSource } from "./attempt-context.ts"
 import { type AttemptLog, createAttemptLog } from "./attempt-log.ts"
-import type { Completed, Completer, Completion } from "./attempt-transaction.ts"
+import type { CommittedSuccess, Completer, Completion } from "./attempt-transaction.ts"
 import type { ProgressWriter } from "./progress.ts"
 
 /**
  * How an attempt ended. `lost`: the run belongs to another worker, so there is nothing to write. `completed`: the
  * handler's transaction has written the end.
  */
-export type AttemptOutcome = Outcome | { readonly kind: "lost" } | Completed
+export type AttemptOutcome = Outcome | { readonly kind: "lost" } | CommittedSuccess
 
 export interface RunningAttempt {
   readonly run: ClaimedRun

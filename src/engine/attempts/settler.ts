@@ -24,9 +24,9 @@ import { type Settlement, settle, type WorkerIdentity } from "./settle.ts"
 
 export interface Settler {
   /** Calls `done` once the end is written, or once the run is known to belong to another worker. */
-  readonly settle: (ended: Ended, done: () => void) => void
+  readonly settle: (ended: AttemptEnding, done: () => void) => void
   /** Tells of a success that the handler's own transaction has committed. */
-  readonly tellCompleted: (ended: Ended, limitKeys: readonly string[]) => void
+  readonly tellCompleted: (ended: AttemptEnding, limitKeys: readonly string[]) => void
   /** Are more results unwritten than a crash may repeat? */
   readonly isFull: () => boolean
   /** How many more results may be unwritten. */
@@ -73,7 +73,7 @@ interface Pending extends Settlement {
   readonly done: () => void
 }
 
-type Ended = Pick<Pending, "run" | "startedAtMs" | "outcome" | "logs">
+type AttemptEnding = Pick<Pending, "run" | "startedAtMs" | "outcome" | "logs">
 
 /** In the order in which they will be written. */
 type Line = Map<ClaimedRun, Pending>
@@ -215,7 +215,12 @@ export function createSettler(parts: SettlerParts): Settler {
     return isHere
   }
 
-  function tell({ run, outcome, startedAtMs }: Ended, state: string, rank: bigint, endedAtMs: number): void {
+  function tell(
+    { run, outcome, startedAtMs }: AttemptEnding,
+    state: string,
+    rank: bigint,
+    endedAtMs: number,
+  ): void {
     parts.onEnded(run)
     const error = errorOf(outcome)
     const durationMs = endedAtMs - (startedAtMs ?? endedAtMs)

@@ -54,7 +54,7 @@ export interface LeaseParts {
 }
 
 /** The lease under which this process works. */
-interface Held {
+interface HeldLease {
   readonly lease: string
   readonly board: Board
   /** When the main loop last sent a successful renewal. */
@@ -81,7 +81,7 @@ export function createLease(parts: LeaseParts): Lease {
     onFailure: parts.onHeartbeatFailure,
   })
   let id = runtime.newId()
-  let held: Held | undefined
+  let held: HeldLease | undefined
   /** May other processes of this host prove that this process is dead? */
   let isProvable = true
   let isThreadFailing = false

@@ -17,12 +17,12 @@ import type { ReadyLane } from "./lane.ts"
 
 export interface Admitter {
   /** Admits runs with room under these keys. Passes over runs that need a key of `full`. */
-  readonly admit: (keys: readonly string[], full: readonly string[]) => Promise<Admitted>
+  readonly admit: (keys: readonly string[], full: readonly string[]) => Promise<AdmissionResult>
   /** The first run in the line of this key stands here. */
   readonly begins: (key: string, first: Place) => void
 }
 
-export interface Admitted {
+export interface AdmissionResult {
   readonly lanes: readonly ReadyLane[]
   /** Keys that have more to give. */
   readonly more: readonly string[]
@@ -32,7 +32,7 @@ export interface Admitted {
   readonly inTheWay: readonly string[]
 }
 
-const NOTHING: Admitted = { lanes: [], more: [], busy: [], inTheWay: [] }
+const NOTHING: AdmissionResult = { lanes: [], more: [], busy: [], inTheWay: [] }
 /** How far one transaction looks into each line: a little further than the last one needed. */
 const LEAST_DEPTH = 16
 const MOST_DEPTH = 200
@@ -61,7 +61,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     tx: Transaction,
     wanted: readonly string[],
     full: readonly string[],
-  ): Promise<Admitted> {
+  ): Promise<AdmissionResult> {
     // A line with runs to pass over must be looked at deeply.
     const looked = full.length > 0 ? MOST_DEPTH : depth
     const seen = await lookAt(tx, wanted, { full, depth: looked })
@@ -98,7 +98,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     tx: Transaction,
     keys: readonly string[],
     how: { readonly full: readonly string[]; readonly depth: number },
-  ): Promise<Standing[]> {
+  ): Promise<LinePlace[]> {
     const look = starts.look(keys, runtime.monotonicMs())
     const asked = { ...look.stretches, full: how.full, limit: how.depth }
     const { rows, forMs, untilMs } = await timed(() => tx.run(nextInLine, asked))
@@ -148,12 +148,12 @@ interface InLineUnder extends InLine {
   readonly limits: ReadonlyMap<string, string>
 }
 
-interface Standing extends Place, InLineUnder {
+interface LinePlace extends Place, InLineUnder {
   readonly key: string
 }
 
 /** The first places of a line. */
-function headOf(key: string, places: readonly Standing[], depth: number): Standing[] {
+function headOf(key: string, places: readonly LinePlace[], depth: number): LinePlace[] {
   return places
     .filter((place) => place.key === key)
     .sort((a, b) => b.priority - a.priority || (a.rank < b.rank ? -1 : Number(a.rank > b.rank)))
@@ -163,7 +163,7 @@ function headOf(key: string, places: readonly Standing[], depth: number): Standi
 /**
  * An earlier occurrence may still arrive and must go first, so an overlap line never admits from a remembered start.
  */
-function mayComeFirst(places: readonly Standing[], key: string): boolean {
+function mayComeFirst(places: readonly LinePlace[], key: string): boolean {
   return isOverlap(places[0]?.limits.get(key) ?? "")
 }
 
@@ -176,7 +176,7 @@ interface Limits {
  * Every key with its limit. The first run in the key's own line names it. If that line was not read, all limits that
  * other runs name for the key are counted.
  */
-function limitsOf(line: readonly Standing[]): Limits {
+function limitsOf(line: readonly LinePlace[]): Limits {
   const own = new Map<string, string>()
   for (const { key, limits } of line) if (!own.has(key)) own.set(key, limits.get(key) ?? "")
   const others = line.flatMap(({ limits }) => [...limits].filter(([key]) => !own.has(key)))
@@ -192,7 +192,7 @@ function leastOf(counted: readonly { readonly key: string; readonly room: number
 }
 
 /** The runs that need none but these keys. */
-function within(keys: readonly string[], line: readonly Standing[]): Standing[] {
+function within(keys: readonly string[], line: readonly LinePlace[]): LinePlace[] {
   const locked = new Set(keys)
   return line.filter((run) => run.keys.every((key) => locked.has(key)))
 }

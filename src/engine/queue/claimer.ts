@@ -31,15 +31,15 @@ export interface Claimer {
   /** Gives back runs that claims may have taken although their answers were lost. */
   readonly resolveDoubts: () => Promise<void>
   /** Claims from where the last claim ended. The runs are in the order in which they should start. */
-  readonly claim: (wanted: Wanted) => Promise<Claim>
+  readonly claim: (wanted: ClaimRequest) => Promise<Claim>
   /** Is it time to look for runs that no wake-up announced? Sooner if the last claim was short. */
   readonly isSearchDue: (wasShort: boolean) => boolean
   /** Looks for such runs and claims them. */
-  readonly search: (wanted: Wanted) => Promise<Claim>
+  readonly search: (wanted: ClaimRequest) => Promise<Claim>
   /** Is it time to sweep what claims have passed? Sooner if nothing else was found. */
   readonly isSweepDue: (wasEmpty: boolean) => boolean
   /** Claims overlooked runs below the marks. May take minutes; claims go on meanwhile. */
-  readonly sweep: (wanted: Wanted) => Promise<Claim>
+  readonly sweep: (wanted: ClaimRequest) => Promise<Claim>
   /** Runs became ready in this lane. `undefined`: a wake-up may have been missed, in any lane. */
   readonly wake: (lane: ReadyLane | undefined) => void
   /** May runs be ready that must not be claimed ahead of free slots? */
@@ -54,7 +54,7 @@ export interface Claimer {
   readonly close: () => void
 }
 
-export interface Wanted {
+export interface ClaimRequest {
   readonly limit: number
   /** Free slots: the claim brings no more solo runs than that. */
   readonly free: number
@@ -79,7 +79,7 @@ export interface ClaimerParts {
 
 const NOTHING: Claim = { runs: [], isEmpty: false }
 
-interface Taken {
+interface ClaimedBatch {
   readonly rows: readonly Row[]
   readonly runs: readonly ClaimedRun[]
 }
@@ -92,9 +92,9 @@ const SWEEP_REST_MS = 200
 /** A busy pool sweeps this often, unless a fiftieth of the time is not enough for that. */
 const SWEEP_AT_LEAST_MS = 60_000
 /** How much of what lies below the marks a sweep has seen. */
-type Swept = "all" | "some" | "cut off"
+type SweepReach = "all" | "some" | "cut off"
 /** The rest before the next sweep of a busy pool. Shorter when the last sweep left runs behind. */
-const BUSY_REST: Readonly<Record<Swept, (restMs: number) => number>> = {
+const BUSY_REST: Readonly<Record<SweepReach, (restMs: number) => number>> = {
   all: (restMs) => Math.max(restMs, SWEEP_AT_LEAST_MS),
   some: (restMs) => Math.min(restMs, SWEEP_AT_LEAST_MS),
   "cut off": (restMs) => restMs,
@@ -178,9 +178,9 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   /** Claims in these lanes. `undefined`: the lease was lost meanwhile. */
   async function take(
     order: LaneParams,
-    { limit, except }: Wanted,
+    { limit, except }: ClaimRequest,
     how: CallOptions = call,
-  ): Promise<Taken | undefined> {
+  ): Promise<ClaimedBatch | undefined> {
     if (order.solos.length === 0) return { rows: [], runs: [] }
     const mine = { lease: lease.id(), claim: runtime.randomBits() }
     const rows = await database
@@ -199,16 +199,16 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
   /**
    * A claim that brings this many may have left some. Read before the claim, because lanes may be forgotten meanwhile.
    */
-  function mostOf({ limit, free }: Wanted): number {
+  function mostOf({ limit, free }: ClaimRequest): number {
     return lanes.hasSolos() ? Math.min(limit, free) : limit
   }
 
   /** Did the claim take every run it was allowed to take? Under an expired lease it takes none. */
-  function isAll(count: number, most: number, { except }: Wanted): boolean {
+  function isAll(count: number, most: number, { except }: ClaimRequest): boolean {
     return count < most && except.length === 0 && isLeaseLive && lease.remainingMs() > 0
   }
 
-  async function takeOn(wanted: Wanted): Promise<Claim> {
+  async function takeOn(wanted: ClaimRequest): Promise<Claim> {
     claims += 1
     const [asked, most, alarmsBefore] = [lanes.names(), mostOf(wanted), alarms]
     const lowestFirst = claims % LOWEST_FIRST_EVERY === 0
@@ -240,7 +240,7 @@ export function createClaimer({ runtime, pool, jobs, lease, claims: ledger, doub
       const startedAtMs = monotonicMs()
       const [most, alarmsBefore] = [mostOf(wanted), alarms]
       const isInformed = alarmsAtLook === alarms
-      let outcome: Swept = "cut off"
+      let outcome: SweepReach = "cut off"
       sweepAtMs = Number.POSITIVE_INFINITY
       sweepAtLastMs = Number.POSITIVE_INFINITY
       try {

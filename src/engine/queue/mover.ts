@@ -31,11 +31,11 @@ export interface MoverParts {
 
 export interface Mover extends Loop {
   /** Moves one batch of each kind, and says of which kind more may be left. */
-  readonly move: () => Promise<Left>
+  readonly move: () => Promise<Backlog>
 }
 
 /** What may be left: runs to unpark, which could be executed, or only runs to park. */
-type Left = "nothing" | "parking" | "unparking"
+type Backlog = "nothing" | "parking" | "unparking"
 
 const EVERY_MS = 5_000
 /** Claims pass paused runs anyway, so parking them must not cost more than it saves. */
@@ -64,7 +64,7 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   let unhandledAtMs = monotonicMs() + FIRST_LOOK_MS * runtime.random()
   let unhandledTookMs = 0
 
-  async function move(withUnhandled = true): Promise<Left> {
+  async function move(withUnhandled = true): Promise<Backlog> {
     unhandledTookMs = 0
     const kinds = await lookAtPauses()
     const paused = [
@@ -95,14 +95,14 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
    * Wakes lanes and lines, and returns how many runs the statement has found. Another process may have moved some of
    * them first, so a full batch means that more may be left.
    */
-  function unparked(rows: readonly (Moved & ReadyLane & { readonly state: string })[]): number {
+  function unparked(rows: readonly (MovedRow & ReadyLane & { readonly state: string })[]): number {
     for (const { state, pool, solo, priority, rank } of rows) {
       if (state === "ready") onReady({ pool, solo, priority, rank })
     }
     return parked(rows)
   }
 
-  function parked(rows: readonly Moved[]): number {
+  function parked(rows: readonly MovedRow[]): number {
     // Each row names all keys that its statement touched, and counts all runs that it found.
     const keys = rows[0]?.limit_keys ?? null
     if (keys !== null) onLimits(JSON.parse(keys) as string[])
@@ -142,7 +142,7 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   }
 }
 
-interface Moved {
+interface MovedRow {
   readonly found: number
   readonly limit_keys: string | null
 }

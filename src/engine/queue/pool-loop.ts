@@ -40,7 +40,7 @@ import { createBackgroundTask, createBell, type Loop } from "../loop.ts"
 import type { Lease } from "../process/lease.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
 import type { ClaimedRun } from "./claimed-run.ts"
-import type { Claimer, Wanted } from "./claimer.ts"
+import type { Claimer, ClaimRequest } from "./claimer.ts"
 import type { ReadyLane } from "./lane.ts"
 import { createStock } from "./stock.ts"
 
@@ -225,7 +225,7 @@ export function createPoolLoop(parts: PoolLoopParts): PoolLoop {
   /** `onTaken` is called when the claim is answered, before any of its runs starts. */
   async function bring(
     take: Claimer["claim"],
-    { limit, free: solos }: Pick<Wanted, "limit" | "free">,
+    { limit, free: solos }: Pick<ClaimRequest, "limit" | "free">,
     onTaken = () => {},
   ): Promise<ClaimResult> {
     try {

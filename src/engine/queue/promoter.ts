@@ -28,7 +28,7 @@ export interface PromoterParts {
   readonly onParked: () => void
 }
 
-interface Promoted {
+interface Promotion {
   readonly total: number
   /** When the last of them was due. */
   readonly lastMs: InstantMs
@@ -56,7 +56,7 @@ export function createPromoter({ runtime, onReady, onParked }: PromoterParts): P
   let sweepAtMs = 0
 
   /** Promotes the runs that are due from one moment up to another. */
-  async function promote(from: InstantMs, to: InstantMs, how: CallOptions = {}): Promise<Promoted> {
+  async function promote(from: InstantMs, to: InstantMs, how: CallOptions = {}): Promise<Promotion> {
     const promoted = await database.run(promoteRuns, { from, to, limit: BATCH }, how)
     for (const { state, runs: _, last_due: __, ...lane } of promoted) {
       if (state === "ready") onReady(lane)
