@@ -77,7 +77,7 @@ export type {
   CarillonEvent,
   EventListener,
   LossReason,
-  StuckFor,
+  StuckHandler,
   UnhandledJob,
 } from "./observe/events.ts"
 export type { Logger } from "./observe/logger.ts"

@@ -194,9 +194,9 @@ export type CarillonEvent =
    * without it, also in this process; unless it `holdsPlace` under a limit: then it goes on when the handler has returned.
    */
   | ({ readonly type: "worker.stuck" } & AttemptFacts &
-      StuckFor & { readonly because: string; readonly holdsPlace: boolean })
+      StuckHandler & { readonly because: string; readonly holdsPlace: boolean })
   /** A handler that was stuck has returned, and its slot is back. */
-  | ({ readonly type: "worker.unstuck" } & AttemptFacts & StuckFor)
+  | ({ readonly type: "worker.unstuck" } & AttemptFacts & StuckHandler)
   /** All slots of a pool are lost to handlers that are stuck: this process executes nothing in it any more. */
   | { readonly type: "pool.exhausted"; readonly pool: string; readonly slots: number }
   /** The attempt takes much longer than its job usually does, and has no timeout. */
@@ -319,7 +319,7 @@ export interface AttemptFacts {
 }
 
 /** For how long a handler has been stuck, and what that costs its pool. */
-export interface StuckFor {
+export interface StuckHandler {
   /** Since the end of the attempt was decided. */
   readonly forMs: number
   /** Of the pool, in this process. */

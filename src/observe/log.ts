@@ -4,7 +4,7 @@ import { recordError } from "../queue/error-record.ts"
 import { fingerprintOf } from "../queue/fingerprint.ts"
 import type { Host } from "../runtime/host.ts"
 import { formatInstant } from "../time/instant.ts"
-import type { CarillonEvent, LossReason, StuckFor, UnhandledJob } from "./events.ts"
+import type { CarillonEvent, LossReason, StuckHandler, UnhandledJob } from "./events.ts"
 import { createFold } from "./fold.ts"
 import { fieldsOf, samenessOf } from "./log-fields.ts"
 import type { Level, LogLine, Output } from "./logger.ts"
@@ -284,7 +284,7 @@ function stuckLine(event: Extract<CarillonEvent, { type: "worker.stuck" }>): Lin
   }
 }
 
-function lostText({ pool, slots, slotsLost }: { readonly pool: string } & StuckFor): string {
+function lostText({ pool, slots, slotsLost }: { readonly pool: string } & StuckHandler): string {
   return `Pool ${pool} has lost ${slotsLost} of ${counted(slots, "slot")}`
 }
 
