@@ -79,7 +79,7 @@ function judge(
   const failure: Failure = { attempt, code, message }
   const { retryable, afterMs, fault = null } = outcome.kind === "failed" ? outcome : timedOut(policy, outcome)
   const verdict = judgeFailure({ policy, failure, retryable, afterMs: afterMs ?? null, random })
-  if (verdict.kind === "bury") return { state: "dead", fault }
+  if (verdict.fate === "bury") return { state: "dead", fault }
   return { state: "waiting", delayMs: verdict.delayMs, fault: fault ?? verdict.fault ?? null }
 }
 
