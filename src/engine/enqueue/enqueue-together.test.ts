@@ -2,7 +2,7 @@ import { expect, it } from "vitest"
 import { defineJob } from "../../job/define.ts"
 import { createSystemHost } from "../../runtime/system.ts"
 import { createEnqueueTogether } from "./enqueue-together.ts"
-import type { NewRun, Written } from "./new-run.ts"
+import type { EnqueueOutcome, NewRun } from "./new-run.ts"
 
 it("those go together that have about as much time left, however long they have waited", async () => {
   const host = createSystemHost()
@@ -10,9 +10,9 @@ it("those go together that have about as much time left, however long they have 
   let nowMs = 0
   const sent: { readonly ids: readonly string[]; readonly deadlineAtMs: number }[] = []
   const answers: (() => void)[] = []
-  const write = (_: unknown, runs: readonly NewRun[], deadlineAtMs: number): Promise<Written> => {
+  const write = (_: unknown, runs: readonly NewRun[], deadlineAtMs: number): Promise<EnqueueOutcome> => {
     sent.push({ ids: runs.map(({ id }) => id), deadlineAtMs })
-    const answer = { answers: runs.map(({ id }) => ({ id })), went: [] } as unknown as Written
+    const answer = { answers: runs.map(({ id }) => ({ id })), lanes: [] } as unknown as EnqueueOutcome
     return new Promise((resolve) => answers.push(() => resolve(answer)))
   }
   const together = createEnqueueTogether(write, {
@@ -20,7 +20,7 @@ it("those go together that have about as much time left, however long they have 
     monotonicMs: () => nowMs,
     soon: (then) => queueMicrotask(then),
   })
-  const calls: Promise<Written>[] = []
+  const calls: Promise<EnqueueOutcome>[] = []
   const call = async (id: string, atMs: number) => {
     nowMs = atMs
     calls.push(together.write(job, [{ id, input: "null" } as NewRun]))

@@ -9,15 +9,15 @@ import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
 import type { AnyJob } from "../../job/define.ts"
 import type { Host } from "../../runtime/host.ts"
-import { isPlain, type NewRun, type Written } from "./new-run.ts"
+import { type EnqueueOutcome, isPlain, type NewRun } from "./new-run.ts"
 
 /** Writes all of the runs or none, before the deadline. */
-export type WriteBy = (job: AnyJob, runs: readonly NewRun[], deadlineAtMs: number) => Promise<Written>
+export type WriteBy = (job: AnyJob, runs: readonly NewRun[], deadlineAtMs: number) => Promise<EnqueueOutcome>
 
 interface Call {
   readonly runs: readonly NewRun[]
   readonly deadlineAtMs: number
-  readonly resolve: (written: Written) => void
+  readonly resolve: (written: EnqueueOutcome) => void
   readonly reject: (error: unknown) => void
 }
 
@@ -73,11 +73,11 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
   async function send(job: AnyJob, calls: readonly Call[]): Promise<void> {
     const runs = calls.flatMap((call) => call.runs)
     try {
-      const { answers, went } = await write(job, runs, Math.min(...calls.map((call) => call.deadlineAtMs)))
+      const { answers, lanes } = await write(job, runs, Math.min(...calls.map((call) => call.deadlineAtMs)))
       let from = 0
       for (const [index, { runs: own, resolve }] of calls.entries()) {
         // The first call wakes the lanes for all of them.
-        resolve({ answers: answers.slice(from, from + own.length), went: index === 0 ? went : [] })
+        resolve({ answers: answers.slice(from, from + own.length), lanes: index === 0 ? lanes : [] })
         from += own.length
       }
     } catch (error) {
@@ -91,7 +91,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
     isFor: (job: AnyJob, runs: readonly NewRun[]): boolean =>
       job.concurrency === null && runs.length <= MOST_RUNS && runs.every(isPlain),
 
-    write: (job: AnyJob, runs: readonly NewRun[]): Promise<Written> =>
+    write: (job: AnyJob, runs: readonly NewRun[]): Promise<EnqueueOutcome> =>
       new Promise((resolve, reject) => {
         const line = lineOf(job)
         line.waiting.push({ runs, deadlineAtMs: monotonicMs() + DEFAULTS.deadlineMs, resolve, reject })

@@ -24,6 +24,7 @@ import type { ReadyLane } from "../queue/lane.ts"
 import { createEnqueueTogether } from "./enqueue-together.ts"
 import {
   delayedParams,
+  type EnqueueOutcome,
   type HandOff,
   insertParams,
   isDelayed,
@@ -31,15 +32,14 @@ import {
   type NewRun,
   oneParams,
   plainParams,
-  type Written,
 } from "./new-run.ts"
 import { takeFreeKeys } from "./run-keys.ts"
 
 export interface Enqueuer {
   /** Writes all runs or none. */
-  readonly write: (job: AnyJob, runs: readonly NewRun[], handOff?: HandOff) => Promise<Written>
+  readonly write: (job: AnyJob, runs: readonly NewRun[], handOff?: HandOff) => Promise<EnqueueOutcome>
   /** The same in a transaction of the caller. */
-  readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<Written>
+  readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<EnqueueOutcome>
 }
 
 /** The most runs that one statement writes. */
@@ -55,8 +55,8 @@ const REST_CAP_MS = 1_000
 
 /** Rolls back a try: an earlier one has written these runs. */
 class WrittenBefore {
-  readonly answers: Written["answers"]
-  constructor(answers: Written["answers"]) {
+  readonly answers: EnqueueOutcome["answers"]
+  constructor(answers: EnqueueOutcome["answers"]) {
     this.answers = answers
   }
 }
@@ -83,7 +83,7 @@ export function createEnqueuer(
     runs: readonly NewRun[],
     deadlineAtMs: number,
     handOff?: HandOff,
-  ): Promise<Written> {
+  ): Promise<EnqueueOutcome> {
     const isSimple = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
     let doubt: unknown
     for (let failures = 0; ; failures += 1) {
@@ -102,7 +102,7 @@ export function createEnqueuer(
         if (monotonicMs() >= deadlineAtMs) throw deadlineError(insertRuns.name)
         clock.forget()
       } catch (error) {
-        if (error instanceof WrittenBefore) return { answers: error.answers, went: [] }
+        if (error instanceof WrittenBefore) return { answers: error.answers, lanes: [] }
         if (isUncertain(error)) {
           doubt = error
           // The run may have been written as claimed, and then no worker would execute it.
@@ -147,7 +147,7 @@ export function createEnqueuer(
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
-  ): Promise<Written | undefined> {
+  ): Promise<EnqueueOutcome | undefined> {
     const behind =
       handOff === undefined && !isAnnouncing && areAll(job, runs, isPlain)
         ? announce(laneNow(job))
@@ -160,15 +160,15 @@ export function createEnqueuer(
         }),
     }
     if (behind) isAnnouncing = true
-    const went = await insert(before, job, runs, { notAfter, handOff, isDoubtful: false }).catch((error) => {
+    const lanes = await insert(before, job, runs, { notAfter, handOff, isDoubtful: false }).catch((error) => {
       if (behind) isAnnouncing = false
       throw error
     })
-    if (went[0] === undefined && runs.length > 0) return undefined
-    if (went[0]) clock.hear(went[0].now_ms)
+    if (lanes[0] === undefined && runs.length > 0) return undefined
+    if (lanes[0]) clock.hear(lanes[0].now_ms)
     return {
       answers: runs.map(({ id }) => ({ id, created: true })),
-      went: behind ? went.map((all) => ({ ...all, isTold: true })) : went,
+      lanes: behind ? lanes.map((lane) => ({ ...lane, isTold: true })) : lanes,
     }
   }
 
@@ -183,12 +183,12 @@ export function createEnqueuer(
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, tryMs, isDoubtful }: { notAfter: number; tryMs: number; isDoubtful: boolean },
-  ): Promise<Written | undefined> {
+  ): Promise<EnqueueOutcome | undefined> {
     return database
       .transaction(
         async (tx) => {
           const written = await writeIn(tx, job, runs, { notAfter, isDoubtful })
-          const count = written.went.reduce((sum, { runs: some }) => sum + some, 0)
+          const count = written.lanes.reduce((sum, { runs: some }) => sum + some, 0)
           const wanted = written.answers.filter(({ created }) => created).length
           if (isDoubtful && wanted > 0) {
             const ids = runs.slice(0, MOST_AT_ONCE).map(({ id }) => id)
@@ -213,15 +213,15 @@ export function createEnqueuer(
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, isDoubtful }: { notAfter: number | null; isDoubtful: boolean },
-  ): Promise<Written> {
+  ): Promise<EnqueueOutcome> {
     const answers = await takeFreeKeys(runner, job, runs)
     const fresh = runs.filter((_, index) => answers[index]?.created)
-    const went: Written["went"][number][] = []
+    const lanes: EnqueueOutcome["lanes"][number][] = []
     for (let from = 0; from < fresh.length; from += MOST_AT_ONCE) {
       const some = fresh.slice(from, from + MOST_AT_ONCE)
-      went.push(...(await insert(runner, job, some, { notAfter, isDoubtful })))
+      lanes.push(...(await insert(runner, job, some, { notAfter, isDoubtful })))
     }
-    return { answers, went }
+    return { answers, lanes }
   }
 
   const together = createEnqueueTogether(write, runtime)
@@ -247,21 +247,21 @@ async function insert(
   job: AnyJob,
   runs: readonly NewRun[],
   { notAfter, handOff, isDoubtful }: Insert,
-): Promise<Written["went"]> {
+): Promise<EnqueueOutcome["lanes"]> {
   const lane = { pool: job.pool, solo: false, priority: job.priority }
   if (!isDoubtful && areAll(job, runs, isDelayed)) {
-    const went = await runner.run(insertDelayedRuns, delayedParams(job, runs, notAfter))
-    return went.map((all) => ({ ...all, ...lane, state: "waiting" }))
+    const rows = await runner.run(insertDelayedRuns, delayedParams(job, runs, notAfter))
+    return rows.map((row) => ({ ...row, ...lane, state: "waiting" }))
   }
   if (isDoubtful || !areAll(job, runs, isPlain))
     return runner.run(insertRuns, insertParams(job, runs, { notAfter, handOff }))
   const [run] = runs
   if (run && runs.length === 1) {
-    const went = await insertOne(runner, job, run, { notAfter, handOff })
-    return went.map((all) => ({ ...all, ...lane, runs: 1 }))
+    const rows = await insertOne(runner, job, run, { notAfter, handOff })
+    return rows.map((row) => ({ ...row, ...lane, runs: 1 }))
   }
-  const went = await runner.run(insertPlainRuns, plainParams(job, runs, { notAfter, handOff }))
-  return went.map((all) => ({ ...all, ...lane }))
+  const rows = await runner.run(insertPlainRuns, plainParams(job, runs, { notAfter, handOff }))
+  return rows.map((row) => ({ ...row, ...lane }))
 }
 
 async function insertOne(
@@ -269,7 +269,7 @@ async function insertOne(
   job: AnyJob,
   run: NewRun,
   { notAfter, handOff }: Pick<Insert, "notAfter" | "handOff">,
-): Promise<Pick<Written["went"][number], "state" | "rank" | "now_ms">[]> {
+): Promise<Pick<EnqueueOutcome["lanes"][number], "state" | "rank" | "now_ms">[]> {
   const params = oneParams(job, run, notAfter)
   if (handOff === undefined) {
     const rows = await runner.run(insertOneRun, params)

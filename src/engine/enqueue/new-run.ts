@@ -36,11 +36,11 @@ export interface HandOff {
 }
 
 /** The answer to an enqueue. */
-export interface Written {
+export interface EnqueueOutcome {
   /** For each run, in order: its id, or the id of the run that holds its key. */
   readonly answers: readonly { readonly id: string; readonly created: boolean }[]
   /** The lanes of the new runs. `isTold`: the insert itself has notified other processes. */
-  readonly went: readonly (InsertedRow & { readonly isTold?: boolean })[]
+  readonly lanes: readonly (InsertedRow & { readonly isTold?: boolean })[]
 }
 
 type InsertedRow = typeof insertRuns extends Statement<infer _, infer Row> ? Row : never

@@ -6,6 +6,7 @@
  * one has seen first, for fifty times as long, but not for more than five seconds. What turns up before that meanwhile,
  * because somebody has made or resumed it for a time that is over, is mostly told of, and otherwise found after that.
  */
+import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { InstantMs } from "../../time/instant.ts"
 
@@ -24,8 +25,7 @@ export interface DueFloor {
 export const FIRST_MS = -62_135_596_800_000
 /** What is quicker than this is not worth avoiding. */
 const LONG_MS = 5
-/** Looks at everything take this part of the time, and more only if they would have to be further apart than that. */
-const SHARE = 0.02
+/** Looks at everything rest for no longer than this, however long one takes. */
 const LONGEST_REST_MS = 5_000
 
 export function createDueFloor({ monotonicMs }: Pick<Host, "monotonicMs">): DueFloor {
@@ -43,7 +43,7 @@ export function createDueFloor({ monotonicMs }: Pick<Host, "monotonicMs">): DueF
       if (alarms !== alarmsBefore) return seen
       const endedAtMs = monotonicMs()
       const tookMs = endedAtMs - startedAtMs
-      if (isOfAll && tookMs >= LONG_MS) allAtMs = endedAtMs + Math.min(LONGEST_REST_MS, tookMs / SHARE)
+      if (isOfAll && tookMs >= LONG_MS) allAtMs = endedAtMs + restAfter(tookMs, { mostMs: LONGEST_REST_MS })
       floorMs = seen.firstMs
       return seen
     },

@@ -1,7 +1,7 @@
 /** Enqueues runs of one job: writes them once, and starts them at once where this process has free slots for them. */
 import type { Done, Effects } from "../../engine/effects.ts"
 import type { Engine } from "../../engine/engine.ts"
-import { limitKeyOf, type NewRun, type Written } from "../../engine/enqueue/new-run.ts"
+import { type EnqueueOutcome, limitKeyOf, type NewRun } from "../../engine/enqueue/new-run.ts"
 import { type ClaimedRun, claimNameOf, type Fence, handedOffRun } from "../../engine/queue/claimed-run.ts"
 import type { Reservation } from "../../engine/queue/pool-loop.ts"
 import type { AnyJob } from "../../job/define.ts"
@@ -29,7 +29,7 @@ export async function enqueue(
     throw error
   })
   await runtime.crashPoint("enqueue.written")
-  const handed = written.went.find(({ state }) => state === "running")
+  const handed = written.lanes.find(({ state }) => state === "running")
   if (slots && handed) {
     const due = Math.floor(handed.now_ms)
     slots.start(handedOff(job, runs, { fence: slots, due, claimedAtMs: runtime.monotonicMs() }))
@@ -72,10 +72,10 @@ function canBeHandedOff(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boo
 }
 
 /** One entry for each lane and none for each run: there may be fifty thousand runs. */
-function effectsOf(job: AnyJob, runs: readonly NewRun[], { went }: Written): Effects {
+function effectsOf(job: AnyJob, runs: readonly NewRun[], { lanes }: EnqueueOutcome): Effects {
   return {
-    ready: went.filter(({ state }) => state === "ready"),
-    hasWaiting: went.some(({ state }) => state === "waiting"),
-    admit: went.some(({ state }) => state === "parked") ? runs.map((run) => limitKeyOf(job.name, run)) : [],
+    ready: lanes.filter(({ state }) => state === "ready"),
+    hasWaiting: lanes.some(({ state }) => state === "waiting"),
+    admit: lanes.some(({ state }) => state === "parked") ? runs.map((run) => limitKeyOf(job.name, run)) : [],
   }
 }

@@ -1,6 +1,6 @@
 /** What the enqueues in a transaction of their own and in one of the caller have in common: checks and events. */
 import type { Engine } from "../../engine/engine.ts"
-import type { NewRun, Written } from "../../engine/enqueue/new-run.ts"
+import type { EnqueueOutcome, NewRun } from "../../engine/enqueue/new-run.ts"
 import type { AnyJob } from "../../job/define.ts"
 import type { CarillonEvent } from "../../observe/events.ts"
 
@@ -9,7 +9,7 @@ export interface EnqueueRequest {
   readonly runs: readonly NewRun[]
 }
 
-export type EnqueueAnswers = Written["answers"]
+export type EnqueueAnswers = EnqueueOutcome["answers"]
 
 type Hearing = Pick<Engine, "events" | "poolCheck">
 

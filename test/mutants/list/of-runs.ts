@@ -17,7 +17,7 @@ export const OF_RUNS: readonly Mutant[] = [
         file: "src/engine/enqueue/enqueuer.ts",
         find: "if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error",
         replace:
-          "if (isUncertain(error)) return { answers: runs.map(({ id }) => ({ id, created: true })), went: [] }\n" +
+          "if (isUncertain(error)) return { answers: runs.map(({ id }) => ({ id, created: true })), lanes: [] }\n" +
           "        if (isOver || !isPassing(error)) throw doubt ?? error",
       },
     ],
