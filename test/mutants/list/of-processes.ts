@@ -36,9 +36,9 @@ export const OF_PROCESSES: readonly Mutant[] = [
         replace: "claimer.wake(lane)",
       },
       {
-        file: "src/queue/claim-policy.ts",
-        find: "return Math.min(DEFAULTS.idlePollMs, pollMs)",
-        replace: "return 20 * pollMs",
+        file: "src/engine/queue/pool-loop.ts",
+        find: "stock.restMs(pollRestMs(emptyTicks))",
+        replace: "stock.restMs(20 * pollRestMs(emptyTicks))",
       },
     ],
     shownBy: sim(),
