@@ -61,7 +61,7 @@ describe("decideNextState", () => {
     expect(next({ kind: "failed", error, retryable: true }, 1, 0.5, own)).toEqual({
       state: "waiting",
       delayMs: 5_000,
-      fault: expect.stringContaining("the default back-off was used instead"),
+      fault: expect.stringContaining("Carillon used the default back-off instead"),
     })
     expect(next({ kind: "failed", error, retryable: true }, 3, 0.5, own)).toMatchObject({ state: "dead" })
   })
