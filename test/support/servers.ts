@@ -15,7 +15,8 @@ declare module "vitest" {
     /** PostgreSQL 18, the one that Carillon embeds. */
     readonly postgres18: string
     /**
-     * PostgreSQL 14, the oldest that Carillon supports; empty where there are no binaries of it, or it is not wanted.
+     * PostgreSQL 14, the oldest that Carillon supports, or the version that scripts/test-on-postgres.mjs puts in its
+     * place. Empty where npm has no binaries of it, and in suites that do not want it.
      */
     readonly postgres14: string
     /** The file that a PGlite in memory begins with: see memory-database.ts. */
@@ -32,7 +33,7 @@ export default async function startServers(project: TestProject) {
   await chmod(folder, 0o755)
   const host = createSystemHost()
   const isWanted = project.config.env?.["CARILLON_ENGINES"] !== "newest"
-  const binariesDir = isWanted ? oldestBinaries() : undefined
+  const binariesDir = isWanted ? (process.env["CARILLON_OLDEST_BINARIES"] ?? oldestBinaries()) : undefined
   if (isWanted && binariesDir === undefined) {
     console.warn(
       `PostgreSQL 14 is left out: npm has no binaries of it for ${process.platform}-${process.arch}.`,
