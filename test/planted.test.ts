@@ -104,7 +104,6 @@ describe("the rings turn red", () => {
     const fine = plant({
       "src/job/a.ts": `import { parse } from "../time/duration.ts"`,
       "src/queue/a.ts": `import type { Job } from "../job/a.ts"`,
-      "src/workflow/a.ts": `import { retry } from "../queue/a.ts"`,
       "src/store/server/pool.ts": `import pg from "pg"`,
       "src/store/pglite.ts": `import { PGlite } from "@electric-sql/pglite"`,
       "src/engine/a.ts": `import { claim } from "../store/a.ts"\n// import { api } from "../api/carillon.ts"`,

@@ -6,7 +6,7 @@ import { allImports, type Import } from "./imports.ts"
 /** From the inside to the outside. A part is a folder of src, or a file that stands there alone. */
 const RINGS: readonly (readonly string[])[] = [
   ["time", "options", "errors.ts", "error-table.ts", "defaults.ts"],
-  ["job", "schedule", "queue", "workflow"],
+  ["job", "schedule", "queue"],
   ["runtime", "store", "observe"],
   ["engine"],
   ["operations"],
@@ -24,14 +24,13 @@ const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
   options: ["time", "errors.ts"],
   schedule: ["job"],
   queue: ["job"],
-  workflow: ["job", "queue"],
   runtime: ["store"],
   store: ["runtime"],
   observe: ["runtime"],
   dashboard: ["http"],
 }
 
-/** Further in, but not for these: they reach the database through `api`. */
+/** Rings further in that these parts may not import: they reach the database through `api`. */
 const OUT_OF_REACH: Readonly<Record<string, readonly string[]>> = {
   http: ["store", "engine", "operations"],
   cli: ["store", "engine", "operations"],
@@ -60,7 +59,7 @@ export function outwardImports(sources: readonly Source[]): string[] {
     .map(describe)
 }
 
-/** Neighbours in a ring keep apart, but for what `SIDEWAYS` allows. */
+/** Parts of one ring do not import each other, except as `SIDEWAYS` allows. */
 export function sidewaysImports(sources: readonly Source[]): string[] {
   return crossings(sources)
     .filter(({ part, other }) => ringOf(other) === ringOf(part) && !SIDEWAYS[part]?.includes(other))
