@@ -2,15 +2,14 @@ import { bigint, boolean, instant, int, json, nullable, text, uuid, whole } from
 import { statement } from "../statement.ts"
 
 /**
- * Writes one new run that has nothing but an input, and that its own process takes at once: already claimed under
- * (`lease`, `claim`), and noted as such, so that there is a way from the lease to it. Nothing is returned if it came too
- * late.
+ * Writes one new run that has nothing but an input and that its own process takes at once: already claimed under
+ * (`lease`, `claim`), with a row in `claims`. Returns no row if the call came too late.
  *
- * Guarantee: nothing is claimed under a lease that is not live, nor in a pool or of a job that is paused; then it is
- * ready. Its id must be new: one that is already there is an error. Nothing is written after `notAfter`, so that a copy of
- * this call that was lost on its way cannot come in later.
- * Locks: none beyond the new rows.
- * Index: the primary key of workers; there are never many pauses.
+ * Guarantee: nothing is claimed under a lease that is not live, nor in a paused pool, nor of a paused job; the run is
+ * ready then. The id must be new; an existing id is an error. Nothing is written after `notAfter`, so a copy of this
+ * call that got lost on its way cannot arrive later.
+ * Locks: none besides the new rows.
+ * Index: the primary key of workers. The table of pauses is small.
  */
 export const handOffRun = statement({
   name: "runs/hand-off",

@@ -2,14 +2,14 @@ import { bigint, boolean, instant, int, jsonList, list, nullable, text, uuid, wh
 import { statement } from "../statement.ts"
 
 /**
- * Writes new runs of one job that have nothing but an input: what nearly all of them are, at little more than half the
- * price of `runs/insert`. Says how many there were, and with which rank the first of them; nothing if it came too late.
- * They are ready, or already claimed when their own process takes them at once (`lease`, `claim`).
+ * Writes new runs of one job that have nothing but an input, at little more than half the price of `runs/insert`.
+ * Returns how many there were and the rank of the first, or no row if the call came too late. The runs are ready, or
+ * already claimed if their own process takes them at once (`lease`, `claim`).
  *
- * Guarantee: all or none. Their ids must be new: one that is already there is an error. Nothing is written after
- * `notAfter`, so that a copy of this call that was lost on its way cannot come in later. Nothing is claimed under a lease
- * that is not live, nor in a pool or of a job that is paused.
- * Locks: none beyond the new rows.
+ * Guarantee: all or none. The ids must be new; an existing id is an error. Nothing is written after `notAfter`, so a
+ * copy of this call that got lost on its way cannot arrive later. Nothing is claimed under a lease that is not live,
+ * nor in a paused pool, nor of a paused job.
+ * Locks: none besides the new rows.
  */
 export const insertPlainRuns = statement({
   name: "runs/insert-plain",
@@ -32,7 +32,7 @@ export const insertPlainRuns = statement({
       and exists (select from {workers} where lease = @lease and not dead and expires_at > at)
       and not exists (select from {pauses} where kind = 'job' and name = @job or kind = 'pool' and name = @pool)
       as is_claimed
-    -- Asked once, and not wherever it is mentioned.
+    -- "offset 0" reads the clock once, and not at each mention.
     from (select {now} as at offset 0) as moment
     where @notAfter is null or at <= @notAfter
   ),
@@ -53,7 +53,7 @@ export const insertPlainRuns = statement({
     from verdict
     where is_claimed
   )
-  -- All of them, or an error: nobody has to be counted.
+  -- All of them or an error, so no count is needed.
   select case when is_claimed then 'running' else 'ready' end as state, cardinality(@ids) as runs, rank,
     (date_part('epoch', at) * 1000000)::bigint / 1000 as now_ms
   from verdict

@@ -2,15 +2,14 @@ import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid
 import { statement } from "../statement.ts"
 
 /**
- * Writes new runs of one job, and says how many of them went where, and with which rank the first of them.
+ * Writes new runs of one job. Returns how many went where, and the rank of the first of each kind.
  *
- * A run is ready when it is due, waiting when not, parked when it is under a limit, and already claimed when its own
- * process takes it at once (`lease`, `claim`). A list that is empty stands for the default of each run in it.
- *
- * Guarantee: all or none; an id that is already there is left alone. Nothing is written after `notAfter`, so that a
- * copy of this call that was lost on its way cannot come in later. The database's clock decides what is due.
- * Nothing is claimed under a lease that is not live, nor in a pool or of a job that is paused.
- * Locks: none beyond the new rows.
+ * States: a run is ready if it is due, otherwise waiting; parked if it is under a limit; and already claimed if its
+ * own process takes it at once (`lease`, `claim`). An empty list stands for the default of every run.
+ * Guarantee: all or none. A run whose id exists is left alone. Nothing is written after `notAfter`, so a copy of this
+ * call that got lost on its way cannot arrive later. The database's clock decides what is due. Nothing is claimed
+ * under a lease that is not live, nor in a paused pool, nor of a paused job.
+ * Locks: none besides the new rows.
  */
 export const insertRuns = statement({
   name: "runs/insert",
