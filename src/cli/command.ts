@@ -1,14 +1,14 @@
-/** What every command looks like: its words, its options, what it does. */
+/** What a command is: its words, its options, and what it does. */
 import type { ParseArgsConfig } from "node:util"
 import type { Host } from "../runtime/host.ts"
 import type { Terminal } from "../runtime/terminal.ts"
 
 export interface Command {
-  /** The words that call it, as in `db plan`. */
+  /** The words that call it, such as `db plan`. */
   readonly words: string
   /** One line for the list of commands. */
   readonly summary: string
-  /** What its one argument is called, if it has one. */
+  /** The name of its argument, if it takes one. */
   readonly argument?: string
   readonly options: Readonly<Record<string, CommandOption>>
   readonly run: (call: CommandCall) => Promise<void>
@@ -33,7 +33,7 @@ export const DATABASE_OPTIONS = {
   "data-dir": { type: "string", help: "instead of a server: the folder of the embedded one (.carillon)" },
 } as const satisfies Record<string, CommandOption>
 
-/** What `createCarillon` needs, from the options above and the environment. */
+/** The database options for `createCarillon`, from the command line and the environment. */
 export function databaseOptionsOf({ host, values }: CommandCall): {
   database?: string
   schema?: string
@@ -52,7 +52,7 @@ export function databaseOptionsOf({ host, values }: CommandCall): {
   }
 }
 
-/** The same, for commands that must not make a new embedded server by mistake. */
+/** The same, for commands that must not create a new embedded server by mistake. */
 export function chosenDatabaseOf(call: CommandCall) {
   const options = databaseOptionsOf(call)
   if (options.database !== undefined || options.dataDir !== undefined) return options
@@ -61,7 +61,7 @@ export function chosenDatabaseOf(call: CommandCall) {
   )
 }
 
-/** The call itself is wrong; the message says how. */
+/** The call itself is wrong. The message says how. */
 export class UsageError extends Error {
   override readonly name = "UsageError"
 }

@@ -1,4 +1,4 @@
-/** `carillon db export`: everything that a schema holds, as of one moment, in one file. */
+/** `carillon db export`: writes everything in a schema, as of one moment, to a file. */
 import { exportTo } from "../api/transfer.ts"
 import { type Command, chosenDatabaseOf, DATABASE_OPTIONS } from "./command.ts"
 import { countAll, runTransfer } from "./transfer-call.ts"

@@ -1,4 +1,4 @@
-/** `carillon db grant`: lets a role that owns nothing run Carillon. */
+/** `carillon db grant`: lets a role that does not own the schema run Carillon. */
 import { grant } from "../api/grant.ts"
 import { type Command, chosenDatabaseOf, DATABASE_OPTIONS, UsageError } from "./command.ts"
 

@@ -1,4 +1,4 @@
-/** `carillon db import`: what an export holds, into a schema that holds nothing. */
+/** `carillon db import`: reads an export into an empty schema. */
 import { importFrom } from "../api/transfer.ts"
 import { type Command, chosenDatabaseOf, DATABASE_OPTIONS } from "./command.ts"
 import { countAll, runTransfer } from "./transfer-call.ts"
@@ -19,7 +19,7 @@ export const dbImport: Command = {
   },
 }
 
-/** The reaper waits for a lease before it takes anything back. */
+/** The reaper takes them back when their leases have expired. */
 function heldWords(held: number): string {
   const runs = held === 1 ? "1 run was" : `${held.toLocaleString("en")} runs were`
   return `${runs} being executed at that time, and will be taken up again a minute after a worker has started.`

@@ -1,4 +1,4 @@
-/** `carillon db plan`: the SQL that would bring the schema up to date, for people who run it themselves. */
+/** `carillon db plan`: prints the SQL that would bring the schema up to date, for operators who run it themselves. */
 import { type Command, DATABASE_OPTIONS } from "./command.ts"
 import { withDatabase } from "./with-database.ts"
 

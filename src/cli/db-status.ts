@@ -1,4 +1,7 @@
-/** `carillon db status`: what runs, where, how large, since when, and who uses it. Starts and changes nothing. */
+/**
+ * `carillon db status`: shows what runs, where, how large it is, since when, and which processes use it. Changes
+ * nothing.
+ */
 import { readStatus, type ServerStatus, type Status } from "../api/status.ts"
 import { formatInstant } from "../time/instant.ts"
 import { type Command, DATABASE_OPTIONS, databaseOptionsOf, UsageError } from "./command.ts"

@@ -1,10 +1,10 @@
-/** The jobs of the demo: one that is quick, one that takes its time, one that fails now and then, one that never works. */
+/** The jobs of the demo: one is quick, one is slow, one fails now and then, and one always fails. */
 import { defineJob, type Job } from "../job/define.ts"
 import type { Host } from "../runtime/host.ts"
 
 export interface DemoJob {
   readonly job: Job<undefined, unknown>
-  /** Enqueued in every so many rounds of the demo. */
+  /** The demo enqueues it once in this many rounds. */
   readonly everyRounds: number
   readonly about: string
 }

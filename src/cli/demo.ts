@@ -1,4 +1,4 @@
-/** `carillon demo`: a few jobs on the embedded server, told in readable lines until Ctrl-C. */
+/** `carillon demo`: runs a few jobs on the embedded server, and prints what happens until Ctrl-C. */
 import { type Carillon, createCarillonOn } from "../api/carillon.ts"
 import type { CarillonEvent } from "../observe/events.ts"
 import type { Host } from "../runtime/host.ts"
@@ -27,7 +27,7 @@ async function run(call: CommandCall): Promise<void> {
   })
   carillon.subscribe(story.tell)
   const interrupted = new AbortController()
-  // More than one is one: npm passes on what the terminal has sent to both. Stopping has bounds of its own.
+  // One Ctrl-C may arrive twice: from the terminal and from npm. The stop has deadlines of its own.
   terminal.onInterrupt(() => interrupted.abort())
   try {
     await carillon.start()
@@ -72,7 +72,7 @@ async function enqueueRounds(
   }
 }
 
-/** Tells what happens, one line per event that a person cares about, and counts. */
+/** Prints one line for each event that a reader cares about, and counts. */
 function createStory(host: Host, terminal: Terminal) {
   const startMs = host.monotonicMs()
   const counts = new Map<string, number>()
@@ -89,7 +89,7 @@ function createStory(host: Host, terminal: Terminal) {
     },
     tellError: (error: unknown) =>
       line(`could not enqueue: ${error instanceof Error ? error.message : error}`),
-    // The story tells everything itself.
+    // The demo prints everything itself.
     logger: { debug: silent, info: silent, warn: silent, error: silent },
     summary: () => {
       const succeeded = counts.get("succeeded") ?? 0
@@ -124,7 +124,7 @@ function describeEvent(event: CarillonEvent): string | undefined {
   }
 }
 
-/** The end of a run's id: the beginning is the time, and the same for all. */
+/** The end of a run's id. The beginning is the time, which all runs share. */
 function shortId(run: string): string {
   return `…${run.slice(-8)}`
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-/** The `carillon` command: finds the command that is meant, reads its options, runs it, and ends with the right code. */
+/** The `carillon` command: finds the command, reads its options, runs it, and exits with its code. */
 import { parseArgs } from "node:util"
 import { CarillonError } from "../errors.ts"
 import { nearest } from "../options/nearest.ts"
@@ -62,7 +62,7 @@ function readCall(command: Command, args: readonly string[]): Pick<CommandCall, 
         : "An argument is missing."
     throw new UsageError(`${problem}\n\n${commandHelp(command)}`)
   }
-  // `--database "$UNSET"` is a mistake, and not a wish for the default.
+  // `--database "$UNSET"` is a mistake, and does not ask for the default.
   const empty = Object.keys(values).find((name) => values[name as keyof typeof values] === "")
   if (empty !== undefined) throw new UsageError(`--${empty} was given without a value.`)
   return { argument: positionals[0], values: values as CommandCall["values"] }
@@ -85,7 +85,7 @@ function startsWith(args: readonly string[], words: readonly string[]): boolean 
   return words.every((word, index) => args[index] === word)
 }
 
-/** Names only the words before the first option: what follows may hold a password. */
+/** Names only the words before the first option: an option may hold a password. */
 function unknownCommand(args: readonly string[]): string {
   const firstOption = args.findIndex((arg) => arg.startsWith("-"))
   const words = (firstOption < 0 ? args : args.slice(0, firstOption)).join(" ")

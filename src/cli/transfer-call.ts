@@ -1,4 +1,4 @@
-/** What `db export` and `db import` have in common: a file, a line for each table, and an end at Ctrl-C. */
+/** What `db export` and `db import` share: a file, a line for each table, and Ctrl-C. */
 import { type CommandCall, UsageError } from "./command.ts"
 
 export interface TransferCall {
@@ -7,7 +7,7 @@ export interface TransferCall {
   readonly onTable: (table: { readonly name: string; readonly rows: number }) => void
 }
 
-/** Runs `transfer` until it is done or interrupted, and prints what it says. */
+/** Runs `transfer` until it is done or interrupted, and prints the result. */
 export async function runTransfer(
   { terminal, argument }: CommandCall,
   transfer: (call: TransferCall) => Promise<string>,
@@ -27,7 +27,7 @@ export async function runTransfer(
   }
 }
 
-/** As in "10 tables with 1,234 rows". */
+/** Such as "10 tables with 1,234 rows". */
 export function countAll(tables: readonly { readonly rows: number }[]): string {
   const rows = tables.reduce((sum, table) => sum + table.rows, 0)
   return `${tables.length} tables with ${countRows(rows)}`

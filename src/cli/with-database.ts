@@ -1,4 +1,4 @@
-/** Opens the database that a command was told to use, for the time of what it does there. */
+/** Opens the database of a command, and closes it when the command is done. */
 import { type Carillon, createCarillonOn } from "../api/carillon.ts"
 import { type CommandCall, chosenDatabaseOf } from "./command.ts"
 

@@ -1,22 +1,22 @@
-/** Everything that Carillon has to say about what it does, as typed data. Logs and tests listen; nothing depends on them. */
+/** Everything that Carillon reports about its work, as typed data. Logs and tests listen; no code depends on them. */
 import type { JobChange } from "../job/reconcile.ts"
 import type { FinalState } from "../queue/run-state.ts"
 import type { InContext } from "../runtime/host.ts"
 import type { ScheduleChange } from "../schedule/reconcile.ts"
 
 export type CarillonEvent =
-  /** A connection could not be opened; told once, until one can be opened again. */
+  /** A connection could not be opened. Reported once, until one can be opened again. */
   | { readonly type: "database.unreachable"; readonly error: unknown }
   /**
-   * The server refuses another connection, so this process goes on with the `held` ones that it has; told once, and again
-   * after a minute without that.
+   * The server refuses more connections, so this process works with the `held` ones that it has. Reported once, and
+   * again after a minute without a refusal.
    */
   | { readonly type: "database.crowded"; readonly error: unknown; readonly held: number }
-  /** Jobs that were declared but whose pools are not among `pools`: other processes have to execute them. */
+  /** Declared jobs whose pools are not among `pools`. Other processes have to execute them. */
   | { readonly type: "pools.unserved"; readonly jobs: readonly string[] }
   /**
-   * Runs came into a pool that no live worker serves: they wait until one does. `meant` is a pool with a similar name. Told
-   * at once, and again after ten minutes.
+   * Runs were enqueued into a pool that no live worker serves. They wait until a worker does. `meant` is a pool with a
+   * similar name. Reported at once, and again after ten minutes.
    */
   | {
       readonly type: "pool.unserved"
@@ -24,21 +24,19 @@ export type CarillonEvent =
       readonly job: string
       readonly meant?: string
     }
-  /**
-   * The database takes no writes: it is a standby, or read-only by a setting. Told once; what has to be written waits.
-   */
+  /** The database accepts no writes: it is a standby, or a setting makes it read-only. Reported once. Writes wait. */
   | { readonly type: "database.read-only"; readonly error: unknown }
-  /** The database takes writes again. */
+  /** The database accepts writes again. */
   | { readonly type: "database.writable" }
-  /** The schema, or a table of it, is gone. Told once; everything is tried again until it is back. */
+  /** The schema or one of its tables is gone. Reported once. Carillon tries again until it is back. */
   | { readonly type: "schema.missing"; readonly schema: string; readonly error: unknown }
-  /** What was missing of the schema is there again. */
+  /** The missing part of the schema is back. */
   | { readonly type: "schema.restored"; readonly schema: string }
-  /** This process has started the embedded server, which can be reached here. */
+  /** This process started the embedded server, which has this address. */
   | { readonly type: "embedded.started"; readonly url: string }
-  /** This process uses the embedded server that another one has started. */
+  /** This process uses the embedded server that another process started. */
   | { readonly type: "embedded.joined"; readonly url: string }
-  /** PGlite on disk is the database: `chosen`, or because no PostgreSQL runs on this platform (`no-binaries`). */
+  /** PGlite on disk is the database: it was `chosen`, or no PostgreSQL runs on this platform (`no-binaries`). */
   | {
       readonly type: "pglite.opened"
       readonly folder: string
@@ -49,36 +47,38 @@ export type CarillonEvent =
   | { readonly type: "schema.migrated"; readonly schema: string; readonly versions: readonly number[] }
   /** This process has a lease and is about to claim runs. */
   | { readonly type: "worker.started"; readonly lease: string; readonly pools: readonly string[] }
-  /** This process has stopped; so many handlers had to be aborted. */
+  /** This process has stopped. It had to abort this many handlers. */
   | { readonly type: "worker.stopped"; readonly lease: string; readonly unfinished: number }
-  /** This process was the first to declare this job. */
+  /** This process declared the job for the first time. */
   | { readonly type: "job.declared"; readonly job: string }
-  /** This process declares the job otherwise than it was, and its declaration counts from now on. */
+  /** This process declares the job with other settings than before. They apply from now on. */
   | { readonly type: "job.changed"; readonly job: string; readonly changes: readonly JobChange[] }
-  /** This process declares the job otherwise, but code of a later version has declared it; that stays. */
+  /**
+   * This process declares the job with other settings, but a later version of the code declared it. Its settings stay.
+   */
   | {
       readonly type: "job.outdated"
       readonly job: string
       readonly declared: string | null
       readonly stored: string
     }
-  /** This process was the first to declare this schedule. */
+  /** This process declared the schedule for the first time. */
   | { readonly type: "schedule.declared"; readonly schedule: string; readonly name: string }
-  /** This process declares the schedule otherwise than it was, and that counts from now on. */
+  /** This process declares the schedule differently than before. The new declaration applies from now on. */
   | {
       readonly type: "schedule.changed"
       readonly schedule: string
       readonly name: string
       readonly changes: readonly ScheduleChange[]
     }
-  /** This process declares a schedule that was retired, as it was or otherwise: it goes on. */
+  /** This process declares a retired schedule, changed or not. The schedule is active again. */
   | {
       readonly type: "schedule.revived"
       readonly schedule: string
       readonly name: string
       readonly changes: readonly ScheduleChange[]
     }
-  /** This process does not declare the schedule any more: it is retired, or deleted. */
+  /** This process no longer declares the schedule. It is retired or deleted. */
   | {
       readonly type: "schedule.removed"
       readonly schedule: string
@@ -86,8 +86,8 @@ export type CarillonEvent =
       readonly became: "retired" | "deleted"
     }
   /**
-   * This process declares a schedule whose name belongs to another one, which stays as it is: made by a call (`by` is
-   * null), or declared by another application.
+   * This process declares a schedule whose name is taken. The existing schedule stays as it is: a call made it (`by`
+   * is null), or another application declares it.
    */
   | {
       readonly type: "schedule.taken"
@@ -95,21 +95,23 @@ export type CarillonEvent =
       readonly name: string
       readonly by: string | null
     }
-  /** This process declares schedules otherwise, but code of a later version has declared them; that stays. */
+  /**
+   * This process declares schedules differently, but a later version of the code declared them. Its declaration stays.
+   */
   | {
       readonly type: "schedules.outdated"
       readonly application: string
       readonly declared: string | null
       readonly stored: string
     }
-  /** A schedule that was made or changed may do what its author did not mean; `code` as in `previewSchedule`. */
+  /** A new or changed schedule may not do what its author meant. `code` is as in `previewSchedule`. */
   | {
       readonly type: "schedule.warned"
       readonly schedule: string
       readonly name: string
       readonly warnings: readonly { readonly code: string; readonly message: string }[]
     }
-  /** A schedule is itself at fault: it makes no runs until it is edited or resumed. */
+  /** A schedule is faulty. It makes no runs until it is edited or resumed. */
   | {
       readonly type: "schedule.failed"
       readonly schedule: string
@@ -117,11 +119,11 @@ export type CarillonEvent =
       readonly code: string
       readonly message: string
     }
-  /** So many runs of a schedule are unfinished that its next occurrences wait. */
+  /** A schedule has so many unfinished runs that its next occurrences wait. */
   | { readonly type: "schedule.held"; readonly schedule: string; readonly name: string }
   /**
-   * The misfire policy of a schedule has a bound (`within`, `max`) that left these occurrences out. They make no runs: a
-   * backfill can. Told once for each stretch.
+   * The misfire policy of a schedule has a bound (`within`, `max`) that left these occurrences out. They make no runs;
+   * a backfill can make them. Reported once for each stretch.
    */
   | {
       readonly type: "schedule.dropped"
@@ -133,14 +135,14 @@ export type CarillonEvent =
       readonly bound: "within" | "max"
       readonly misfire: "latest" | "all"
     }
-  /** So many runs of a schedule have died in a row that it makes no more until somebody resumes it. */
+  /** This many runs of a schedule died in a row. It is paused until an operator resumes it. */
   | {
       readonly type: "schedule.paused"
       readonly schedule: string
       readonly name: string
       readonly failures: number
     }
-  /** A schedule has no occurrence left, or its only one was missed. */
+  /** A schedule has no occurrence left, or missed its only one. */
   | {
       readonly type: "schedule.ended"
       readonly schedule: string
@@ -148,13 +150,13 @@ export type CarillonEvent =
       readonly state: "completed" | "missed"
     }
   /**
-   * Another process has newer time zone data: this one leaves schedules that go by the clock of a zone to it. Told once,
-   * until there is still newer data.
+   * Another process has newer time zone data, so this process leaves schedules in time zones to it. Reported once for
+   * each edition.
    */
   | { readonly type: "zones.outdated"; readonly own: string; readonly newest: string }
-  /** Runs are parked because no worker has a handler for them in their pool; counted up to 100,000 each. */
+  /** Runs are parked because no worker has a handler for them in their pool. Counts up to 100,000 of each job. */
   | { readonly type: "runs.unhandled"; readonly jobs: readonly UnhandledJob[] }
-  /** The event loop was blocked for longer than a lease; `renewed` says whether the lease was, all that time. */
+  /** The event loop was blocked for longer than a lease. `renewed`: was the lease renewed all that time? */
   | {
       readonly type: "worker.blocked"
       readonly lease: string
@@ -162,9 +164,9 @@ export type CarillonEvent =
       readonly renewed: boolean
     }
   /**
-   * The attempts under way were aborted, and this process goes on under another lease: because others took it for
-   * `dead`, because the lease `expired` while it could not be renewed, or because another server answers, or a restored
-   * one, where what was held may look different.
+   * The running attempts were aborted, and this process continues under a new lease. The reasons: other processes took
+   * this one for `dead`; the lease `expired` because it could not be renewed; or another or restored server answers,
+   * where the old lease may mean nothing (`server-changed`).
    */
   | {
       readonly type: "lease.lost"
@@ -173,31 +175,32 @@ export type CarillonEvent =
       readonly because: "dead" | "expired" | "server-changed"
     }
   /**
-   * When this process started, others held runs under leases that it cannot judge: if they are dead, the runs wait until
-   * the leases end, the last of them at `until`. Processes of the same host that are dead are taken over from at once.
+   * When this process started, other workers held runs, and it cannot tell whether they are alive. If they are dead,
+   * their runs wait until the leases expire, the last one at `until`. Runs of dead processes on this host are taken
+   * back at once.
    */
   | { readonly type: "leases.awaited"; readonly workers: readonly string[]; readonly until: Date }
-  /** This process took back the runs of others that had fallen silent. */
+  /** This process took back the runs of workers that had fallen silent. */
   | { readonly type: "lease.reaped"; readonly leases: readonly string[]; readonly runs: number }
-  /** A run was written and committed. */
+  /** A run was enqueued and committed. */
   | { readonly type: "run.enqueued"; readonly run: string; readonly job: string; readonly pool: string }
-  /** A handler is about to run. */
+  /** A handler is about to start. */
   | ({ readonly type: "attempt.started" } & AttemptFacts)
-  /** An attempt ended and that was committed. */
+  /** An attempt ended, and its end was committed. */
   | ({ readonly type: "attempt.finished" } & AttemptFacts & AttemptEnd)
-  /** The result of an attempt came after its lease was lost, and was discarded. */
+  /** An attempt ended after its lease was lost. Its result was discarded. */
   | ({ readonly type: "attempt.fenced" } & AttemptFacts)
-  /** The handler went on after its signal had aborted. */
+  /** A handler went on after its signal had aborted. */
   | ({ readonly type: "attempt.overran" } & AttemptFacts & { readonly because: string })
   /**
-   * A handler still goes on so long after the end of its attempt was decided that its slot counts as lost. Its run goes on
-   * without it, also in this process; unless it `holdsPlace` under a limit: then it goes on when the handler has returned.
+   * A handler still runs long after its attempt was decided, so its slot counts as lost. The run continues without it,
+   * also in this process. If it `holdsPlace` under a limit, the run continues when the handler has returned.
    */
   | ({ readonly type: "worker.stuck" } & AttemptFacts &
       StuckHandler & { readonly because: string; readonly holdsPlace: boolean })
-  /** A handler that was stuck has returned, and its slot is back. */
+  /** A stuck handler has returned. Its slot is free again. */
   | ({ readonly type: "worker.unstuck" } & AttemptFacts & StuckHandler)
-  /** All slots of a pool are lost to handlers that are stuck: this process executes nothing in it any more. */
+  /** Stuck handlers hold all slots of a pool. This process executes nothing in it any more. */
   | { readonly type: "pool.exhausted"; readonly pool: string; readonly slots: number }
   /** The attempt takes much longer than its job usually does, and has no timeout. */
   | ({ readonly type: "attempt.slow" } & AttemptFacts & {
@@ -205,14 +208,14 @@ export type CarillonEvent =
         readonly usualMs: number
       })
   /**
-   * `retry.after` or `retry.final` of a job threw or returned nonsense after this attempt had failed: the default was used
-   * in its place. The record of the attempt says so too.
+   * `retry.after` or `retry.final` of a job threw or returned an invalid value after this attempt had failed. The
+   * default was used instead. The record of the attempt says so too.
    */
   | ({ readonly type: "retry.faulty" } & AttemptFacts & { readonly message: string })
   /**
-   * So many runs died within `withinMs` and are dead letters still: `raised`, told again once an hour while it is
-   * `lasting`, and `cleared` when it is less than half of the threshold. Told by one of all processes. Counted up to
-   * 10,000; `failures` are the most frequent.
+   * This many runs died within `withinMs` and are still dead letters. `raised` first, `lasting` once an hour, and
+   * `cleared` below half of the threshold. One process reports it for all. Counts up to 10,000. `failures` are the
+   * most frequent ones.
    */
   | {
       readonly type: "dead-letters.growing"
@@ -221,9 +224,9 @@ export type CarillonEvent =
       readonly withinMs: number
       readonly failures: readonly DeadLetterGroup[]
     }
-  /** A run was cancelled: it has ended, or its handler is told to end. `reason` is empty where none was given. */
+  /** A run was cancelled. It has ended, or its handler is told to end. `reason` is empty if none was given. */
   | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
-  /** A loop failed and will go on after a rest. */
+  /** A loop failed. It continues after a rest. */
   | {
       readonly type: "loop.failed"
       readonly loop: string
@@ -231,7 +234,7 @@ export type CarillonEvent =
       readonly failures: number
     }
 
-/** Every type of event there is. */
+/** The types of all events. */
 export const EVENT_TYPES = [
   "database.unreachable",
   "database.crowded",
@@ -287,9 +290,9 @@ export const EVENT_TYPES = [
 export interface DeadLetterGroup {
   /** The name of the job. */
   readonly job: string
-  /** The error, without what differs from run to run. */
+  /** The error, without the parts that differ from run to run. */
   readonly fingerprint: string
-  /** How many there are. */
+  /** The number of dead letters. */
   readonly count: number
 }
 
@@ -299,7 +302,7 @@ export interface UnhandledJob {
   readonly job: string
   /** The pool of its runs. */
   readonly pool: string
-  /** How many runs wait. */
+  /** The number of waiting runs. */
   readonly runs: number
 }
 
@@ -310,21 +313,21 @@ export interface AttemptFacts {
   readonly run: string
   readonly job: string
   readonly pool: string
-  /** Empty for runs of nobody in particular. */
+  /** Empty for runs without a tenant. */
   readonly tenant: string
   readonly attempt: number
   readonly attemptId: string
-  /** The lease of the process that makes the attempt. */
+  /** The lease of the process that executes the attempt. */
   readonly worker: string
 }
 
-/** For how long a handler has been stuck, and what that costs its pool. */
+/** How long a handler has been stuck, and what that costs its pool. */
 export interface StuckHandler {
-  /** Since the end of the attempt was decided. */
+  /** Since the attempt was decided. */
   readonly forMs: number
-  /** Of the pool, in this process. */
+  /** The slots of the pool in this process. */
   readonly slots: number
-  /** How many of them are lost now. */
+  /** The slots that are lost now. */
   readonly slotsLost: number
 }
 
@@ -332,32 +335,31 @@ export interface StuckHandler {
 export interface AttemptEnd {
   /** How it ended. */
   readonly outcome: "succeeded" | "failed" | "timed_out" | "released" | "cancelled" | "expired" | "snoozed"
-  /** What the run is now. */
+  /** The state of the run now. */
   readonly runState: "waiting" | "ready" | FinalState
-  /** How long its handler took. */
+  /** How long its handler ran. */
   readonly durationMs: number
-  /** What went wrong, if something did. */
+  /** The error, if there was one. */
   readonly error?: { readonly code: string | null; readonly message: string }
 }
 
-/** Is called for each event, at once. */
+/** Called for each event, at once. */
 export type EventListener = (event: CarillonEvent) => void | Promise<void>
 
 export interface Events {
   readonly emit: (event: CarillonEvent) => void
   /**
-   * Calls `listener` for every event until the returned function is called. One that has no use for `routine`, which
-   * is what happens to every run, may not be told of it.
+   * Calls `listener` for every event until the returned function is called. A listener without use for `routine`
+   * events, which every run causes, may not receive them.
    */
   readonly subscribe: (listener: EventListener, hears?: { readonly routine: boolean }) => () => void
-  /** Whether anybody wants to hear of what happens to every run: if not, it need not be put into words. */
+  /** Does any listener want the events about every single run? If not, they need not be built. */
   readonly hearsRoutine: () => boolean
 }
 
 /**
- * A listener that fails, at once or by a promise, has its error handed to `onListenerError` and disturbs nobody: who
- * tells what has happened must never be stopped by who listens. Each listener is called in a context of its own: what
- * happens in the context of one caller is nothing to another.
+ * The error of a listener that throws or rejects goes to `onListenerError`. It never reaches the code that reports the
+ * event. Each listener runs in an async context of its own, so it sees nothing of the context of the caller.
  */
 export function createEvents(
   onListenerError: (error: unknown) => void,
@@ -370,7 +372,7 @@ export function createEvents(
       const returned: unknown = newContext()(() => onListenerError(error))
       if (returned instanceof Promise) returned.catch(() => {})
     } catch {
-      // The one who is told about failures has failed. There is nobody left to tell.
+      // The error handler has failed itself, so there is no other place to report it.
     }
   }
   return {

@@ -1,14 +1,14 @@
 /**
- * Folds the lines of failures that are the same: the first is written whole, and then, once per interval, one line says
- * how many more there were. A failing job must not bury everything else in its lines.
+ * Folds the lines of equal failures. The first is written in full. After that, one line per interval says how many
+ * more there were. A failing job must not bury all other lines.
  */
 import type { Host, Timer } from "../runtime/host.ts"
 import type { LogLine } from "./logger.ts"
 
 export interface Fold {
-  /** Writes the line, unless one of the same kind was written a moment ago. */
+  /** Writes the line, unless one of the same kind was just written. */
   readonly write: (line: LogLine, sameness: string | undefined) => void
-  /** Writes what has been counted, and counts no more. */
+  /** Writes the counts, and stops counting. */
   readonly close: () => void
 }
 
@@ -19,7 +19,7 @@ interface Window {
 }
 
 export const FOLD_MS = 10_000
-/** More kinds of failures than a person reads; those beyond count as one. */
+/** More kinds of failures than a person reads. All further kinds count as one. */
 const MOST_KINDS = 1_000
 const OTHERS = ""
 
@@ -49,7 +49,7 @@ export function createFold(host: Pick<Host, "every">, put: (line: LogLine) => vo
         window.more += 1
         return
       }
-      // It does not keep the process alive, and is cancelled after an interval in which nothing came.
+      // It does not keep the process alive. It is cancelled after an interval without lines.
       windows.set(kind, { first: line, timer: host.every(FOLD_MS, () => endInterval(kind)), more: 0 })
       put(line)
     },

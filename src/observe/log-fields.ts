@@ -1,4 +1,4 @@
-/** The facts of an event as the fields of a log line: under the same names for all events. */
+/** Turns an event into the fields of a log line. All events use the same names. */
 import { recordError } from "../queue/error-record.ts"
 import { fingerprintOf } from "../queue/fingerprint.ts"
 import type { CarillonEvent } from "./events.ts"
@@ -8,7 +8,7 @@ export function fieldsOf({ type, ...facts }: CarillonEvent): LogFields {
   const fields: Record<string, unknown> = { event: type, ...facts }
   if (fields["tenant"] === "") delete fields["tenant"]
   if (fields["error"] !== undefined) fields["error"] = errorOf(fields["error"])
-  // A schedule is known by its name.
+  // A schedule is identified by its name.
   if (type.startsWith("schedule.")) {
     const { schedule, name, code, message, ...rest } = fields
     const error = code === undefined ? {} : { error: { code, message } }
@@ -28,15 +28,15 @@ function errorOf(error: unknown): BriefError {
   return { code, message }
 }
 
-/** An error that was recorded before, as the ends of attempts have it. */
+/** An error that was recorded before, as in the ends of attempts. */
 function isBrief(error: unknown): error is BriefError {
   if (typeof error !== "object" || error === null || error instanceof Error) return false
   return "message" in error && "code" in error && typeof error.message === "string"
 }
 
 /**
- * What a line has in common with those that tell of the same failure; `undefined` for what is no failure. What becomes of
- * the run is a part of it: a death must not hide among attempts that are made again.
+ * The key that lines about the same failure share; `undefined` if the event is no failure. The new state of the run is
+ * part of it: a death must not hide among retries.
  */
 export function samenessOf(event: CarillonEvent, level: string): string | undefined {
   switch (event.type) {

@@ -1,4 +1,4 @@
-/** Events as log lines. */
+/** Writes events as log lines. */
 import type { JobChange } from "../job/reconcile.ts"
 import { recordError } from "../queue/error-record.ts"
 import { fingerprintOf } from "../queue/fingerprint.ts"
@@ -10,13 +10,13 @@ import { fieldsOf, samenessOf } from "./log-fields.ts"
 import type { Level, LogLine, Output } from "./logger.ts"
 
 export interface Log {
-  /** Writes an event as one line at the level it deserves. */
+  /** Writes an event as one line, at its level. */
   readonly tell: (event: CarillonEvent) => void
-  /** Writes that a listener failed; never fails itself. */
+  /** Writes that a listener failed. Never fails itself. */
   readonly tellListenerFailure: (error: unknown) => void
-  /** Whether there is any use for what happens to every run. */
+  /** Are events about every single run written at all? */
   readonly hearsRoutine: () => boolean
-  /** Writes what has been held back. */
+  /** Writes the lines that were held back. */
   readonly close: () => void
 }
 
@@ -25,7 +25,10 @@ export function createLog(host: Pick<Host, "every">, output: Output): Log {
     write(line, (error) => write(listenerLine(error), () => {}))
   })
 
-  /** An asynchronous logger may fail later. One that fails is told so itself, once; there is no one else to tell. */
+  /**
+   * An asynchronous logger may fail later. Its failure is written to that logger, once, because there is no other
+   * place.
+   */
   function write(line: LogLine, onFailure: (error: unknown) => void): void {
     try {
       const returned: unknown = output.write(line)
@@ -37,7 +40,7 @@ export function createLog(host: Pick<Host, "every">, output: Output): Log {
 
   return {
     tell: (event) => {
-      // Most events are of interest to developers alone, and most terminals belong to operators.
+      // Most events interest only developers, and most terminals belong to operators.
       if (isRoutine(event) && !output.takes("debug")) return
       const { level, text } = lineOf(event)
       if (!output.takes(level)) return
@@ -262,7 +265,7 @@ const LOSSES: Readonly<Record<LossReason, string>> = {
   "server-changed": "another database server answers than before; others will take the runs",
 }
 
-/** Says what it does not promise, to everybody who has not chosen it as well. */
+/** For every user who did not choose PGlite: what it does not promise. */
 function pgliteLine({ folder, platform, because }: Extract<CarillonEvent, { type: "pglite.opened" }>): Line {
   const limits =
     "It serves this process only, and what it holds survives the death of the process but not a power loss; " +
@@ -297,7 +300,7 @@ function finishedLine(event: Extract<CarillonEvent, { type: "attempt.finished" }
   return { level, text: `${nameOf(event)} ${event.outcome} ${took}, run is ${event.runState}${why}` }
 }
 
-/** Who makes up for everything and has lost something should act; who makes up for the newest alone has asked for it. */
+/** A warning only with misfire `all`: with any other policy the user asked for it. */
 function droppedLine(event: Extract<CarillonEvent, { type: "schedule.dropped" }>): Line {
   const { name, first, last, count, bound, misfire } = event
   const when =
@@ -350,7 +353,7 @@ function unhandledText({ job, pool, runs }: UnhandledJob): string {
   return `${job} in pool ${pool} (${counted(runs, "run")})`
 }
 
-/** What was claimed ahead and given back was never begun: nobody needs to know. */
+/** A run that was claimed ahead and given back never began, so it is not logged. */
 function releasedLevel({ durationMs }: { readonly durationMs: number }): Level {
   return durationMs > 0 ? "info" : "debug"
 }

@@ -1,20 +1,20 @@
 /**
- * Where lines go: a terminal that a person reads, a stream that a program reads, or a logger of the user's.
+ * Where lines go: a terminal for people, a stream for programs, or a logger of the user.
  *
- * What users name or throw cannot make a second line of one, nor reach the terminal as an escape sequence.
+ * Names and errors come from users. They can neither add a second line nor reach the terminal as an escape sequence.
  */
 import type { Host } from "../runtime/host.ts"
 import { formatInstant } from "../time/instant.ts"
 
-/** Any logger with these four methods will do. One that is shaped like pino's receives fields as well. */
+/** Any logger with these four methods works. A logger like pino receives fields as well. */
 export interface Logger {
-  /** What is of interest to developers alone. */
+  /** For developers only. */
   readonly debug: (message: string) => void
-  /** What is as it should be. */
+  /** Normal operation. */
   readonly info: (message: string) => void
-  /** What somebody should look at. */
+  /** An operator should look at it. */
   readonly warn: (message: string) => void
-  /** What somebody has to look at. */
+  /** An operator has to act. */
   readonly error: (message: string) => void
 }
 
@@ -30,19 +30,19 @@ export interface LogLine {
 export type LogFields = Readonly<Record<string, unknown>>
 
 export interface Output {
-  /** What an asynchronous logger returns may fail later. */
+  /** The promise of an asynchronous logger may reject later. */
   readonly write: (line: LogLine) => void | Promise<void>
-  /** Whether it has any use for lines of this level just now. */
+  /** Does the logger write lines of this level at the moment? */
   readonly takes: (level: Level) => boolean
 }
 
-/** The parts of a host that a terminal needs, and the wall clock: the time of a line is for people. */
+/** The parts of a host that a terminal needs, and the wall clock, because people read the time of a line. */
 export interface TerminalParts {
   readonly host: Pick<Host, "print" | "facts">
   readonly nowMs: () => number
 }
 
-/** To stderr, whatever is not of interest to developers alone: for reading on a terminal, as JSON elsewhere. */
+/** To stderr, without debug lines: readable on a terminal, as JSON elsewhere. */
 export function terminalOutput({ host, nowMs }: TerminalParts): Output {
   const put = host.facts.isInteractive ? prettyLine : jsonLine
   return {
@@ -51,7 +51,7 @@ export function terminalOutput({ host, nowMs }: TerminalParts): Output {
   }
 }
 
-/** pino and its kin take fields first; any other logger receives the text alone. */
+/** pino and similar loggers take fields first. Any other logger receives only the text. */
 export function outputOf(logger: Logger): Output {
   if (!isFieldLogger(logger)) {
     return { write: ({ level, text }) => logger[level](oneLine(text)), takes: () => true }
@@ -66,7 +66,7 @@ interface FieldLogger extends Record<Level, (fields: LogFields, message: string)
   readonly isLevelEnabled?: (level: string) => boolean
 }
 
-/** As pino's are: they can make children, and say what these are bound to. */
+/** Recognised as pino is: it can make children and tell their bindings. */
 function isFieldLogger(logger: object): logger is FieldLogger {
   const { child, bindings } = logger as { readonly child?: unknown; readonly bindings?: unknown }
   return typeof child === "function" && typeof bindings === "function"
@@ -76,7 +76,7 @@ function prettyLine({ level, text }: LogLine, nowMs: number): string {
   return `${CLOCK.format(nowMs)} carillon ${level}: ${oneLine(text)}`
 }
 
-/** By the clock on the wall of those who read it. */
+/** In the local time of the reader. */
 const CLOCK = new Intl.DateTimeFormat("en-GB", {
   hour: "2-digit",
   minute: "2-digit",
@@ -90,7 +90,7 @@ function jsonLine({ level, text, fields }: LogLine, nowMs: number): string {
   return JSON.stringify(line, readable).replace(UNESCAPED, escapeCharacter)
 }
 
-/** The fields as JSON has them: nothing that a logger of the user's could stumble over. */
+/** The fields as plain JSON values, so that no logger of the user fails on them. */
 function plain(fields: LogFields): LogFields {
   return JSON.parse(JSON.stringify(fields, readable)) as LogFields
 }
@@ -100,14 +100,14 @@ function readable(_key: string, value: unknown): unknown {
   return typeof value === "number" && !Number.isInteger(value) ? Math.round(value * 1_000) / 1_000 : value
 }
 
-/** What JSON allows in a text and a terminal, or a reader of lines, does not take for text. */
+/** Characters that JSON allows in a text, and that a terminal or a reader of lines does not treat as text. */
 const UNESCAPED = /[\x7f-\x9f\p{Zl}\p{Zp}\p{Bidi_Control}]/gu
 
 function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`
 }
 
-/** Without line breaks and control characters, and without those that turn the direction of what follows. */
+/** Removes line breaks, control characters, and characters that change the direction of text. */
 export function oneLine(text: string): string {
   return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]+/gu, " ")
 }

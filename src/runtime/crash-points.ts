@@ -1,34 +1,34 @@
 /**
  * The places where a test may let a process die, in the order in which a run meets them.
  *
- * Each stands between two steps of which a crash must not leave one without the other.
+ * Each lies between two steps. A crash there must not leave the first step without the second.
  */
 export const CRASH_POINTS = [
-  /** The run is written, the caller does not know it yet. */
+  /** The run is written. The caller does not know yet. */
   "enqueue.written",
-  /** Runs are claimed, no handler has started. */
+  /** Runs are claimed. No handler has started. */
   "claim.taken",
-  /** The handler has ended, nothing of its result is written. */
+  /** The handler has ended. Its result is not written. */
   "attempt.ended",
-  /** Results are written, nobody has been told. */
+  /** Results are written. No listener has been told. */
   "settle.written",
-  /** A lease is marked dead, its runs have not been moved. */
+  /** A lease is marked dead. Its runs have not been taken back. */
   "reap.marked",
-  /** A run is cancelled or marked, nobody has been told. */
+  /** A run is cancelled or marked. No listener has been told. */
   "cancel.written",
-  /** Room was counted under a limit, nobody has been admitted. */
+  /** Room under a limit was counted. No run has been admitted. */
   "admit.counted",
-  /** What is due was read, nothing is decided. */
+  /** The due schedules were read. Nothing is decided. */
   "schedule.read",
-  /** What becomes of due occurrences is decided, nothing is taken. */
+  /** The occurrences are decided. No schedule has been taken. */
   "schedule.decided",
-  /** Occurrences and their runs are written, nothing is committed. */
+  /** Occurrences and their runs are written. Nothing is committed. */
   "schedule.fired",
-  /** It is committed, nobody has been told. */
+  /** They are committed. No listener has been told. */
   "schedule.committed",
-  /** A part of a backfill is committed, the next has not begun. */
+  /** One part of a backfill is committed. The next has not begun. */
   "backfill.committed",
-  /** One migration is applied, the next has not begun. */
+  /** One migration is applied. The next has not begun. */
   "migrate.applied",
 ] as const
 

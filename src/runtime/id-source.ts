@@ -1,21 +1,21 @@
 /**
- * Ids: UUIDv7 whose 12 bits after the time count upwards within a millisecond, so that those of one process are strictly
- * increasing even when the wall clock stands still or steps back. The other 62 bits are random.
+ * Makes ids: UUIDv7 whose 12 bits after the time count upwards within a millisecond. So the ids of one process
+ * strictly increase, even if the wall clock stands still or steps back. The other 62 bits are random.
  *
- * Written into one buffer and read from it as a whole: put together from pieces, an id takes twice as long, and more than
- * that again when the garbage is collected.
+ * Each id is written into one buffer and read from it as a whole. Building it from pieces takes twice as long, and
+ * more than that with garbage collection.
  */
 
-/** How many draws are made in advance: each of its own would take as long as hundreds. */
+/** Random bytes are drawn for many ids at once: a single draw takes as long as hundreds. */
 const DRAWN_AT_ONCE = 512
 const RANDOM_BYTES = 8
 const COUNTER_MAX = 0xfff
 const TEXT = new TextEncoder()
 const HEX = TEXT.encode("0123456789abcdef")
-/** Where the digits of the random bytes stand, behind the two that also hold the variant. */
+/** The positions of the random digits, after the two that also hold the variant. */
 const RANDOM_AT = [21, 24, 26, 28, 30, 32, 34]
 
-/** `fillRandomly` fills bytes with chance, for `drawnAtOnce` ids together. */
+/** `fillRandomly` fills bytes with random values, for `drawnAtOnce` ids together. */
 export function createIdSource(
   nowMs: () => number,
   fillRandomly: (bytes: Uint8Array) => void,
@@ -41,7 +41,7 @@ export function createIdSource(
     }
   }
 
-  /** The digits of one byte. */
+  /** The hex digits of one byte. */
   function put(at: number, byte: number): void {
     id[at] = HEX[byte >> 4] ?? 0
     id[at + 1] = HEX[byte & 0xf] ?? 0

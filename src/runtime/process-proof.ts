@@ -1,22 +1,22 @@
 /**
- * Which process this is, and whether another one is dead for certain.
+ * Identifies this process, and proves that another one is dead.
  *
- * A pid alone says nothing: it counts within one namespace of one boot of one machine, and is given again. The proof takes
- * all of them into account, and when the process was started; what it cannot read, it does not know, and then nothing is
- * proven. Linux tells all of this; elsewhere a process has no mark.
+ * A pid alone proves nothing: it counts within one namespace of one boot of one machine, and is used again. The proof
+ * includes all of these and the start time of the process. If something cannot be read, nothing is proven. Linux
+ * provides all of it. On other systems a process has no mark.
  */
 
 export interface ProcessProof {
-  /** This process; absent where its host does not say enough about it. */
+  /** Identifies this process. Absent if its host does not tell enough. */
   readonly self: ProcessMark | undefined
-  /** Whether a process of the same home has certainly ended. What is not known is not gone. */
+  /** Has a process with the same home certainly ended? False if that cannot be known. */
   readonly isGone: (pid: number, born: string) => boolean
 }
 
 export interface ProcessMark {
-  /** Where its pid counts: the host, its boot, and the namespace of pids, which a container has of its own. */
+  /** Where the pid counts: the host, its boot, and the namespace of pids, which each container has of its own. */
   readonly home: string
-  /** When it was started, in ticks since the boot. */
+  /** The start time, in ticks since the boot. */
   readonly born: string
 }
 
@@ -24,10 +24,10 @@ export interface ProofParts {
   readonly platform: string
   readonly hostname: string
   readonly pid: number
-  /** The text of a file; throws when it cannot be read. */
+  /** The text of a file. Throws if it cannot be read. */
   readonly readText: (path: string) => string
   readonly readLink: (path: string) => string
-  /** Whether the system says that there is no process of this number; not being allowed to ask is no such answer. */
+  /** Does the system say that no process has this pid? A refusal to answer is not a yes. */
   readonly isUnknown: (pid: number) => boolean
 }
 
@@ -44,7 +44,7 @@ export function createProcessProof(parts: ProofParts): ProcessProof {
 
   function markOfThis(): ProcessMark | undefined {
     if (platform !== "linux") return undefined
-    // Where /proc is that of another namespace, which `unshare --pid` alone leaves, numbers there are other processes.
+    // If /proc belongs to another namespace, as after `unshare --pid` alone, its numbers are other processes.
     const status = statusOf(pid, "self")
     try {
       const boot = readText("/proc/sys/kernel/random/boot_id").trim()
@@ -60,7 +60,7 @@ export function createProcessProof(parts: ProofParts): ProcessProof {
     self: markOfThis(),
     isGone: (of, born) => {
       const status = statusOf(of)
-      // It may be hidden from us, and only the system itself knows.
+      // The process may be hidden from us. Then only the kernel knows.
       if (status === undefined) return isUnknown(of)
       return status.born !== born || status.isOver
     },
@@ -69,11 +69,11 @@ export function createProcessProof(parts: ProofParts): ProcessProof {
 
 interface ProcessStatus {
   readonly born: string
-  /** It has ended, and its parent has not asked how. */
+  /** A zombie: it has ended, and its parent has not waited for it. */
   readonly isOver: boolean
 }
 
-/** The second field is the program's name in brackets and may hold anything, brackets too. */
+/** The second field is the name of the program in brackets, and may itself contain brackets. */
 function parseStatus(stat: string, pid: number): ProcessStatus | undefined {
   const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ")
   const [state, threads, born] = [fields[0], fields[17], fields[19]]

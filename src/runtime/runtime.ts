@@ -1,4 +1,4 @@
-/** All that the engine stands on, as one value: the process it runs in and the database it talks to. */
+/** What the engine runs on, as one value: the process and the database. */
 import type { Database } from "../store/database.ts"
 import type { Host } from "./host.ts"
 

@@ -10,7 +10,7 @@ import { createIdSource } from "./id-source.ts"
 import { createProcessProof } from "./process-proof.ts"
 import type { Terminal } from "./terminal.ts"
 
-/** The longest wait that one timer of the platform can hold; a longer one would fire at once. */
+/** The longest wait that a timer of the platform can hold. A longer one would fire at once. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1
 
 export function createSystemHost(): Host {
@@ -25,7 +25,7 @@ export function createSystemHost(): Host {
     },
     soon: (run) => void setImmediate(run),
     newContext: () => {
-      // One for each: what a handler enters for good stays in the resource that it was entered in.
+      // One resource for each context: what code enters for good stays in the resource in which it was entered.
       const own = origin.runInAsyncScope(openContext)
       return (run) => own.runInAsyncScope(run)
     },
@@ -64,7 +64,7 @@ export function createSystemHost(): Host {
   }
 }
 
-/** A container may run as a number that no user database knows; then the platform has no name to give. */
+/** In a container the user may be a number without a name. */
 function userName(): string {
   try {
     return userInfo().username
@@ -73,7 +73,7 @@ function userName(): string {
   }
 }
 
-/** Signal 0 reaches no one: it only asks. One that may not be signalled is there. */
+/** Signal 0 only asks. A process that may not be signalled exists. */
 function isUnknown(pid: number): boolean {
   try {
     process.kill(pid, 0)
@@ -83,12 +83,12 @@ function isUnknown(pid: number): boolean {
   }
 }
 
-/** Keeps the async context of this moment. Whoever watches async resources hears of its end when it is collected. */
+/** Keeps the current async context. An observer of async resources sees its end when it is collected. */
 function openContext(): AsyncResource {
   return new AsyncResource("carillon")
 }
 
-/** Sixty-four random bits at a time. Drawn in advance: each draw of its own would take as long as five hundred. */
+/** 64 random bits at a time, drawn in advance: a single draw takes as long as five hundred. */
 function createBitSource(): () => bigint {
   const drawn = new BigInt64Array(512)
   let used = drawn.length
@@ -102,7 +102,7 @@ function createBitSource(): () => bigint {
   }
 }
 
-/** The thread that this module was loaded in, if it was started as one. */
+/** The thread that loaded this module, if it is one. */
 export function createSystemThreadInside(): ThreadInside | undefined {
   const port = parentPort
   if (port === null) return undefined
@@ -117,7 +117,7 @@ export function createSystemThreadInside(): ThreadInside | undefined {
   }
 }
 
-/** What this machine takes for the present, and for its zone. For what is shown to people; nothing is decided by it. */
+/** This machine's wall clock and time zone. Only for output to people; no decision uses it. */
 export const wallClock = {
   nowMs: (): number => Date.now(),
   timeZone: (): string => Intl.DateTimeFormat().resolvedOptions().timeZone,
@@ -131,7 +131,8 @@ export function createSystemTerminal(): Terminal {
     onInterrupt: (handler) => {
       process.on("SIGINT", handler)
       process.on("SIGTERM", handler)
-      // Nobody reads any more, as behind `| head`: there is nothing left to do this for.
+      // The reader is gone, as behind `
+      // head`, so no output is needed any more.
       process.stdout.on("error", handler)
     },
     setExitCode: (code) => {
@@ -141,8 +142,8 @@ export function createSystemTerminal(): Terminal {
 }
 
 /**
- * What `performance.now()` lacks to be alike in all threads: it begins anew in each. Both read the same clock of the
- * platform, but this one costs no array each time.
+ * Makes `performance.now()` the same in all threads: it starts at zero in each. Both read the same clock of the
+ * platform, but this one allocates no array for each call.
  */
 const SINCE_BOOT_MS = sinceBootMs() - performance.now()
 
@@ -155,19 +156,19 @@ function monotonicMs(): number {
   return SINCE_BOOT_MS + performance.now()
 }
 
-/** A thread's `process.stderr` is written by the main loop, which may be the one that cannot go on. */
+/** The main loop writes a thread's `process.stderr`, and the main loop may be blocked. */
 function printAtOnce(to: "out" | "err", line: string): void {
   try {
     writeSync(to === "out" ? 1 : 2, `${line}\n`)
   } catch {
-    // Nobody reads, or nobody reads fast enough. There is no other way to say it.
+    // No reader, or one that is too slow. There is no other way to report it.
   }
 }
 
 function startThread({ name, module, data, onMessage, onEnd }: ThreadOptions): Thread | undefined {
-  // Only tests run sources that have not been compiled, and no thread of Node 20 can run them.
+  // Only tests run sources that are not compiled, and a thread of Node 20 cannot run them.
   if (module.pathname.endsWith(".ts")) return undefined
-  // Flags and NODE_OPTIONS are left out: a debugger, a profiler or a preloaded module is meant for the program.
+  // Without flags and NODE_OPTIONS: a debugger, a profiler or a preloaded module is meant for the program.
   const { NODE_OPTIONS: _, ...env } = process.env
   const worker = new Worker(module, { name, workerData: data, execArgv: [], env })
   let cause: unknown

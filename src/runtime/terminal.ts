@@ -1,12 +1,12 @@
-/** The terminal that a command talks to: its words, its output, Ctrl-C and its exit code. */
+/** The terminal of a command: its arguments, its output, Ctrl-C and its exit code. */
 
 export interface Terminal {
-  /** The words after the program's name. */
+  /** The arguments after the name of the program. */
   readonly args: readonly string[]
   readonly print: (line: string) => void
   readonly printError: (line: string) => void
-  /** Calls back for every Ctrl-C, every request to terminate, and when nobody reads the output any more. */
+  /** Calls back on every Ctrl-C, on every request to terminate, and when the reader of the output is gone. */
   readonly onInterrupt: (handler: () => void) => void
-  /** The code to end with once nothing is left to do. */
+  /** The exit code for when nothing is left to do. */
   readonly setExitCode: (code: number) => void
 }

@@ -1,4 +1,4 @@
-/** Runs our statements on a connection of the users', inside the transaction that they have open there. */
+/** Runs our statements on a user's connection, inside the transaction that is open there. */
 import { CarillonError, DatabaseError } from "../errors.ts"
 import type { Runner } from "./database.ts"
 import { sqlStateOf, translateError } from "./database-error.ts"
@@ -17,41 +17,41 @@ interface Result {
   readonly rows: readonly (readonly (string | null)[])[]
 }
 
-/** The part of a node-postgres client that we use: `pg.Client` and `pg.PoolClient` have it. */
+/** The part of a node-postgres client that we use. `pg.Client` and `pg.PoolClient` have it. */
 export interface BorrowedClient {
   readonly query: (config: Config) => Promise<Result>
-  /** Idle, in a transaction, in a failed one; null before the first answer. Older drivers do not say. */
+  /** Idle, in a transaction, or in a failed one. Null before the first answer. Older drivers do not tell. */
   readonly getTransactionStatus?: () => "I" | "T" | "E" | null
-  /** To which database it is connected. */
+  /** The database that it is connected to. */
   readonly database?: unknown
 }
 
-/** Every value stays the text that the server sent. */
+/** Keeps every value as the text that the server sent. */
 const AS_TEXT = { getTypeParser: () => (value: unknown) => value }
 
-/** An array that holds a null; now and then a text that only looks like one. */
+/** Matches an array that holds a null, and sometimes a text that only looks like one. */
 const NULL_ELEMENT = /^\{(?:.*,)?NULL[,}]/s
 
 /**
- * The settings of the session are the user's, and asking for ours would take two more round trips for each statement.
- * Those that are run here return no instants and no fractions, and find few rows by keys. Only `array_nulls = off` would
- * make a text of the nulls among the options of several runs: it is put right for these.
+ * The settings of the session are the user's. Setting ours would take two more round trips for each statement. The
+ * statements that run here return no instants and no fractions, and find few rows, by key. Only `array_nulls = off`
+ * would matter: it turns the nulls in a list of options into texts. It is set for those statements.
  */
 const NULLS = { array_nulls: OURS.array_nulls }
 
-/** Set until the transaction ends, and so gone with its own statement where there is none. */
+/** Lasts until the transaction ends. Outside a transaction that is the end of this statement. */
 const MARK = "select pg_catalog.set_config('carillon.transaction', 'open', true)"
 const READ_MARK = "select pg_catalog.current_setting('carillon.transaction', true)"
 
-/** What the server says of a statement in a transaction in which another one has failed. */
+/** SQLSTATE of a statement in a transaction that has already failed. */
 const FAILED_BEFORE = "25P02"
 
-/** What is not there: a schema, a table, a column, a function. */
+/** SQLSTATEs for a missing schema, table, column or function. */
 const MISSING = /^(3F000|42P01|42703|42883)$/
 
 /**
- * A runner for the transaction that is open on `client`: a node-postgres client, or what a handler was given. Refuses a
- * client on which none is open: each statement would be committed by itself.
+ * A runner for the transaction that is open on `client`: a node-postgres client, or what a handler was given. Refuses
+ * a client without an open transaction, because each statement would be committed alone.
  */
 export async function borrow(client: object, schema: string): Promise<Runner> {
   const ours = transactionBehind(client)
@@ -60,7 +60,7 @@ export async function borrow(client: object, schema: string): Promise<Runner> {
   return runnerOn(client as BorrowedClient, schema, translated)
 }
 
-/** The same for a client of our own, in whatever it has open: an error is what the statement says. */
+/** The same for a client of our own, in whatever state it is. The statement's own error tells. */
 export function runnerOn(
   client: BorrowedClient,
   schema: string,
@@ -84,8 +84,8 @@ export function runnerOn(
 }
 
 /**
- * The driver knows whether a transaction is open, after each answer: nothing is asked then. What it does not know, or
- * knows to be idle while a `begin` may be on its way, two statements of ours find out.
+ * After each answer the driver knows whether a transaction is open, so usually no statement is needed. Older drivers
+ * do not know, and an idle driver may have a `begin` on its way. Then two statements of ours find out.
  */
 async function assertOpen(client: BorrowedClient): Promise<void> {
   const status = client.getTransactionStatus?.()
@@ -123,7 +123,7 @@ function translated(client: BorrowedClient, error: unknown, name: string): Error
   const sqlState = sqlStateOf(error)
   if (sqlState === FAILED_BEFORE) return failedBefore(error)
   if (sqlState !== undefined && MISSING.test(sqlState)) return elsewhere(client, error, name)
-  // The driver says this, without a code, when it has not sent the statement.
+  // The driver throws this, without a code, if it has not sent the statement.
   if (error instanceof Error && error.message.endsWith("is not queryable")) {
     return notOpen("The connection of the client that was given as `tx` has ended.", error)
   }
@@ -144,7 +144,7 @@ function failedBefore(cause?: unknown): CarillonError {
   )
 }
 
-/** Carillon's own connections have found its tables before. */
+/** Carillon's own connections have found its tables, so this client must be connected elsewhere. */
 function elsewhere(client: BorrowedClient, cause: unknown, statement: string): DatabaseError {
   const where = typeof client.database === "string" ? ` (${JSON.stringify(client.database)})` : ""
   return new DatabaseError(

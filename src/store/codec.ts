@@ -1,15 +1,15 @@
 /**
- * How values cross the wire: every parameter and column is text, written and read here.
+ * How values travel: every parameter and column is text, written and read here.
  *
- * One table for all engines, so that a bigint is a bigint and an instant an instant on a server, on the
- * embedded one and in memory, whatever their drivers would have made of it.
+ * One table for all engines. A bigint stays a bigint and an instant an instant, on a server, on the embedded server
+ * and in memory, whatever the driver would have made of it.
  */
 import { formatInstant, type InstantMs, parseInstant } from "../time/instant.ts"
 
 export interface Codec<T> {
-  /** The type that a parameter is cast to. */
+  /** The SQL type that a parameter is cast to. */
   readonly sqlType: string
-  /** Its texts are what `String` makes of the values, and nothing in them would have to be quoted in an array. */
+  /** `String` writes its values, and none of them needs quotes in an array. */
   readonly plain?: boolean
   readonly encode: (value: T) => string | null
   readonly decode: (text: string | null) => T
@@ -35,11 +35,13 @@ const asIs = (text: string): string => text
 export const text: Codec<string> = codec("text", asIs, asIs)
 export const uuid: Codec<string> = plain(codec("uuid", asIs, asIs))
 export const int: Codec<number> = plain(codec("int4", String, Number))
-/** Whole numbers beyond an int4 that a JavaScript number holds all the same: milliseconds, bytes. */
+/** Whole numbers beyond an int4 that a JavaScript number still holds: milliseconds, bytes. */
 export const whole: Codec<number> = plain(codec("int8", String, Number))
-/** For milliseconds as parameters. No statement returns one: how many of its digits are written is up to the session. */
+/**
+ * For milliseconds as parameters. No statement returns one, because the session decides how many digits are written.
+ */
 export const double: Codec<number> = plain(codec("float8", String, Number))
-/** The same or null, which is written as NaN: no null in a list of them. To be read as `nullif(value, 'NaN')`. */
+/** The same or null, which is written as NaN, so a list holds no nulls. Read it with `nullif(value, 'NaN')`. */
 export const doubleOrNan: Codec<number | null> = {
   ...double,
   plain: false,
@@ -49,9 +51,9 @@ export const bigint: Codec<bigint> = plain(codec("int8", String, BigInt))
 export const boolean: Codec<boolean> = plain(
   codec("bool", String, (value) => value === "t" || value === "true"),
 )
-/** JSON as its text: parsed by whoever needs the value, when it is needed. */
+/** JSON as text. The caller parses it when it needs the value. */
 export const json: Codec<string> = codec("json", asIs, asIs)
-/** An instant to the millisecond. PostgreSQL keeps microseconds; ours are always whole milliseconds. */
+/** An instant to the millisecond. PostgreSQL stores microseconds; ours are always whole milliseconds. */
 export const instant: Codec<InstantMs> = codec("timestamptz", formatInstant, readInstant)
 
 function readInstant(value: string): InstantMs {
@@ -60,7 +62,7 @@ function readInstant(value: string): InstantMs {
   return ms
 }
 
-/** The same, where null is an answer. */
+/** The same, or null. */
 export function nullable<T>(inner: Codec<T>): Codec<T | null> {
   return {
     sqlType: inner.sqlType,
@@ -69,7 +71,7 @@ export function nullable<T>(inner: Codec<T>): Codec<T | null> {
   }
 }
 
-/** An array of one type. Written as PostgreSQL's array literal; never read back. */
+/** An array of one type. Written as PostgreSQL's array literal, and never read back. */
 export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
   const inside = inner.plain
     ? (values: readonly T[]) => values.join(",")
@@ -84,8 +86,8 @@ export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
 }
 
 /**
- * JSON texts as one JSON array, for `json_array_elements`, which gives each back as it was. In a literal of an array each of
- * them would be quoted a second time; to the server it is the same.
+ * JSON texts as one JSON array, for `json_array_elements`, which returns each as it was. An array literal would quote
+ * each text a second time. The server does the same work for both.
  */
 export const jsonList = codec<readonly string[]>(
   "json",
@@ -95,11 +97,11 @@ export const jsonList = codec<readonly string[]>(
   },
 )
 
-/** Characters that JSON escapes in a way of its own: those below the space, and halves of characters. */
+/** Characters that JSON escapes in its own way: those below the space, and unpaired surrogates. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what it is about
 const NOT_AS_IN_JSON = /[\u0000-\u001f\ud800-\udfff]/
 
-/** In array literals quotes and backslashes are escaped as in JSON, which the platform writes three times as fast. */
+/** An array literal escapes quotes and backslashes as JSON does, and `JSON.stringify` is three times as fast. */
 function quoteElement(value: string | null): string {
   if (value === null) return "NULL"
   if (!NOT_AS_IN_JSON.test(value)) return JSON.stringify(value)

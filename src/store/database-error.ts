@@ -1,4 +1,4 @@
-/** Turns what a driver threw into an error of ours that says whether anything was changed. */
+/** Turns a driver's error into one of ours, which says whether anything was changed. */
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { judgeSqlState, type Verdict } from "./sql-state.ts"
 
@@ -23,23 +23,23 @@ export function translateError(cause: unknown, statement: string): DatabaseError
 }
 
 /**
- * Whether the server went down with this, whatever its code says. A commit that could not be brought to the disk may be
- * found there when it comes up again. Severities are told in the server's language, the names of its files are not.
+ * Did the server go down with this error, whatever its code? A commit that could not reach the disk may still be found
+ * there when the server is up again. The severity is in the server's language, so the names of its files tell.
  */
 function isPanic(cause: unknown): boolean {
   const { severity, file } = (cause ?? {}) as { severity?: unknown; file?: unknown }
   return severity === "PANIC" || file === "xlog.c"
 }
 
-/** The five characters that PostgreSQL answered with, if it was PostgreSQL that answered. */
+/** PostgreSQL's five-character code, if PostgreSQL answered. */
 export function sqlStateOf(error: unknown): string | undefined {
   if (error instanceof DatabaseError) return error.sqlState
   const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown }
-  // Network errors of Node have codes too (EPIPE); only the server's answers have a severity.
+  // Node's network errors have codes too (EPIPE). Only answers of the server have a severity.
   return typeof code === "string" && code.length === 5 && severity !== undefined ? code : undefined
 }
 
-/** The body of a transaction swallowed an error, so its commit would have been none. */
+/** The body of a transaction swallowed an error, so its commit would have been a rollback. */
 export function rolledBack(): DatabaseError {
   return new DatabaseError(
     "DATABASE_FAULT",
@@ -47,7 +47,7 @@ export function rolledBack(): DatabaseError {
   )
 }
 
-/** Nothing answered in time. */
+/** No answer arrived in time. */
 export function deadlineError(statement: string, cause?: unknown): DatabaseError {
   return new DatabaseError(
     "DATABASE_DEADLINE",
@@ -61,34 +61,34 @@ export function closedError(): DatabaseError {
   return new ClosedError("DATABASE_UNAVAILABLE", "The connection to the database has been closed.")
 }
 
-/** Tells our own end from a server that is away and may come back. */
+/** Distinguishes our own `close` from a server that is away and may come back. */
 class ClosedError extends DatabaseError {}
 
-/** Wrong password, no such user or database: time does not heal these. */
+/** Wrong password, no such user or database: waiting does not help. */
 export function isHopeless(sqlState: string | undefined): boolean {
   return /^(28|3D)/.test(sqlState ?? "")
 }
 
-/** Whether a call that failed with this may have taken effect all the same. */
+/** May a call that failed with this error have taken effect? */
 export function isUncertain(error: unknown): boolean {
   // Errors of ours that are not about the database are thrown before anything is sent.
   if (!(error instanceof DatabaseError)) return !(error instanceof CarillonError)
   return error.code === "OUTCOME_UNKNOWN" || error.code === "DATABASE_DEADLINE"
 }
 
-/** Whether a call that failed with this has certainly changed nothing, and may go through when it is repeated. */
+/** Did a call that failed with this error certainly change nothing, and may it succeed when repeated? */
 export function isPassing(error: unknown): boolean {
   if (!(error instanceof DatabaseError)) return false
-  // Also when no connection could be had in the time of one try: there may be one in that of the next.
+  // No connection became free during one try; the next try may get one.
   if (error.code === "DATABASE_UNAVAILABLE")
     return !(error instanceof ClosedError || isHopeless(error.sqlState))
   return error.code === "DATABASE_BUSY" || error.code === "DATABASE_READ_ONLY"
 }
 
-/** The server's last words of a session: whatever ran in it is either committed or never will be. */
+/** The server's last message to a session. Its statement is now either committed or never will be. */
 const SESSION_ENDED: ReadonlySet<string> = new Set(["57P01", "57P02", "57P05", "25P03", "25P04"])
 
-/** Whether the server itself said that the session is over, so that nothing of it can still be under way. */
+/** Did the server itself end the session, so that none of its statements is still running? */
 export function hasEndedSession(error: unknown): boolean {
   return error instanceof DatabaseError && SESSION_ENDED.has(error.sqlState ?? "")
 }

@@ -1,10 +1,10 @@
-/** Ends a call at its deadline, whether or not the work behind it ends. */
+/** Ends a call at its deadline, whether or not its work ends. */
 import type { Host } from "../runtime/host.ts"
 
 export interface Deadline<T> {
   readonly atMs: number
   readonly work: Promise<T>
-  /** What to give up then, and the error to fail with. */
+  /** Called at the deadline: gives up the work and returns the error to fail with. */
   readonly onLate: () => Error
 }
 

@@ -1,2 +1,2 @@
-/** The end of a schema and everything in it. Only the test kit does this, to schemas of its own. */
+/** Drops a schema with everything in it. Only the test kit does this, to schemas of its own. */
 export const DROP_SCHEMA = "drop schema {schema} cascade"

@@ -1,12 +1,12 @@
-/** A transaction of ours as handlers see it, and back again when they enqueue in it. */
+/** A transaction of ours as handlers see it, and the way back when they enqueue in it. */
 import { CarillonError } from "../errors.ts"
 import type { HandlerTransaction } from "../job/context.ts"
 import type { Runner, Transaction } from "./database.ts"
 
-/** Where a handle keeps the way to the transaction that it stands for. */
+/** Maps a handle to its transaction. */
 const BEHIND = Symbol("the transaction behind it")
 
-/** Gives `body` a handle that is worth something until `body` has ended, and not longer. */
+/** Gives `body` a handle that works until `body` has ended. */
 export async function lendTransaction<T>(
   tx: Transaction,
   body: (handle: HandlerTransaction) => Promise<T>,
@@ -19,7 +19,7 @@ export async function lendTransaction<T>(
   const handle = Object.freeze({
     query: (text: string, values: readonly unknown[] = []) => {
       const sent = (async () => behind().query(text, values))()
-      // A statement that the handler forgets to await must not end the process; the commit fails because of it anyway.
+      // A statement that the handler forgets to await must not end the process. The commit fails because of it anyway.
       sent.catch(() => {})
       return sent
     },
@@ -32,7 +32,7 @@ export async function lendTransaction<T>(
   }
 }
 
-/** The transaction behind what a handler was given; `undefined` for anything else. */
+/** The transaction behind a handle; `undefined` for anything else. */
 export function transactionBehind(handle: object): Runner | undefined {
   return (handle as { [BEHIND]?: () => Transaction })[BEHIND]?.()
 }

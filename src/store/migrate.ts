@@ -1,9 +1,9 @@
 /**
  * Brings a schema to the version of this code.
  *
- * Each migration is one transaction that also writes its line into the ledger, so a migrator that dies
- * leaves either all of a step or none, and the next one goes on from there. One advisory lock per schema
- * lets one process work while the others wait; whoever finds nothing to do takes no lock at all.
+ * Each migration is one transaction that also writes its row of the ledger. A process that dies leaves all of a step
+ * or none, and the next process continues. One advisory lock per schema lets one process work while the others wait. A
+ * process that finds nothing to do takes no lock.
  */
 import { CarillonError, DatabaseError } from "../errors.ts"
 import type { Runtime } from "../runtime/runtime.ts"
@@ -17,16 +17,16 @@ import { resolveNames } from "./statement.ts"
 export interface Migration {
   readonly version: number
   readonly name: string
-  /** Of the text in this version; compared with the one that was applied. */
+  /** Hash of the text, compared with the one in the ledger. */
   readonly checksum: string
   readonly sql: string
 }
 
-/** How long a step may wait for a table that others use, before it lets go and tries again. */
+/** How long a step waits for a table that is in use, before it gives up its locks and tries again. */
 const LOCK_TIMEOUT_MS = 2_000
 /** How long one step may take. */
 const STEP_DEADLINE_MS = 600_000
-/** How long all of it may wait for others. */
+/** How long the migration waits for other processes in total. */
 const PATIENCE_MS = 120_000
 
 const OPEN_LEDGER = `
@@ -39,7 +39,7 @@ const OPEN_LEDGER = `
   );
 `
 
-/** Applies what is missing and returns the versions that this call applied. */
+/** Applies the missing migrations and returns their versions. */
 export async function migrate(
   runtime: Runtime,
   migrations: readonly Migration[] = MIGRATIONS,
@@ -61,21 +61,21 @@ export async function migrate(
   }
 }
 
-/** The migrations that the schema lacks. Throws if the schema is not one that this code can serve. */
+/** The migrations that the schema lacks. Throws if this code cannot work with the schema. */
 export async function missingMigrations(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
 ): Promise<Migration[]> {
   const applied = await database.run(listApplied, {}).catch(async (error) => {
     if (isMissingLedger(error)) return []
-    // It names all that is missing, and not only what was asked for first.
+    // This error names every missing privilege, and not only the first.
     if (isForbidden(error)) await assertPrivileges(database)
     throw error
   })
   return compareWithLedger(database.schema, migrations, applied)
 }
 
-/** The SQL that `migrate` would run, for people who run it themselves. */
+/** The SQL that `migrate` would run, for operators who run it themselves. */
 export async function planMigrations(
   database: Database,
   migrations: readonly Migration[] = MIGRATIONS,
@@ -101,7 +101,7 @@ function versionsOf(migrations: readonly Migration[], missing: readonly Migratio
   return { current: Math.min(...missing.map(({ version }) => version)) - 1, wanted }
 }
 
-/** Applies the next missing migration, if nobody else is at it. */
+/** Applies the next missing migration, unless another process holds the lock. */
 async function tryStep(
   runtime: Runtime,
   migrations: readonly Migration[],
@@ -114,7 +114,7 @@ async function tryStep(
         if (!lock?.taken) return "busy"
         await tx.script(`set local lock_timeout = ${LOCK_TIMEOUT_MS}; set local statement_timeout = 0;`)
         await tx.script(OPEN_LEDGER)
-        // Read again under the lock: another process may have been here since.
+        // Read again under the lock: another process may have applied it in the meantime.
         const applied = await tx.run(listApplied, {})
         const [next] = compareWithLedger(database.schema, migrations, applied)
         if (!next) return "done"
@@ -140,7 +140,7 @@ interface Applied {
   readonly checksum: string
 }
 
-/** What is missing, after making sure that what is there is what this code expects. */
+/** The migrations that the ledger lacks. Throws if the ledger does not match this code. */
 export function compareWithLedger(
   schema: string,
   migrations: readonly Migration[],

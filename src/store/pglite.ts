@@ -1,8 +1,8 @@
 /**
  * The seam over PGlite: PostgreSQL compiled to WebAssembly, inside this process, with one connection.
  *
- * For tests, and on disk where no server runs. What it cannot do follows from the one connection: nobody else can hold a
- * lock, no call can be made beside an open transaction, and no statement can be interrupted.
+ * For tests, and for data on disk where no server runs. Everything that it lacks follows from the one connection: no
+ * other session can hold a lock, no call can run beside an open transaction, and no statement can be interrupted.
  */
 import { AsyncLocalStorage } from "node:async_hooks"
 import type { PGlite, Transaction as PGliteTransaction } from "@electric-sql/pglite"
@@ -18,7 +18,7 @@ export type { PGlite } from "@electric-sql/pglite"
 
 export interface PgliteOptions {
   readonly schema: string
-  /** An instance to share; it stays open when this database is closed. @default a new one, in memory */
+  /** An instance to share. It stays open when this database is closed. @default a new one, in memory */
   readonly instance?: PGlite
 }
 
@@ -26,16 +26,16 @@ type Queryable = Pick<PGliteTransaction, "query" | "exec">
 
 const asText = (value: string): string => value
 
-/** bool, int8, int4, text, json, timestamptz, uuid: kept as text, like on every other engine. */
+/** bool, int8, int4, text, json, timestamptz, uuid: kept as text, as on every other engine. */
 const AS_TEXT = {
   rowMode: "array",
   parsers: { 16: asText, 20: asText, 23: asText, 25: asText, 114: asText, 1184: asText, 2950: asText },
   serializers: { 16: asText, 20: asText, 23: asText, 114: asText, 1184: asText },
 } as const
 
-/** The package, which is optional and loaded on demand: a program with a server does not pay for it. */
+/** The package is optional and loaded on demand, so a program with a server does not pay for it. */
 export function loadPglite(): Promise<typeof import("@electric-sql/pglite")> {
-  // Caught on the spot, so that bundlers do not insist on it either.
+  // Caught right here, so that bundlers do not insist on the package either.
   return import("@electric-sql/pglite").catch((cause: unknown) => {
     if (!/^(ERR_)?MODULE_NOT_FOUND$/.test(String((cause as { code?: unknown }).code))) throw cause
     throw new CarillonError(
@@ -47,7 +47,7 @@ export function loadPglite(): Promise<typeof import("@electric-sql/pglite")> {
   })
 }
 
-/** A PGlite in memory, or in a folder. */
+/** Opens a PGlite in memory or in a folder. */
 export async function createPglite(folder?: string): Promise<PGlite> {
   const { PGlite } = await loadPglite()
   if (folder === undefined) return PGlite.create("memory://")
@@ -58,7 +58,7 @@ export async function createPglite(folder?: string): Promise<PGlite> {
     return false
   }
   try {
-    // A call is answered when what it committed has been handed to the operating system, and not before.
+    // A call returns only after its commit was handed to the operating system.
     return await PGlite.create(folder, { relaxedDurability: false, onStderr })
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
@@ -66,7 +66,7 @@ export async function createPglite(folder?: string): Promise<PGlite> {
   }
 }
 
-/** As many lines as PostgreSQL needs to say why it does not start. */
+/** As many lines as PostgreSQL needs to explain why it does not start. */
 const SHOWN_LINES = 5
 
 export async function openPglite(host: Host, options: PgliteOptions): Promise<Database> {
@@ -94,7 +94,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
 
   const speak = (word: WakeUp) => () => pglite.query(word.text(schema), [...word.values], AS_TEXT)
 
-  /** One connection: a call beside the transaction it was made in would wait for itself. */
+  /** There is one connection, so a call beside the transaction that contains it would wait for itself. */
   function refuseNesting(label: string): void {
     if (closed) throw closedError()
     if (!inside.getStore()?.open) return
@@ -140,7 +140,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
         return deadlineError("transaction")
       }
       const work = pglite.transaction(async (tx) => {
-        // It has waited for too long, and its caller knows.
+        // The call timed out while it waited, and its caller already has the error.
         if (late) throw onLate()
         const token = { open: true }
         let failed = false
@@ -177,7 +177,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     },
     listen: async (channel, onMessage) => {
       refuseNesting("listen")
-      // Not `pglite.listen`: it does not find its own channels again when their names need quotes.
+      // Not `pglite.listen`, which does not find its channels again if their names need quotes.
       await pglite.exec(`listen ${quoteIdentifier(channel)}`)
       const stop = pglite.onNotification((from, payload) => from === channel && onMessage(payload))
       listeners.add(stop)

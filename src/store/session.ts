@@ -1,81 +1,83 @@
 /**
- * The settings of a session that our statements depend on, and how they are made to hold.
+ * The settings of a session that our statements depend on, and how Carillon enforces them.
  *
- * Any of them may be something else by `alter role`, `alter database`, postgresql.conf or the URL. So they are said once
- * for a connection that is ours alone, and in each transaction elsewhere: behind a pooler, and on connections on which
- * handlers run statements of their own. Those find everything as they left it.
+ * `alter role`, `alter database`, postgresql.conf or the URL may change any of them. So Carillon sets them once on a
+ * connection of its own, and in each transaction elsewhere: behind a pooler, and on connections that run a handler's
+ * statements too. A handler finds its settings unchanged.
  *
- * All other settings that a user may change were looked through (`select name from pg_settings where context = 'user'`,
- * PostgreSQL 18) and are left alone:
- * - They are for whoever runs the database to choose: synchronous_commit, default_tablespace, temp_tablespaces, work_mem
- *   and other amounts of memory, costs of pages and rows, vacuum_*, log_*, track_*, tcp_*, wal_*, commit_*, *_io_*.
- * - They forbid, and are meant to: default_transaction_read_only, transaction_read_only, restrict_nonsystem_relation_kind.
- * - They change how something is written that no statement of ours reads or writes: bytea_output, intervalstyle, lc_*,
+ * All other settings that a user may change (`select name from pg_settings where context = 'user'`, PostgreSQL 18) are
+ * left alone:
+ * - The operator chooses: synchronous_commit, default_tablespace, temp_tablespaces, work_mem and other amounts of
+ *   memory, costs of pages and rows, vacuum_*, log_*, track_*, tcp_*, wal_*, commit_*, *_io_*.
+ * - They forbid writes on purpose: default_transaction_read_only, transaction_read_only,
+ *   restrict_nonsystem_relation_kind.
+ * - They change the text of values that our statements neither read nor write: bytea_output, intervalstyle, lc_*,
  *   xmlbinary, xmloption, default_text_search_config, backslash_quote, escape_string_warning, debug_*.
- * - They act on what we do not use: row_security (no policies), transform_null_equals (no `= null`), default_transaction_deferrable
- *   (nothing is serializable), cursor_tuple_fraction, gin_*, check_function_bodies, session_replication_role (no triggers).
- * - plpgsql.variable_conflict is not ours to set; functions of ours say theirs themselves.
- * - client_encoding, application_name: the driver says them when it connects, which wins over a role's.
+ * - They concern features that we do not use: row_security (no policies), transform_null_equals (no `= null`),
+ *   default_transaction_deferrable (nothing is serializable), cursor_tuple_fraction, gin_*, check_function_bodies,
+ *   session_replication_role (no triggers).
+ * - plpgsql.variable_conflict: our functions set it themselves if they need it.
+ * - client_encoding, application_name: the driver sets them when it connects, which overrides a role's.
  */
 
 export type Settings = Readonly<Record<string, string>>
 
-/** What changes the result of a statement of ours, or how long it takes. */
+/** Settings that change the result or the speed of our statements. */
 export const OURS = {
-  // Compiling takes 0.1 s and more; our statements take milliseconds. Their costs say nothing: a scan that was switched off
-  // and has no alternative costs 1e10, which is far above every limit of JIT.
+  // Compiling takes 0.1 s and more; our statements take milliseconds. Their estimated costs mislead: a scan that is
+  // switched off and has no alternative costs 1e10, far above every threshold of JIT.
   jit: "off",
-  // For the same costs workers would be started, each for longer than the statement takes.
+  // The same costs would start parallel workers, and starting one takes longer than the statement.
   max_parallel_workers_per_gather: "0",
-  // Names of functions and operators are looked up where nobody else can put any.
+  // Functions and operators are looked up only where no other role can create any.
   search_path: "pg_catalog, pg_temp",
-  // `NULL` in the text of an array is no text.
+  // `NULL` inside the text of an array is a null and not a text.
   array_nulls: "on",
-  // Every digit of a number, wherever one is written as text.
+  // Numbers are written with all their digits.
   extra_float_digits: "1",
-  // A backslash in a pattern stays one.
+  // A backslash in a pattern is a backslash.
   standard_conforming_strings: "on",
-  // Types and bounds of partitions are read as the catalog's functions write them.
+  // Functions of the catalog write types and bounds of partitions without quotes.
   quote_all_identifiers: "off",
-  // Tables of ours are found by ctid and leave room on their pages: they are heaps.
+  // Statements find rows by ctid and leave room on pages, so the tables have to be heaps.
   default_table_access_method: "heap",
-  // One partition of history of hundreds is looked into.
+  // Reads one of hundreds of partitions of history.
   enable_partition_pruning: "on",
-  // Left to chance, or to the order in which tables are named, a plan is not the one that was measured.
+  // Plans must not depend on chance or on the order of tables in a statement.
   geqo: "off",
   from_collapse_limit: "8",
   join_collapse_limit: "8",
 } as const satisfies Settings
 
-/** How long something may take is said for each call, and the server looks whether we are still there. */
+/** Each call sets its own limit, and the server checks whether the client is still there. */
 export const LIMITS = {
   statement_timeout: "0",
   lock_timeout: "0",
   idle_in_transaction_session_timeout: "0",
 } as const satisfies Settings
 
-/** What holds for statements of handlers as well, on every connection that is ours alone. */
+/** Settings that also apply to handlers' statements, on every connection of ours. */
 const ALWAYS = {
-  // An error that we expect, as when a partition is missing, does not end the session.
+  // An expected error, such as a missing partition, does not end the session.
   exit_on_error: "off",
-  // Read committed, whatever the default of the database or the user is: every statement is written for it.
+  // Every statement is written for read committed, whatever the default of the database or the role.
   default_transaction_isolation: "read committed",
-  // Connections that nobody needs for a while, and those that listen, stay.
+  // Idle connections and listeners stay open.
   idle_session_timeout: "0",
 } as const satisfies Settings
 
-/** The limits that a version knows. */
+/** The limits that a version of PostgreSQL knows. */
 export function limitsOf(versionNumber: number): Settings {
   return versionNumber < 170_000 ? LIMITS : { ...LIMITS, transaction_timeout: "0" }
 }
 
-/** What a connection of ours is told when it is opened; `plan` is that of its statements, if they are all ours. */
+/** What a new connection of ours is told. `plan` is the plan of its statements, if all of them are ours. */
 export function openingSettings(versionNumber: number, plan: Settings | undefined): string {
   const ours = plan && { ...limitsOf(versionNumber), ...OURS, ...plan }
   return setting({ ...ALWAYS, ...ours }, false)
 }
 
-/** Until the end of the transaction. In one statement: each costs the server as much as a short one of ours. */
+/** Until the end of the transaction. In one statement, because each costs the server as much as a short one of ours. */
 export function settingLocally(settings: Settings): string {
   return setting(settings, true)
 }
@@ -86,7 +88,7 @@ function setting(settings: Settings, isLocal: boolean): string {
     .join(", ")}`
 }
 
-/** The same, and keeps in the session what they were before, for `givingBack`. A list is worked off in its order. */
+/** The same, and stores the previous values in the session for `givingBack`. PostgreSQL evaluates the list in order. */
 export function borrowing(settings: Settings): string {
   const steps = Object.entries(settings).flatMap(([name, value]) => [
     `pg_catalog.set_config('${keptAs(name)}', pg_catalog.current_setting('${name}'), true)`,
@@ -95,7 +97,7 @@ export function borrowing(settings: Settings): string {
   return `select ${steps.join(", ")}`
 }
 
-/** Makes them what they were before `borrowing`. */
+/** Restores the values from before `borrowing`. */
 export function givingBack(settings: Settings): string {
   return `select ${Object.keys(settings)
     .map((name) => `pg_catalog.set_config('${name}', pg_catalog.current_setting('${keptAs(name)}'), true)`)

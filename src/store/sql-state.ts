@@ -1,18 +1,18 @@
 /**
- * What PostgreSQL's error codes ask us to do, as one table.
+ * What each of PostgreSQL's error codes asks for, as one table.
  *
- * The longest prefix wins, so a class (two characters) speaks for its codes unless one speaks for itself.
+ * The longest prefix wins: a class (two characters) covers its codes, except those that are listed themselves.
  * https://www.postgresql.org/docs/current/errcodes-appendix.html
  */
 
 /**
  * - `retry`: it changed nothing and may work next time.
- * - `evict`: the same, but every connection of the pool leads to the wrong server: drop them all.
+ * - `evict`: the same, but every connection of the pool leads to the wrong server. Drop them all.
  * - `unknown`: it may or may not have taken effect.
- * - `wait`: it changed nothing; the server needs help before it can work, so go slowly and say so.
- * - `poison`: these values will never be accepted.
- * - `version`: schema and code do not fit each other.
- * - `fault`: nobody expected this.
+ * - `wait`: it changed nothing. The server needs help before it can work: slow down and report it.
+ * - `poison`: the server will never accept these values.
+ * - `version`: schema and code do not match.
+ * - `fault`: unexpected.
  */
 export type Verdict = "retry" | "evict" | "unknown" | "wait" | "poison" | "version" | "fault"
 
@@ -43,7 +43,7 @@ export const SQL_STATES: Readonly<Record<string, Verdict>> = {
   "55006": "retry", // object in use
   "55P03": "retry", // lock not available
   "57014": "retry", // cancelled, by a timeout of ours
-  // The session was ended by the server. It may have committed before it noticed.
+  // The server ended the session. It may have committed first.
   "57P01": "unknown",
   "57P02": "unknown",
   "57P05": "retry", // idle session timeout

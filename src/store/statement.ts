@@ -1,9 +1,9 @@
 /**
- * One SQL statement with a name, typed parameters and typed rows.
+ * An SQL statement with a name, typed parameters and typed rows.
  *
- * The text says `@name` for a parameter, `{name}` for a table of Carillon's schema and `{now}` for its
- * clock. Parameters are checked against what is declared when the module loads, and columns against what
- * the server returns, so a typing error is found by the first test and not on a bad night.
+ * `@name` stands for a parameter, `{name}` for a table of Carillon's schema, and `{now}` for its clock. Parameters are
+ * checked against the declaration when the module loads, and columns against the answer of the server. The first test
+ * finds a typing error.
  */
 import type { Codec } from "./codec.ts"
 import {
@@ -21,7 +21,7 @@ export interface Statement<Params, Row> {
   /** The path of its file below src/store, as in `runs/claim`. */
   readonly name: string
   readonly plan: Plan
-  /** It changes nothing and locks nothing, so that it can be asked again whatever became of the first time. */
+  /** It changes nothing and locks nothing, so it can always be sent again. */
   readonly reads: boolean
   /** The SQL for one schema, with `$1` for parameters, each cast to its declared type. */
   readonly text: (schema: string) => string
@@ -29,7 +29,7 @@ export interface Statement<Params, Row> {
   readonly read: (columns: readonly string[], rows: readonly (readonly (string | null)[])[]) => Row[]
 }
 
-/** A statement with its parameters, of which nobody wants to know the answer. */
+/** A statement with its parameters, whose answer is ignored. */
 export interface WakeUp {
   readonly name: string
   readonly text: (schema: string) => string
@@ -41,17 +41,19 @@ export function wakeUpOf<P, R>({ name, text, bind }: Statement<P, R>, params: P)
 }
 
 /**
- * `"index"`: planned without sequential scans, bitmaps and sorts. For tables that are empty one moment
- * and hold a million rows the next: a plan made for the former is ruin in the latter.
- * `"hashed"`: the same without nested loops, for lists as parameters that are joined: nobody knows how long they are.
- * `"alone"`: a command that PostgreSQL refuses in a transaction, and that is sent as it is.
+ * How PostgreSQL plans a statement.
+ *
+ * - `"index"`: without sequential scans, bitmaps and sorts. For tables that are empty now and hold a million rows
+ *   later: a plan made for the empty table would be far too slow then.
+ * - `"hashed"`: the same without nested loops. For joins with a parameter that is a list of unknown length.
+ * - `"alone"`: a command that PostgreSQL refuses inside a transaction. It is sent without one.
  */
 export type Plan = FixedPlan | "free" | "alone"
 
-/** A plan that all statements of a connection can have. */
+/** A plan that all statements of a connection can share. */
 export type FixedPlan = "index" | "hashed"
 
-/** Kinds of scans and joins are chosen among as PostgreSQL does by itself, but for those that a plan rules out. */
+/** PostgreSQL chooses among all scans and joins, except those that a plan rules out. */
 const CHOICE = {
   enable_indexscan: "on",
   enable_indexonlyscan: "on",
@@ -66,8 +68,8 @@ const CHOICE = {
 /**
  * The settings that make a plan.
  *
- * Planned once and for any values: left to itself, PostgreSQL plans a look-up in a hundred partitions anew each time,
- * which takes 5 ms where the look-up takes half of one.
+ * Planned once, for any values. By default PostgreSQL plans a look-up in a hundred partitions anew each time, which
+ * takes 5 ms; the look-up itself takes half a millisecond.
  */
 const PLANS = {
   index: {
@@ -88,15 +90,15 @@ const PLANS = {
   },
 } as const satisfies Record<FixedPlan, Settings>
 
-/** How a plan is asked for by a transaction on a connection that has another one, or among no statements but ours. */
+/** Sets a plan for the rest of a transaction, on a connection that runs only our statements but has another plan. */
 export const PLANNED = { index: settingLocally(PLANS.index), hashed: settingLocally(PLANS.hashed) } as const
 
-/** How it is asked for once and for all, on a connection of our own: asking costs as much as a short statement does. */
+/** Sets a plan for good, on a connection of our own: setting it costs as much as a short statement. */
 export function openingFor(plan: FixedPlan | undefined, versionNumber: number): string {
   return openingSettings(versionNumber, plan && PLANS[plan])
 }
 
-/** All that a statement depends on, in a transaction where nothing is known of the session: behind a pooler. */
+/** Sets everything that a statement depends on, in a transaction on a session of unknown state: behind a pooler. */
 export function unsetOn(versionNumber: number): Readonly<Record<FixedPlan | "free", string>> {
   return versionNumber < NEWER ? UNSET.older : UNSET.newer
 }
@@ -113,10 +115,10 @@ function unsetWith(limits: Settings): Record<FixedPlan | "free", string> {
   }
 }
 
-/** What statements among those of handlers borrow. How long the transaction may take is up to the handler. */
+/** What our statements borrow among those of a handler. The handler decides how long its transaction may take. */
 const BORROWED = { statement_timeout: LIMITS.statement_timeout, ...OURS } as const
 
-/** The same among statements of handlers, which are given everything back. */
+/** Sets the same among the statements of a handler, and gives everything back. */
 export const AMONG_OTHERS = {
   index: borrowing({ ...BORROWED, ...PLANS.index }),
   hashed: borrowing({ ...BORROWED, ...PLANS.hashed }),
@@ -126,7 +128,7 @@ export const AMONG_OTHERS = {
     .join("; "),
 } as const
 
-/** Any codec, seen from outside: what it takes is known only to its owner. */
+/** Any codec, seen from outside. Only its owner knows the type of its values. */
 interface SomeCodec {
   readonly sqlType: string
   readonly encode: (value: never) => string | null
@@ -135,7 +137,7 @@ interface SomeCodec {
 type Codecs = Readonly<Record<string, SomeCodec>>
 type Decoded<C> = { -readonly [K in keyof C]: C[K] extends Codec<infer T> ? T : never }
 
-/** A statement whose parameters and rows have the types that its codecs say. */
+/** A statement whose parameters and rows have the types of its codecs. */
 export function statement<P extends Codecs, R extends Codecs>(definition: {
   readonly name: string
   readonly params: P
@@ -180,7 +182,7 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
   }
 }
 
-/** What no statement can do without that changes or locks something, sends word, moves a cursor or ends a session. */
+/** A statement needs one of these to change or lock something, notify, move a cursor or end a session. */
 const WRITES =
   /\b(insert|update|delete|merge|into|truncate|create|alter|drop|refresh|set|do|call|copy|lock|share|declare|fetch|listen|notify|pg_notify|nextval|setval|set_config|vacuum|analyze|make_day|make_month|drop_expired|pg_\w*advisory\w*|pg_\w+_backend)\b/i
 
@@ -195,8 +197,8 @@ function checkParameters(name: string, sql: string, declared: readonly string[])
 }
 
 /**
- * Puts the schema in: `{runs}` is a table, `{schema}` the schema itself, `{now}` its clock. The clock is read
- * through a sub-select: once for each mention, however many rows, and still usable as an index condition.
+ * Puts the schema in: `{runs}` is a table, `{schema}` the schema, `{now}` its clock. The clock is read in a
+ * sub-select: once for each mention, whatever the number of rows, and usable as an index condition.
  */
 export function resolveNames(sql: string, schema: string): string {
   const quoted = quoteIdentifier(schema)

@@ -1,7 +1,7 @@
-/** Whether the database takes writes, asked before anything is tried that would only find out slowly. */
+/** Checks whether the database accepts writes, before a call that would notice only slowly. */
 import type { Database } from "./database.ts"
 
-/** It fails as a write would, so that connections to the wrong server are dropped. */
+/** Fails as a write would, so that connections to the wrong server are dropped. */
 const REFUSE_READ_ONLY = `
   do $$
   begin
@@ -14,9 +14,9 @@ const REFUSE_READ_ONLY = `
   $$;
 `
 
-/** Throws DATABASE_READ_ONLY at once where a write would be refused. */
+/** Throws DATABASE_READ_ONLY if the database would refuse a write. */
 export async function assertWritable(database: Database): Promise<void> {
-  // What is inside this process is nobody's standby.
+  // PGlite has no standby.
   if (!database.abilities.processes) return
   await database.transaction((tx) => tx.script(REFUSE_READ_ONLY))
 }

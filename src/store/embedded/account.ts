@@ -1,8 +1,8 @@
 /**
- * The operating-system user that the server runs as, and how far that user can reach.
+ * The operating-system user that the server runs as, and which paths that user can reach.
  *
- * PostgreSQL refuses to run as root. So that containers, where everything is root, work without any
- * preparation, root starts the server as another user; everybody else starts it as themselves.
+ * PostgreSQL refuses to run as root. In a container everything is root, so root starts the server as another user.
+ * Every other user starts it as itself.
  */
 import { lstat, stat } from "node:fs/promises"
 import { dirname } from "node:path"
@@ -10,18 +10,18 @@ import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
 import { absentOn } from "./failure.ts"
 
-/** Another user to run as; `undefined` stands for ourselves. */
+/** Another user to run as; `undefined` for the user of this process. */
 export type Account = { readonly uid: number; readonly gid: number } | undefined
 
-/** A user that exists everywhere (initdb looks it up) and owns nothing: `nobody`; on macOS `daemon`. */
+/** A user that exists everywhere (initdb looks it up) and owns nothing: `nobody`, on macOS `daemon`. */
 const UNPRIVILEGED: Readonly<Record<string, NonNullable<Account>>> = {
   linux: { uid: 65534, gid: 65534 },
   darwin: { uid: 1, gid: 1 },
 }
 
 /**
- * Whoever owns the cluster must run it. Root works in folders of root only: in those of others, whoever owns them could
- * put links in the way of what root writes, removes and gives away.
+ * The owner of the cluster has to run it. Root works only in folders of root: in another user's folder, that user
+ * could plant links where root writes, removes files and changes their owner.
  */
 export async function chooseAccount(host: Host, folder: string, cluster: string): Promise<Account> {
   const found = await lstat(cluster).catch(absentOn("ENOENT"))
@@ -54,7 +54,9 @@ function refused(message: string): CarillonError {
   return new CarillonError("EMBEDDED_FAILED", message)
 }
 
-/** The outermost folder on the way to and including `folder` that `account` may not pass through, if any. */
+/**
+ * The outermost folder on the way to `folder`, or `folder` itself, that `account` may not enter; `undefined` if none.
+ */
 export async function blockingFolder(folder: string, account: Account): Promise<string | undefined> {
   if (account === undefined) return undefined
   for (const step of pathTo(folder)) {
@@ -63,7 +65,7 @@ export async function blockingFolder(folder: string, account: Account): Promise<
   return undefined
 }
 
-/** Whether `account` may do to `path` what `bits` say: read 4, write 2, execute or pass 1. */
+/** May `account` do to `path` what `bits` say? Read is 4, write 2, execute or enter 1. */
 export async function mayUse(path: string, account: NonNullable<Account>, bits: number): Promise<boolean> {
   const { uid, gid, mode } = await stat(path)
   const shift = uid === account.uid ? 6 : gid === account.gid ? 3 : 0

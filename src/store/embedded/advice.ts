@@ -1,6 +1,6 @@
-/** What to do about a start that failed, from what the system or PostgreSQL's programs said. */
+/** What to do about a failed start, by what the system or PostgreSQL's programs said. */
 
-/** The first that fits counts: a full disk also damages what was being written. */
+/** The first match counts: a full disk also damages what was being written. */
 const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
     /no space left on device|ENOSPC|disk quota exceeded|EDQUOT|check free disk space/i,
@@ -37,7 +37,7 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
   ],
 ]
 
-/** A sentence to put behind what was said, with a space before it; nothing where nothing is known. */
+/** A sentence to append, with a space before it. Empty if the cause is unknown. */
 export function adviceFor(said: string): string {
   const found = ADVICE.find(([pattern]) => pattern.test(said))
   return found ? ` ${found[1]}` : ""

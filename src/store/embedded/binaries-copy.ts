@@ -1,4 +1,4 @@
-/** Copies PostgreSQL's programs to a cache, for when they cannot be completed or reached where they are. */
+/** Copies PostgreSQL's programs to a cache, if they cannot be completed or reached where they are. */
 import { createHash } from "node:crypto"
 import { constants } from "node:fs"
 import { chmod, cp, lstat, mkdir, readdir, readFile, rename, rm } from "node:fs/promises"
@@ -18,7 +18,7 @@ export async function copyBinaries(host: Host, folder: string, account: Account)
     await cp(folder, draft, { recursive: true, verbatimSymlinks: true, mode: constants.COPYFILE_FICLONE })
     await openToAll(draft)
     await linkLibraries(draft)
-    // Only a complete copy ever gets the name. Whoever comes second finds it taken by an equal one.
+    // Only a complete copy gets the name. If two processes copy at once, the slower one finds an equal copy there.
     await rename(draft, copy).catch(absentOn("ENOTEMPTY", "EEXIST"))
   } finally {
     await rm(draft, { recursive: true, force: true })
@@ -26,7 +26,7 @@ export async function copyBinaries(host: Host, folder: string, account: Account)
   return copy
 }
 
-/** The same for equal binaries wherever they are installed, so that projects share one copy. */
+/** Equal for equal binaries wherever they are installed, so projects share one copy. */
 async function fingerprint(folder: string): Promise<string> {
   const hash = createHash("sha256")
   for (const file of ["bin/initdb", "bin/pg_ctl", "bin/postgres", LINK_LIST]) {
@@ -50,7 +50,7 @@ async function openCache(host: Host, account: Account): Promise<string> {
   )
 }
 
-/** The temporary folder may be emptied at any time, so it comes last. */
+/** The system may empty the temporary folder at any time, so it comes last. */
 function cacheFolders(host: Host): string[] {
   const { env, tempDir, uid } = host.facts
   const temporary = join(tempDir, `carillon-cache-${uid}`)
@@ -59,7 +59,7 @@ function cacheFolders(host: Host): string[] {
   return XDG_CACHE_HOME ? [join(XDG_CACHE_HOME, "carillon"), temporary] : [temporary]
 }
 
-/** Why `path` will not do, if so. Programs are run from here: nobody else may have a hand in it. */
+/** Why `path` cannot be used; `undefined` if it can. Programs run from here, so no other user may write to it. */
 async function makeCache(host: Host, path: string, account: Account): Promise<string | undefined> {
   const made = await mkdir(path, { recursive: true })
   if (made !== undefined) await chmod(path, 0o755)
@@ -70,7 +70,7 @@ async function makeCache(host: Host, path: string, account: Account): Promise<st
   return blocked && `${blocked} is closed to user ${account?.uid}`
 }
 
-/** An install with a strict umask leaves files that only their owner can read. */
+/** An installation with a strict umask leaves files that only their owner can read. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {

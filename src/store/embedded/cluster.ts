@@ -20,21 +20,21 @@ export async function ensureCluster(host: Host, folder: DataFolder, binaries: Bi
   }
 }
 
-/** Under another name until it is complete: a start that is killed half-way leaves nothing that counts. */
+/** Created under another name until it is complete. A start that is killed half-way leaves nothing that counts. */
 async function createCluster(host: Host, folder: DataFolder, binaries: Binaries): Promise<void> {
   const draft = `${folder.cluster}.new-${host.newId()}`
   await mkdir(draft, { mode: 0o700 })
   if (folder.account) await lchown(draft, folder.account.uid, folder.account.gid)
   const how = { cwd: folder.path, account: folder.account }
   await runTool(host, binaries.initdb, initdbArguments(draft), how)
-  // Single-user mode, so that not even the database is missing from a cluster that has its name.
+  // Also creates the database before the cluster gets its name.
   const single = ["--single", "-D", draft, "-c", "exit_on_error=on", "template1"]
   await runTool(host, binaries.postgres, single, { ...how, input: `create database ${DATABASE};\n` })
   await rename(draft, folder.cluster)
   await syncFolder(folder.path)
 }
 
-/** In single-user mode, so that nobody has to be let in without one. */
+/** In single-user mode, so that no connection has to be allowed without a password. */
 export async function changePassword(
   host: Host,
   change: { readonly folder: DataFolder; readonly binaries: Binaries; readonly password: string },
@@ -52,7 +52,7 @@ function initdbArguments(cluster: string): string[] {
   ]
 }
 
-/** Without this a power cut may take back the rename, and with it all that was committed since. */
+/** Without this sync, a power failure could undo the rename, and with it everything that was committed since. */
 async function syncFolder(path: string): Promise<void> {
   const handle = await open(path)
   try {
@@ -62,11 +62,11 @@ async function syncFolder(path: string): Promise<void> {
   }
 }
 
-/** An initdb whose owner was killed may go on writing for a moment. What it leaves is removed next time. */
+/** An initdb whose owner was killed may still write for a moment. The next start removes what it leaves. */
 async function removeDrafts(host: Host, folder: DataFolder): Promise<void> {
   const names = (await readdir(folder.path)).filter((name) => name.startsWith("postgres.new-"))
   for (const draft of names.map((name) => join(folder.path, name))) {
-    // As the user whose it is: root would follow links that were put in its way meanwhile.
+    // As the user that owns it: root would follow links that were planted in the meantime.
     const { path: cwd, account } = folder
     if (account) await runTool(host, "/bin/rm", ["-rf", "--", draft], { cwd, account }).catch(() => {})
     else await rm(draft, { recursive: true, force: true }).catch(absentOn("ENOTEMPTY"))
@@ -74,7 +74,7 @@ async function removeDrafts(host: Host, folder: DataFolder): Promise<void> {
   }
 }
 
-/** `undefined` when there is none that makes sense. The cluster is the server's user's: what is read is not trusted. */
+/** `undefined` if there is no valid one. The cluster belongs to the server's user, so the file is not trusted. */
 export async function readVersion(cluster: string): Promise<string | undefined> {
   const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK
   const file = await open(join(cluster, "PG_VERSION"), flags).catch(absentOn("ENOENT", "ENOTDIR", "ELOOP"))

@@ -1,4 +1,4 @@
-/** Finds or makes the folder that holds everything of one server, where the server's user can reach it. */
+/** Finds or makes the folder of a server, in a place that the server's user can reach. */
 import { createHash } from "node:crypto"
 import { chmod, mkdir, readlink, realpath, rmdir, statfs, symlink, writeFile } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
@@ -15,11 +15,11 @@ export interface DataFolder {
   readonly cluster: string
   readonly log: string
   readonly account: Account
-  /** Whether there was none before. */
+  /** The folder did not exist before. */
   readonly made: boolean
 }
 
-/** Where root's data goes when the working directory, as in /root, is closed to every other user. */
+/** Root's data goes here if no other user can enter the working directory, as in /root. */
 const REACHABLE_HOME = "/var/lib/carillon"
 
 export async function openDataFolder(host: Host, given: string | undefined): Promise<DataFolder> {
@@ -39,7 +39,7 @@ export async function openDataFolder(host: Host, given: string | undefined): Pro
 }
 
 async function openAt(host: Host, wanted: string): Promise<DataFolder> {
-  // A link is followed by hand because its target may have been deleted, and mkdir would stumble over it.
+  // A link is followed by hand, because `mkdir` fails if its target was deleted.
   const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL"))
   const place = link === undefined ? wanted : resolve(dirname(wanted), link)
   const made = await makeFolder(place, host.facts.uid === 0 ? 0o711 : 0o700)
@@ -50,25 +50,25 @@ async function openAt(host: Host, wanted: string): Promise<DataFolder> {
   return { path, cluster, log: join(path, "server.log"), account, made }
 }
 
-/** Removes the default folder if nothing is in it. Data that is there already is never left behind. */
+/** Removes the default folder if it is empty. Existing data is never left behind. */
 async function giveWay(wanted: string): Promise<boolean> {
   const done = await rmdir(wanted).then(() => true, absentOn("ENOTEMPTY", "EEXIST", "ENOTDIR"))
   return done === true
 }
 
-/** The link that is left in place of the folder leads people there, and us at the next start. */
+/** A link takes the place of the folder. It leads people to the data, and Carillon at the next start. */
 async function openElsewhere(host: Host, wanted: string): Promise<DataFolder> {
   const name = createHash("sha256").update(wanted).digest("hex").slice(0, 12)
   await makeFolder(REACHABLE_HOME, 0o755)
-  // Another process may have been faster.
+  // Another process may have made it first.
   await symlink(join(REACHABLE_HOME, name), wanted).catch(absentOn("EEXIST"))
   return openAt(host, wanted)
 }
 
-/** Sets the mode of a folder that it makes, whatever the umask, and leaves an existing one as it is. Whether there was none. */
+/** Makes a folder with this mode, whatever the umask. Leaves an existing one as it is. Returns whether it made one. */
 async function makeFolder(path: string, mode: number): Promise<boolean> {
   const made = await mkdir(path, { recursive: true }).catch(async (error: unknown) => {
-    // What Node says of a read-only file system; without `recursive` it tells the truth.
+    // Node reports this for a read-only file system. Without `recursive` it reports the real cause.
     if (errorCode(error) === "ENOENT") await mkdir(path)
     throw error
   })
@@ -76,7 +76,7 @@ async function makeFolder(path: string, mode: number): Promise<boolean> {
   return made !== undefined
 }
 
-/** Only in a folder of our own making: in any other one it would hide what is not ours. */
+/** Only in a folder that this process made: in any other it would hide files that are not ours. */
 export async function hideFromGit(folder: string): Promise<void> {
   await writeFile(join(folder, ".gitignore"), "*\n", { flag: "wx" }).catch(absentOn("EEXIST"))
 }

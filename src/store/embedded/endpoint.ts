@@ -1,9 +1,9 @@
 /**
- * Where the server of a data folder is reached: through a private socket, or, where no socket can be made, through a
- * port of this machine with a password.
+ * The address of the server of a data folder: a private socket, or a port of this machine with a password where no
+ * socket can be made.
  *
- * Chosen once and written down, in endpoint.json, which only its writer may read and nobody else may change: processes
- * that come later, with another idea of where temporary files go, must find the same server.
+ * It is chosen once and stored in endpoint.json, which only its owner can read and write. A process that starts later
+ * may have another temporary folder, and must still find the same server.
  */
 import { lstat, readFile, rename, stat, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:net"
@@ -17,31 +17,34 @@ import { DATABASE, SOCKET_PORT, USER } from "./settings.ts"
 import { chooseSocketFolder, openSocketFolder } from "./socket-folder.ts"
 
 export interface Endpoint {
-  /** Where the socket is, if there is one. */
+  /** The folder of the socket, if there is one. */
   readonly socketDir: string
   readonly tcp?: { readonly port: number; readonly password: string }
 }
 
 export interface EndpointOptions {
-  /** A port, although a socket could be made: for tests. */
+  /** Uses a port although a socket could be made. For tests. */
   readonly wantsTcp?: boolean
-  /** Somebody has the address already: another one would not be found. */
+  /** Other processes already have the address, so it must not change. */
   readonly isKnown: boolean
-  /** Sets the password of the server's only user, while the server does not run. */
+  /** Sets the password of the server's only user while the server does not run. */
   readonly setPassword: (password: string) => Promise<void>
 }
 
-/** What was written down; `undefined` before the first start. */
+/** The stored address; `undefined` before the first start. */
 export async function readEndpoint(folder: string): Promise<Endpoint | undefined> {
   const file = endpointFile(folder)
   const found = await lstat(file).catch(absentOn("ENOENT"))
-  // What somebody else has put there is not believed: it names a folder that will be emptied.
+  // A file of another user is not trusted: it names a folder that Carillon will empty.
   if (!found?.isFile() || found.uid !== (await stat(folder)).uid) return undefined
   const text = await readFile(file, "utf8").catch(absentOn("ENOENT"))
   return text === undefined ? undefined : parseEndpoint(folder, text)
 }
 
-/** Makes what was written down usable again, or chooses. Called by the holder of the start lock, before the server runs. */
+/**
+ * Makes the stored address usable again, or chooses one. Only the holder of the start lock calls it, before the server
+ * runs.
+ */
 export async function openEndpoint(
   host: Host,
   folder: DataFolder,
@@ -52,7 +55,7 @@ export async function openEndpoint(
   const endpoint = known && (await isUsable(known, options)) ? known : await choose(host, folder, options)
   await openSocketFolder(host, folder, endpoint.socketDir)
   if (endpoint !== known) await write(host, folder, endpoint)
-  // Every time: the cluster may be a new one, in place of one that was moved away.
+  // Each time, because the cluster may be a new one in place of one that was moved away.
   if (endpoint.tcp) await options.setPassword(endpoint.tcp.password)
   return endpoint
 }
@@ -68,8 +71,8 @@ async function isUsable({ tcp }: Endpoint, { isKnown }: EndpointOptions): Promis
 }
 
 /**
- * Connects psql, node-postgres and everything else that knows PostgreSQL's URLs. Port and `sslmode` are spelled out
- * because PGPORT and PGSSLMODE would win otherwise.
+ * Connects psql, node-postgres and everything else that accepts PostgreSQL's URLs. Port and `sslmode` are explicit,
+ * because PGPORT and PGSSLMODE would override them otherwise.
  */
 export function urlOf({ socketDir, tcp }: Endpoint): string {
   if (tcp) return `postgres://${USER}:${tcp.password}@127.0.0.1:${tcp.port}/${DATABASE}?sslmode=disable`
@@ -77,7 +80,7 @@ export function urlOf({ socketDir, tcp }: Endpoint): string {
   return `postgres://${USER}@localhost:${SOCKET_PORT}/${DATABASE}?host=${host}&sslmode=disable`
 }
 
-/** For people to read: what is in logs and on screens is copied elsewhere. */
+/** For logs and screens, which get copied elsewhere, so it has no password. */
 export function withoutPassword(url: string): string {
   return url.replace(/^(postgres:\/\/[^:@/]+):[^@/]*@/, "$1:***@")
 }
@@ -95,7 +98,7 @@ function newPassword(host: Host): string {
   return parts.map((bits) => BigInt.asUintN(64, bits).toString(16).padStart(16, "0")).join("")
 }
 
-/** Complete or not at all, and never readable by others, not even for a moment. */
+/** Writes all of it or nothing, and other users can never read it. */
 async function write(host: Host, folder: DataFolder, endpoint: Endpoint): Promise<void> {
   const draft = `${endpointFile(folder.path)}.new-${host.newId()}`
   const { socketDir, tcp } = endpoint
@@ -109,12 +112,12 @@ function endpointFile(folder: string): string {
 }
 
 interface Written {
-  /** A place among temporary files, and the data folder that it belongs to: not to a copy of it. */
+  /** A folder among temporary files belongs to one data folder, and not to a copy of it. */
   readonly elsewhere?: { readonly socketDir: string; readonly folder: string }
   readonly tcp?: { readonly port: number; readonly password: string }
 }
 
-/** Nothing, when the folder was moved, or somebody has changed the file beyond recognition: then it is chosen anew. */
+/** `undefined` if the data folder was moved or the file was changed. Then an address is chosen anew. */
 function parseEndpoint(folder: string, json: string): Endpoint | undefined {
   try {
     const { elsewhere, tcp } = JSON.parse(json) as Written

@@ -1,12 +1,12 @@
 /**
- * Refuses data folders on file systems that are shared over a network.
+ * Refuses data folders on network file systems.
  *
- * There another machine could start a second server on the same data: neither the pipe of the guard nor PostgreSQL's own
- * lock reaches across machines, and a write that was acknowledged may still be lost.
+ * There another machine could start a second server on the same data. Neither the guard's pipe nor PostgreSQL's own
+ * lock reaches across machines, and an acknowledged write may still be lost.
  */
 import { CarillonError } from "../../errors.ts"
 
-/** The numbers by which Linux tells them apart (statfs). */
+/** Linux's numbers for them (statfs). */
 const NETWORKED: ReadonlyMap<number, string> = new Map([
   [0x6969, "NFS"],
   [0x517b, "SMB"],
@@ -23,7 +23,7 @@ const NETWORKED: ReadonlyMap<number, string> = new Map([
   [0x01161970, "GFS2"],
 ])
 
-/** `type` as `statfs` says it. Other systems number them anew at each boot, so that nothing can be said there. */
+/** `type` is what `statfs` returns. Other systems number file systems anew at each boot, so there it tells nothing. */
 export function refuseNetworked(folder: string, type: number, platform: string): void {
   const name = platform === "linux" ? NETWORKED.get(type >>> 0) : undefined
   if (name === undefined) return

@@ -1,9 +1,9 @@
 /**
- * The guard: a small shell script that is the server's parent and stops it when nobody owns it any more.
+ * The guard: a small shell script that is the parent of the server, and stops it when its last owner is gone.
  *
- * Owners share a named pipe: each keeps it open for writing, the guard for reading. However an owner ends, by SIGKILL
- * too, the system closes the pipe for it, and the guard reads the end of the file when the last one is gone. For the
- * same reason nobody needs to believe a pid: a pipe that can be opened for writing has a guard at its other end.
+ * Owners share a named pipe. Each keeps it open for writing, and the guard for reading. However an owner ends, SIGKILL
+ * included, the system closes its end, and the guard reads the end of file when the last owner is gone. So no pid has
+ * to be trusted: a pipe that can be opened for writing has a guard at the other end.
  */
 import { type ChildProcess, spawn } from "node:child_process"
 import { closeSync, existsSync } from "node:fs"
@@ -18,13 +18,13 @@ import { openLog } from "./server-log.ts"
 import { toolEnvironment } from "./tool.ts"
 
 /**
- * $1 is the pipe, the rest is the server's command line.
+ * $1 is the pipe, the rest is the command line of the server.
  *
- * A pipe opened for reading waits for a writer, so the guard is a writer itself (3) until its starter is one, or is
- * gone. The server gets SIGINT: it ends its sessions and writes a checkpoint. More than once, because a server that has
- * only just been started ignores it. SIGQUIT leaves recovery to the next start, and SIGKILL is for one that is frozen;
- * neither loses what was committed. If the waiting half of the guard was killed, the server's number may be somebody
- * else's by then: where the system can tell, it is asked when that process began.
+ * Opening a pipe for reading waits for a writer. So the guard opens it for writing too (3), until its starter has done
+ * so or is gone. The server gets SIGINT: it ends its sessions and writes a checkpoint. The guard repeats it, because a
+ * server that has just started ignores it. SIGQUIT leaves recovery to the next start, and SIGKILL is for a frozen
+ * server; neither loses a commit. If the waiting half of the guard was killed, another process may have the pid of the
+ * server by then. Where the system can tell, the guard checks when that process started.
  */
 const SCRIPT = `
 trap '' TERM HUP INT
@@ -62,17 +62,17 @@ kill -s KILL $watch 2>/dev/null
 rm -f "$pipe"
 `
 
-/** A share in the server: it runs for as long as anybody has one. */
+/** A share in the server, which runs as long as any process has a share. */
 export interface Share {
-  /** Whether there still is a guard at the other end. */
+  /** Is there still a guard at the other end? */
   readonly isGuarded: () => boolean
-  /** Whether the guard, if there is one, has yet to see the end of the server. */
+  /** Does a guard still wait for the end of the server? */
   readonly isPending: () => boolean
   readonly release: () => void
 }
 
 export interface Guarded {
-  /** The server's. */
+  /** The pid of the server. */
   readonly pid: number
   readonly share: Share
   /** Resolves when the server has ended. */
@@ -81,26 +81,26 @@ export interface Guarded {
 
 export interface GuardPlan {
   readonly folder: DataFolder
-  /** The server's program and its arguments. */
+  /** The program of the server and its arguments. */
   readonly command: readonly string[]
 }
 
-/** Starts a server under a guard, with a first share in it; `undefined` if not even the guard could be started. */
+/** Starts a server under a guard, with a first share in it. Returns `undefined` if the guard could not be started. */
 export async function startGuarded(host: Host, plan: GuardPlan): Promise<Guarded | undefined> {
   const pipe = join(pipeFolder(plan.folder.path), `${PIPE_PREFIX}${host.newId()}`)
   const guard = await spawnGuard(host, pipe, plan)
   const ended = endOf(guard)
   const [line] = await Promise.race([firstLine(guard), ended.then(() => [])])
   const share = line === undefined ? undefined : openShare(pipe)
-  // From here on the server is stopped when the last share is released; at once, if there is none.
+  // From here on, the server stops when the last share is released, or at once if there is none.
   guard.stdin?.end("\n")
-  // The server does not keep this process alive: whoever uses it does.
+  // The server does not keep this process alive. The code that uses it does.
   guard.stdout?.destroy()
   guard.unref()
   return share && { pid: Number(line), share, ended }
 }
 
-/** A share in the server of a data folder, if one is guarded there. */
+/** A share in the server of a data folder, if a guarded one runs there. */
 export async function findShare(folder: string): Promise<Share | undefined> {
   const home = pipeFolder(folder)
   for (const name of await pipesIn(home)) {
@@ -110,12 +110,15 @@ export async function findShare(folder: string): Promise<Share | undefined> {
   return undefined
 }
 
-/** Always beside the data, wherever the socket is: whoever sees the data sees the pipe, in another container too. */
+/**
+ * Always beside the data, wherever the socket is: a process that sees the data sees the pipe, in another container
+ * too.
+ */
 export function pipeFolder(folder: string): string {
   return join(folder, "socket")
 }
 
-/** Some may be of guards that were killed: nobody reads them. */
+/** Some may belong to guards that were killed; no process reads those. */
 async function pipesIn(home: string): Promise<string[]> {
   const names = (await readdir(home).catch(absentOn("ENOENT"))) ?? []
   return names.filter((name) => name.startsWith(PIPE_PREFIX))
@@ -144,8 +147,8 @@ async function spawnGuard(host: Host, pipe: string, { folder, command }: GuardPl
       cwd: folder.path,
       env: toolEnvironment(host),
       stdio: ["pipe", "pipe", log.fd],
-      // A process group of its own: Ctrl-C in a terminal must reach Carillon only, which lets go of the server when
-      // it needs it no more.
+      // In a process group of its own: Ctrl-C in a terminal must reach only Carillon, which releases the server when it
+      // no longer needs it.
       detached: true,
       ...folder.account,
     })

@@ -1,17 +1,17 @@
 /**
  * Gives this process a real PostgreSQL server on a data folder: the one that runs there, or one that it starts.
  *
- * The order is what makes it safe: nothing in the folder is touched without the start lock, the cluster is complete
- * before it gets its name, and a server that nobody guards is ended before the next one starts.
+ * The order makes it safe: nothing in the folder changes without the start lock, the cluster is complete before it gets
+ * its name, and a server without a guard is ended before the next one starts.
  *
  *     <data folder>/postgres/         the cluster, PGDATA
  *                   postgres.new-<id> a cluster in the making; removed by the next start
  *                   socket/           where clients connect, open to the server's user only
- *                   socket/owners-<id> the pipe by which the guard knows whether anybody needs the server
- *                   endpoint.json     where else the socket is, or which port and password stand in for it
- *                   server.log        what the server says, the one before it as server.log.old
- *                   start-<n>         the pipe that the process holds which is starting the server
- *                   owner-<id>.json   which processes use it
+ *                   socket/owners-<id> the pipe that owners keep open; the guard reads it
+ *                   endpoint.json     the address: another folder of the socket, or a port and a password
+ *                   server.log        the messages of the server; the previous log is server.log.old
+ *                   start-<n>         the pipe of the process that is starting the server
+ *                   owner-<id>.json   a process that uses the server
  */
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -26,24 +26,24 @@ import { startPostmaster } from "./postmaster.ts"
 import { supervise } from "./supervisor.ts"
 
 export interface EmbeddedOptions {
-  /** Where the data lives. @default ".carillon" in the working directory */
+  /** The folder of the data. @default ".carillon" in the working directory */
   readonly dataDir?: string
   /** The folder with bin/, lib/ and share/. @default that of the installed package for this platform */
   readonly binariesDir?: string
-  /** Server settings that differ from Carillon's own, for tests. */
+  /** Server settings that replace Carillon's. For tests. */
   readonly settings?: Readonly<Record<string, string>>
-  /** A port with a password, although a socket could be made, for tests. */
+  /** Uses a port with a password although a socket could be made. For tests. */
   readonly wantsTcp?: boolean
 }
 
 export interface EmbeddedServer {
-  /** Connects psql, node-postgres and everything else that knows PostgreSQL's URLs. */
+  /** Connects psql, node-postgres and everything else that accepts PostgreSQL's URLs. */
   readonly url: string
   readonly dataDir: string
   readonly socketDir: string
-  /** This process has started it, and not one before. */
+  /** This process started it, and not an earlier one. */
   readonly isOwn: boolean
-  /** Gives this process's share back. The last one waits for the end of the server. Idempotent. */
+  /** Releases this process's share. The last one waits for the end of the server. Idempotent. */
   readonly stop: () => Promise<void>
 }
 
@@ -67,7 +67,7 @@ interface Wishes {
 
 async function startOn(host: Host, folder: DataFolder, wishes: Wishes): Promise<EmbeddedServer> {
   const { settings, wantsTcp } = wishes
-  // After the first start others have the address.
+  // After the first start, other processes have the address.
   let isKnown = false
   let isOwn = false
   const prepare = () => prepareBinaries(host, wishes.located, folder.account)

@@ -1,4 +1,4 @@
-/** Deals with what an earlier life of the server left in the cluster: a process, or only its pid file. */
+/** Handles what an earlier run of the server left in the cluster: a process, or only its pid file. */
 import { readFile, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
@@ -15,8 +15,8 @@ export interface Leftover {
 }
 
 /**
- * Called by the holder of the start lock when no server is guarded, so that a running one is about to end, or its
- * guard was killed. It is ended rather than adopted: nothing would stop it when its last owner is gone.
+ * The holder of the start lock calls it when no guarded server runs. A running server is then about to end, or its
+ * guard was killed. It is ended and not adopted: nothing would stop it after its last owner is gone.
  */
 export async function endLeftover(host: Host, { binaries, folder }: Leftover): Promise<void> {
   const file = await readPidFile(folder.cluster)
@@ -30,13 +30,13 @@ export async function endLeftover(host: Host, { binaries, folder }: Leftover): P
     await stop("fast").catch(() => stop("immediate").catch(() => {}))
     await endFrozen(host, file.pid, folder)
   } else if (await untilUnused(host, folder.cluster)) {
-    // A stranger may have the number now, or nobody may have collected the dead process, as in a container without an
-    // init. PostgreSQL would take either for a running server and refuse to start.
+    // Another process may have the pid now, or the dead process is still a zombie, as in a container without an init.
+    // PostgreSQL would take either for a running server and refuse to start.
     await rm(pidFile(folder.cluster), { force: true })
   }
 }
 
-/** One that obeys nothing. No data is lost by it. */
+/** For a server that ignores every other signal. No data is lost. */
 async function endFrozen(
   host: Host,
   pid: number,
@@ -53,7 +53,7 @@ async function endFrozen(
   }
 }
 
-/** The sessions of a server that was killed end by themselves, in a moment. Whether they have. */
+/** Waits for the sessions of a killed server, which end by themselves in a moment. Returns whether they did. */
 async function untilUnused(host: Host, cluster: string): Promise<boolean> {
   const untilMs = host.monotonicMs() + UNUSED_WITHIN_MS
   while (await isInUse(host, cluster)) {
@@ -68,12 +68,12 @@ const REST_MS = 10
 
 export interface PidFile {
   readonly pid: number
-  /** As in `starting`, `ready` or `stopping`. */
+  /** Such as `starting`, `ready` or `stopping`. */
   readonly status: string
   readonly sinceMs: number
 }
 
-/** What the server says about itself in postmaster.pid. */
+/** What the server writes about itself to postmaster.pid. */
 export async function readPidFile(cluster: string): Promise<PidFile | undefined> {
   const text = await readFile(pidFile(cluster), "utf8").catch(absentOn("ENOENT"))
   const lines = text?.split("\n") ?? []

@@ -1,6 +1,6 @@
 /**
- * A process's part in the server of a data folder: it takes a share in the one that runs, or starts one, and whoever
- * leaves last sees it end.
+ * The part of a process in the server of a data folder. It takes a share in a running server, or starts one. The last
+ * process to leave waits until the server has ended.
  */
 import { CarillonError } from "../../errors.ts"
 import type { Host } from "../../runtime/host.ts"
@@ -14,39 +14,39 @@ import { isListening } from "./reach.ts"
 import { takeStartLock } from "./start-lock.ts"
 
 export interface Membership {
-  /** Resolves when the server has ended, or nobody guards it any more. */
+  /** Resolves when the server has ended or lost its guard. */
   readonly ended: Promise<void>
-  /** Gives the share back. Never fails. */
+  /** Releases the share. Never fails. */
   readonly release: () => Promise<void>
-  /** The same, and waits for the end of the server if it was the last one. */
+  /** Releases the share, and if it was the last one, waits for the end of the server. */
   readonly leave: () => Promise<void>
 }
 
 export interface Admission {
   readonly folder: DataFolder
-  /** Starts the server; only called by the one process that may. */
+  /** Starts the server. Only the holder of the start lock calls it. */
   readonly start: (signal: AbortSignal) => Promise<Running>
-  /** Ends a server that nobody guards; only called by the one process that may. */
+  /** Ends a server without a guard. Only the holder of the start lock calls it. */
   readonly endLeftover: () => Promise<void>
 }
 
 /** A server that accepts connections, and our share in it. */
 export interface Running {
   readonly share: Share
-  /** Known to the process that started it. */
+  /** Known only to the process that started it. */
   readonly ended?: Promise<void>
 }
 
 const REST_MS = 10
-/** How often a process looks whether the server is still guarded, and whether it still listens. */
+/** How often a process checks that the server has its guard and still listens. */
 const GUARD_WATCH_MS = 100
 const LISTEN_WATCH_MS = 2_000
-/** As long as another process may take to make a cluster, start a server and recover. */
+/** Another process may take this long to make a cluster, start a server and recover. */
 const START_WITHIN_MS = 600_000
-/** A server that is ready listens, wherever this process can see it. */
+/** A ready server listens, wherever this process can see its address. */
 const SEEN_WITHIN_MS = 10_000
 const UNSEEN_REST_MS = 200
-/** The guard needs ten seconds at the most; that it was the last share it knows at once. */
+/** The guard needs at most ten seconds. It knows at once that the last share is gone. */
 const END_WITHIN_MS = 15_000
 const OTHERS_AFTER_MS = 2_000
 
@@ -64,7 +64,7 @@ export async function join(host: Host, admission: Admission, signal: AbortSignal
     const started = found === "none" ? await startAlone(host, admission, signal) : undefined
     if (started) return become(host, admission, started)
     if (nowMs > untilMs) throw waitedTooLong(folder)
-    // Long enough for the guard to find out that nobody has a share: those who look for a server have none.
+    // Long enough for the guard to notice that no process has a share; a process that looks for a server has none.
     await host.sleep(found === "unseen" ? UNSEEN_REST_MS * (0.5 + host.random()) : REST_MS, signal)
   }
   throw new CarillonError(
@@ -73,7 +73,7 @@ export async function join(host: Host, admission: Admission, signal: AbortSignal
   )
 }
 
-/** `undefined` when another process starts it, or has just done so. */
+/** `undefined` if another process starts the server or has just started it. */
 async function startAlone(
   host: Host,
   { folder, start }: Admission,
@@ -82,7 +82,7 @@ async function startAlone(
   const lock = await takeStartLock(host, folder.path)
   if (!lock) return undefined
   try {
-    // Between the first look and the lock, another process may have started it.
+    // Another process may have started it between the first look and the lock.
     const running = await findShare(folder.path)
     running?.release()
     return running ? undefined : await start(signal)
@@ -92,8 +92,8 @@ async function startAlone(
 }
 
 /**
- * A share in the server that runs, if it accepts connections; else that it is starting, that it says it does and does
- * not, or that there is none.
+ * A share in the running server, if it accepts connections. Otherwise: the server is starting, it claims to be ready
+ * and does not listen, or there is none.
  */
 async function lookAtRunning(
   host: Host,
@@ -105,7 +105,7 @@ async function lookAtRunning(
   try {
     const file = await readPidFile(folder.cluster)
     if (file?.status !== "ready") return "starting"
-    // The file may be that of the server before: whether this one is there is asked at its door.
+    // The file may belong to the previous server. Only a connection tells whether this one is there.
     isTaken = (await isSeen(host, folder)) && share.isGuarded()
     return isTaken ? share : "unseen"
   } finally {
@@ -120,7 +120,7 @@ async function isSeen(host: Host, { path }: DataFolder): Promise<boolean> {
 
 async function become(host: Host, admission: Admission, { share, ended }: Running): Promise<Membership> {
   const { folder } = admission
-  // For people who ask; a disk that is full must not keep anybody from working.
+  // The file is only for people who ask. A full disk must not stop the process because of it.
   await forgetDeadOwners(host, folder.path).catch(() => {})
   const entry = await enterOwner(host, folder.path).catch(() => undefined)
   const watch = watchServer(host, folder, share)
@@ -142,7 +142,7 @@ async function become(host: Host, admission: Admission, { share, ended }: Runnin
   }
 }
 
-/** By the pipe, and now and then at the door: one half of the guard may have been killed together with the server. */
+/** Checks the pipe, and sometimes the address: half of the guard may have been killed together with the server. */
 function watchServer(
   host: Host,
   folder: DataFolder,
@@ -171,7 +171,7 @@ function watchServer(
   return { ended, stop }
 }
 
-/** Until the server has ended and its guard has seen that, or it turns out that others need it. */
+/** Waits until the server has ended and its guard has noticed, or until another owner turns up. */
 async function untilEnded(
   host: Host,
   folder: DataFolder,
@@ -181,7 +181,7 @@ async function untilEnded(
   const isRunning = async () => pid !== undefined && (await servesCluster(host, pid, folder.cluster))
   while (share.isPending() || (await isRunning())) {
     const waitedMs = host.monotonicMs() - beganMs
-    // Owners in other containers are not on the list; the pipe knows of them.
+    // Owners in other containers are not on the list, but they hold the pipe.
     if (share.isGuarded() && (waitedMs > OTHERS_AFTER_MS || (await hasOwners(host, folder)))) return
     if (waitedMs > END_WITHIN_MS) return
     await host.sleep(REST_MS)
@@ -192,10 +192,10 @@ async function hasOwners(host: Host, { path }: DataFolder): Promise<boolean> {
   return (await listOwners(host, path)).length > 0
 }
 
-/** The guard was killed, so that nobody else will end the server. */
+/** The guard was killed, so no other process will end the server. */
 async function endUnguarded(host: Host, { folder, endLeftover }: Admission): Promise<void> {
   const lock = await takeStartLock(host, folder.path)
-  // Whoever holds it is about to start the server, and ends this one first.
+  // The holder of the lock is about to start the server, and ends this one first.
   if (!lock) return
   try {
     const share = await findShare(folder.path)

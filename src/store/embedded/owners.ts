@@ -1,8 +1,8 @@
 /**
- * Who owns the server of a data folder, for people who ask, and for the last owner, who waits for its end.
+ * The owners of the server of a data folder, for people who ask and for the last owner, who waits for its end.
  *
- * Each writes a file of its own, owner-<id>.json, when it has its share in the server. What keeps the server running
- * is the share: a file that a killed process has left means nothing.
+ * Each owner writes a file owner-<id>.json when it has its share in the server. Only the share keeps the server
+ * running. The file of a killed process means nothing.
  */
 import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -13,7 +13,7 @@ import { isLive, type Marked, markOfThis, parseMarked } from "./processes.ts"
 export interface Owner {
   readonly pid: number
   readonly sinceMs: number
-  /** The file that it runs, as in `server.js`; empty when it did not say. */
+  /** The file that the process runs, such as `server.js`. Empty if it did not tell. */
   readonly program: string
 }
 
@@ -28,14 +28,14 @@ export async function enterOwner(host: Host, folder: string): Promise<OwnerEntry
   return { remove: () => rm(file, { force: true }) }
 }
 
-/** Those that live. */
+/** The owners that are alive. */
 export async function listOwners(host: Host, folder: string): Promise<Owner[]> {
   const entries = await readEntries(folder)
   const live = await Promise.all(entries.map(({ marked }) => isLive(host, marked)))
   return entries.filter((_, index) => live[index]).map(({ owner }) => owner)
 }
 
-/** Removes the files of those that were killed. */
+/** Removes the files of killed owners. */
 export async function forgetDeadOwners(host: Host, folder: string): Promise<void> {
   for (const { file, marked } of await readEntries(folder)) {
     if (!(await isLive(host, marked))) await rm(file, { force: true })

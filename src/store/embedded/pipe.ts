@@ -1,4 +1,4 @@
-/** Named pipes as signs of life: one that can be opened for writing has somebody at its other end. */
+/** Named pipes as signs of life: if a pipe can be opened for writing, a process reads it. */
 import { execFile } from "node:child_process"
 import { closeSync, constants, fstatSync, openSync } from "node:fs"
 import type { Host } from "../../runtime/host.ts"
@@ -14,7 +14,9 @@ export function makePipe(host: Host, path: string): Promise<void> {
   })
 }
 
-/** Opens a pipe for writing, if somebody reads it. Without waiting, and nothing but a pipe: the name may be a trap. */
+/**
+ * Opens a pipe for writing if a process reads it. Does not wait, and opens nothing but a pipe: the name may be a trap.
+ */
 export function openForWriting(path: string): number | undefined {
   let opened: number
   try {
@@ -28,10 +30,10 @@ export function openForWriting(path: string): number | undefined {
   return undefined
 }
 
-/** ENXIO: nobody reads. ELOOP: a link. */
+/** ENXIO: no process reads it. ELOOP: it is a link. */
 const ABSENT: ReadonlySet<string> = new Set(["ENXIO", "ENOENT", "ENOTDIR", "ELOOP", "EISDIR"])
 
-/** Whether somebody reads it. Where that cannot be found out, as without a free file descriptor, it is assumed. */
+/** Does a process read it? Assumed if it cannot be found out, for example without a free file descriptor. */
 export function hasReader(path: string): boolean {
   try {
     const opened = openForWriting(path)

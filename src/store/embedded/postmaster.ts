@@ -1,4 +1,4 @@
-/** One life of the server: from its spawn, through the moment it accepts connections, to its end. */
+/** One run of the server: from its spawn, through the moment it accepts connections, to its end. */
 import { rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
@@ -20,14 +20,14 @@ export interface ServerPlan {
   readonly settings: Readonly<Record<string, string>>
 }
 
-/** Recovery after a crash reads up to a gigabyte of log, which takes a slow disk minutes. */
+/** Recovery after a crash reads up to a gigabyte of WAL, which takes a slow disk minutes. */
 const READY_WITHIN_MS = 600_000
-/** A warm start takes about 30 ms, so that a rest must be short to go unnoticed. */
+/** A warm start takes about 30 ms, so the rest between two checks is short. */
 const REST_MS = 5
 
 /**
- * Resolves once the server accepts connections. Aborting `signal` ends it before that. Called by the holder of the
- * start lock only: no other server is being started in this folder, and none runs.
+ * Resolves once the server accepts connections. Aborting `signal` ends it before that. Only the holder of the start
+ * lock calls it, so no other server starts or runs in this folder.
  */
 export async function startPostmaster(host: Host, plan: ServerPlan, signal: AbortSignal): Promise<Guarded> {
   const { binaries, folder, endpoint, settings } = plan
@@ -47,7 +47,7 @@ export async function startPostmaster(host: Host, plan: ServerPlan, signal: Abor
     const late = host.monotonicMs() > untilMs
     if (hasEnded || late || signal.aborted) {
       server.share.release()
-      // Not `await server.ended`: that would not keep the process alive until then.
+      // Not `await server.ended`, which would not keep the process alive until then.
       while (!hasEnded) await host.sleep(REST_MS)
       const what = late
         ? `was not ready within ${READY_WITHIN_MS / 60_000} minutes`
@@ -59,7 +59,7 @@ export async function startPostmaster(host: Host, plan: ServerPlan, signal: Abor
   return server
 }
 
-/** The cluster's own lets everybody in who can open the socket. A port can be opened by every user of the machine. */
+/** The cluster's own file lets in every user who can open the socket. A port is open to every user of the machine. */
 async function writeHba({ path }: DataFolder): Promise<string> {
   const file = join(path, "port.hba.conf")
   await rm(file, { force: true })

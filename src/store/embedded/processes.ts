@@ -1,18 +1,18 @@
 /**
- * What the operating system says about processes that are not our children.
+ * What the operating system knows about processes that are not children of this one.
  *
- * A pid alone identifies nothing: after a crash, and always after a container was recreated, the number
- * in a file may belong to a stranger.
+ * A pid alone identifies nothing. After a crash, and always after a container was recreated, another process may have
+ * the pid from a file.
  */
 import { execFile } from "node:child_process"
 import { readdir, readFile, readlink, realpath } from "node:fs/promises"
 import type { Host } from "../../runtime/host.ts"
 
-/** A mark that no two processes with this pid share, or `undefined` when there is no such process. */
+/** A mark that no two processes with this pid share; `undefined` if there is no such process. */
 export async function processMark(host: Host, pid: number): Promise<string | undefined> {
   if (host.facts.platform !== "linux") return ask("ps", ["-o", "lstart=", "-p", String(pid)])
   const stat = await readOrNothing(`/proc/${pid}/stat`)
-  // The second field is the program's name in brackets and may hold anything, brackets too.
+  // The second field is the name of the program in brackets, and may itself contain brackets.
   const fields = stat?.slice(stat.lastIndexOf(")") + 2).split(" ")
   const [state, startedTicks] = [fields?.[0], fields?.[19]]
   if (startedTicks === undefined || state === "Z" || state === "X") return undefined
@@ -22,7 +22,7 @@ export async function processMark(host: Host, pid: number): Promise<string | und
   return `${boot}/${container}/${startedTicks}`
 }
 
-/** A process as it is written down in a file: one that reads it later can tell whether it still lives. */
+/** A process as stored in a file. A later reader can tell whether it is still alive. */
 export interface Marked {
   readonly pid: number
   readonly mark: string
@@ -37,7 +37,7 @@ export async function isLive(host: Host, { pid, mark }: Marked): Promise<boolean
   return (await processMark(host, pid)) === mark
 }
 
-/** Nobody, when the file was emptied or is damaged: only a crash of the whole machine leaves half a file. */
+/** `undefined` if the file was emptied or is damaged. Only a crash of the whole machine leaves half a file. */
 export function parseMarked(json: string): Marked | undefined {
   try {
     const value: unknown = JSON.parse(json)
@@ -49,7 +49,7 @@ export function parseMarked(json: string): Marked | undefined {
   }
 }
 
-/** Whether `pid` is the server of `cluster`: a postmaster works in its data folder, even a moved one. */
+/** Is `pid` the server of `cluster`? A postmaster works in its data folder, even after the folder was moved. */
 export async function servesCluster(host: Host, pid: number, cluster: string): Promise<boolean> {
   if (host.facts.platform === "linux") {
     const workFolder = await readlink(`/proc/${pid}/cwd`).catch(() => undefined)
@@ -59,7 +59,7 @@ export async function servesCluster(host: Host, pid: number, cluster: string): P
   return command?.includes(cluster) ?? false
 }
 
-/** Whether any process works in `cluster`: a server, or what is left of one. Elsewhere than on Linux, nobody knows. */
+/** Does any process work in `cluster`: a server, or what is left of one? Only Linux tells. */
 export async function isInUse(host: Host, cluster: string): Promise<boolean> {
   if (host.facts.platform !== "linux") return false
   const folder = await realpath(cluster)
@@ -68,7 +68,7 @@ export async function isInUse(host: Host, cluster: string): Promise<boolean> {
   return folders.includes(folder)
 }
 
-/** Dates come out alike for every process that asks, whatever its language and time zone. */
+/** The same date for every process that asks, whatever its language and time zone. */
 const PLAIN_ENVIRONMENT = { PATH: "/bin:/usr/bin", LC_ALL: "C", TZ: "UTC" }
 
 function ask(program: string, args: readonly string[]): Promise<string | undefined> {

@@ -1,4 +1,4 @@
-/** Whether anybody listens where a server should. */
+/** Checks whether a process listens at the address of a server. */
 import { createConnection } from "node:net"
 import { join } from "node:path"
 import type { Host } from "../../runtime/host.ts"
@@ -7,7 +7,7 @@ import { SOCKET_PORT } from "./settings.ts"
 
 const ANSWER_WITHIN_MS = 1_000
 
-/** A server that is busy or recovering listens too. No answer at all within a second counts as one: it may be frozen. */
+/** A busy or recovering server listens too. No answer within a second counts as listening: the server may be frozen. */
 export function isListening(host: Host, { socketDir, tcp }: Endpoint): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = tcp

@@ -5,10 +5,10 @@ import type { DataFolder } from "./data-folder.ts"
 import { absentOn } from "./failure.ts"
 
 const LARGEST_BYTES = 10 * 2 ** 20
-/** The log of a folder that belongs to somebody else must not be a way to write elsewhere as root. */
+/** Root must not follow a link in the folder of another user and write elsewhere. */
 const FLAGS = constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW
 
-/** Open for appending. A log that has grown large is put aside first, in place of the one before it. */
+/** Opens it for appending. Renames a large log first; the previous old one is replaced. */
 export async function openLog(folder: DataFolder): Promise<FileHandle> {
   const found = await stat(folder.log).catch(absentOn("ENOENT"))
   if (found && found.size > LARGEST_BYTES) await rename(folder.log, `${folder.log}.old`)
@@ -17,20 +17,20 @@ export async function openLog(folder: DataFolder): Promise<FileHandle> {
   return handle
 }
 
-/** Adds a line of our own between those of the server. A log that cannot be written stops nothing. */
+/** Adds a line of ours between those of the server. A log that cannot be written stops nothing. */
 export async function noteInLog(log: string, line: string): Promise<void> {
   await appendFile(log, `carillon: ${line}\n`, { flag: FLAGS }).catch(() => {})
 }
 
-/** How much has been said so far: what comes after it is of the next start. */
+/** The current length. What follows belongs to the next start. */
 export async function logSize(log: string): Promise<number> {
   return (await stat(log).catch(absentOn("ENOENT")))?.size ?? 0
 }
 
-/** The last lines of what was said since. */
+/** The last lines since then. */
 export async function lastLines(log: string, count: number, since: number): Promise<string> {
   const bytes = await readFile(log).catch(() => new Uint8Array())
-  // Put aside meanwhile: then all of it is new.
+  // The log was renamed in the meantime, so all of it is new.
   const text = new TextDecoder().decode(bytes.subarray(since <= bytes.length ? since : 0))
   return text.trimEnd().split("\n").slice(-count).join("\n")
 }

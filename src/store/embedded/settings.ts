@@ -1,9 +1,9 @@
-/** The settings of the embedded server, given on its command line so that no file in the cluster wins over them. */
+/** The settings of the embedded server. They are on its command line, so that no file in the cluster overrides them. */
 
 /** The superuser and the database that every client uses. */
 export const USER = "carillon"
 export const DATABASE = "carillon"
-/** No port is opened for a socket: this is only a part of its name. */
+/** With a socket no port is opened. The number is only part of the socket's name. */
 export const SOCKET_PORT = 5432
 
 const SETTINGS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ const SETTINGS: Readonly<Record<string, string>> = {
 
 export interface Listening {
   readonly socketDir: string
-  /** Instead of the socket: a port of this machine, and the file that says that it asks for the password. */
+  /** Instead of the socket: a port of this machine, and the file that requires a password for it. */
   readonly tcp?: { readonly port: number; readonly hbaFile: string }
 }
 
@@ -42,7 +42,7 @@ export function serverArguments(
   return ["-D", cluster, ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])]
 }
 
-/** The setting is a list, in which a comma or a space would end the name of a folder. */
+/** The setting is a list, so a comma or a space would end the name of a folder. */
 function quoted(folder: string): string {
   return `"${folder.replaceAll('"', '""')}"`
 }

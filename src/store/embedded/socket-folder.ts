@@ -1,7 +1,7 @@
 /**
- * Finds and makes the folder of the server's socket, which only the server's user (and root) can enter.
+ * Finds and makes the folder of the server's socket, which only the server's user and root can enter.
  *
- * Connections need no password: whoever can open the socket is the superuser. So this folder is the lock.
+ * Connections need no password: a user who can open the socket is the superuser. So this folder is the lock.
  */
 import { createHash } from "node:crypto"
 import { lchown, lstat, mkdir, readdir, rm, rmdir } from "node:fs/promises"
@@ -17,16 +17,16 @@ import { absentOn } from "./failure.ts"
 const LONGEST_PATH_BYTES = 100
 const SOCKET_NAME_BYTES = "/.s.PGSQL.5432".length
 
-/** Makes the folder, or makes sure that it is still nobody else's. */
+/** Makes the folder, or checks that it still belongs to no other user. */
 export async function openSocketFolder(host: Host, { account }: DataFolder, path: string): Promise<void> {
   if (account) await makeFor(host, account, path)
   else await mkdir(path, { mode: 0o700 }).catch(absentOn("EEXIST"))
   await checkPrivate(path, account?.uid ?? host.facts.uid)
 }
 
-/** Given to the account only if it was made here and now: never a folder that was there before. */
+/** Changes its owner only if it was made just now, and never that of an existing folder. */
 async function makeFor(host: Host, account: NonNullable<Account>, path: string): Promise<void> {
-  // An earlier start may have been killed between the two steps; then it is empty, and ours.
+  // An earlier start may have been killed between the two steps. Then the folder is empty, and ours.
   const found = await lstat(path).catch(absentOn("ENOENT"))
   if (found?.isDirectory() && found.uid === host.facts.uid) await rmdir(path)
   else if (found) return
@@ -35,11 +35,11 @@ async function makeFor(host: Host, account: NonNullable<Account>, path: string):
 }
 
 /**
- * Removes what an earlier server and its guard have left, when both are gone. Among it is a file with the server's pid:
- * if another process has that number now, PostgreSQL would take it for a running server and refuse to start.
+ * Removes what an earlier server and its guard left, when both are gone. One of the files holds the pid of the server:
+ * if another process has that pid now, PostgreSQL would take it for a running server and refuse to start.
  */
 export async function emptySocketFolder(path: string): Promise<void> {
-  // A folder in it is nobody's but the server's user's, and harms nobody.
+  // A folder in it can only come from the server's user, and does no harm.
   for (const name of await readdir(path))
     await rm(join(path, name), { force: true }).catch(absentOn("ERR_FS_EISDIR"))
 }
@@ -48,14 +48,14 @@ export async function emptySocketFolder(path: string): Promise<void> {
 export async function chooseSocketFolder(host: Host, folder: DataFolder): Promise<string | undefined> {
   const name = `carillon-${createHash("sha256").update(folder.path).digest("hex").slice(0, 12)}`
   const { tempDir } = host.facts
-  // The temporary folder of a user of macOS has a long path, and TMPDIR may name one that is not there.
+  // On macOS the temporary folder of a user has a long path, and TMPDIR may name a missing folder.
   const temporary = [...new Set([tempDir, "/tmp"])]
   const places = [join(folder.path, "socket"), ...temporary.map((place) => join(place, name))]
   for (const place of places) if (await takesSocket(host, folder, place)) return place
   return undefined
 }
 
-/** Tried, not guessed: some file systems have none, and some folders are closed to the server's user. */
+/** Tries it: some file systems have no sockets, and some folders are closed to the server's user. */
 async function takesSocket(host: Host, folder: DataFolder, path: string): Promise<boolean> {
   if (!fits(path)) return false
   try {
@@ -78,7 +78,7 @@ function fits(path: string): boolean {
   return new TextEncoder().encode(path).length + SOCKET_NAME_BYTES <= LONGEST_PATH_BYTES
 }
 
-/** In a temporary folder anybody may have made it before us. */
+/** In a temporary folder any user may have made it first. */
 async function checkPrivate(path: string, uid: number | undefined): Promise<void> {
   const found = await lstat(path)
   if (found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0) return

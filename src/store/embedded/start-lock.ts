@@ -1,10 +1,11 @@
 /**
  * Decides which process may start the server of a data folder: one at a time, and after its end the next.
  *
- * The lock is a named pipe start-<n>; the highest number counts. Its holder keeps it open for reading, so that others
- * find out whether it lives by opening it for writing: the system answers, however the holder ended, and also when it is
- * in another container, where its pid would mean nothing. To take the lock is to give a pipe the next number, which the
- * file system grants to one process only. To let go of it is to close it, which needs no room on a full disk.
+ * The lock is a named pipe start-<n>, and the highest number counts. Its holder keeps it open for reading. Another
+ * process opens it for writing to find out whether the holder is alive: the system answers, however the holder ended,
+ * and also across containers, where a pid means nothing. A process takes the lock by giving a pipe the next number;
+ * the file system lets only one process do that. It releases the lock by closing the pipe, which needs no space on a
+ * full disk.
  */
 import { closeSync, constants, openSync } from "node:fs"
 import { link, readdir, rm } from "node:fs/promises"
@@ -28,14 +29,14 @@ export async function takeStartLock(host: Host, folder: string): Promise<StartLo
   const release = () => closeSync(held)
   try {
     await link(draft, mine)
-    // Whoever slept since the listing may have got a number that was used up and tidied away meanwhile.
+    // If this process slept since the listing, its number may have been used and removed already.
     const isNewest = Math.max(...(await lockNumbers(folder))) === latest + 1
     if (isNewest) await removeOldLocks(folder, latest + 1)
     else await rm(mine, { force: true })
     if (isNewest) return { release }
   } catch (error) {
     release()
-    // EEXIST: another process took the number. ENOENT: it even tidied up, our draft included.
+    // EEXIST: another process took the number. ENOENT: it also removed our draft.
     if (errorCode(error) === "EEXIST" || errorCode(error) === "ENOENT") return undefined
     throw error
   } finally {
@@ -45,7 +46,7 @@ export async function takeStartLock(host: Host, folder: string): Promise<StartLo
   return undefined
 }
 
-/** The lock before ours stays too: a listing taken at this very moment still ends in a number. */
+/** Keeps the previous lock too, so that a listing taken right now still contains a number. */
 async function removeOldLocks(folder: string, mine: number): Promise<void> {
   const numbers = (await lockNumbers(folder)).filter((number) => number < mine - 1)
   await Promise.all(numbers.map((number) => rm(lockFile(folder, number), { force: true })))

@@ -1,4 +1,4 @@
-/** What there is in a data folder and who uses it: read from its files alone, without starting or touching anything. */
+/** What a data folder contains and which processes use it. Only reads its files: starts and changes nothing. */
 import type { Dirent } from "node:fs"
 import { lstat, readdir, readlink, realpath } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
@@ -13,7 +13,7 @@ import { servesCluster } from "./processes.ts"
 
 export interface FolderStatus {
   readonly path: string
-  /** The major version that wrote the cluster; `undefined` when there is none. */
+  /** The major version that wrote the cluster; `undefined` if there is none. */
   readonly version: string | undefined
   readonly bytes: number
   readonly log: string
@@ -23,16 +23,16 @@ export interface FolderStatus {
 
 export interface RunningServer {
   readonly pid: number
-  /** As in `ready` or `stopping`. */
+  /** Such as `ready` or `stopping`. */
   readonly status: string
   readonly sinceMs: number
-  /** Without the password, if there is one. */
+  /** Without a password. */
   readonly address: string | undefined
-  /** Without one, nothing ends the server after its last owner, until the next start. */
+  /** Without a guard, only the next start ends the server after its last owner is gone. */
   readonly isGuarded: boolean
 }
 
-/** `undefined` when there is no such folder. */
+/** `undefined` if there is no such folder. */
 export async function readFolderStatus(host: Host, dataDir: string): Promise<FolderStatus | undefined> {
   const path = await findFolder(resolve(host.facts.cwd, dataDir))
   if (path === undefined) return undefined
@@ -47,7 +47,7 @@ export async function readFolderStatus(host: Host, dataDir: string): Promise<Fol
   }
 }
 
-/** A link to a folder that is gone is no folder. */
+/** A link to a missing folder counts as no folder. */
 async function findFolder(wanted: string): Promise<string | undefined> {
   const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL", "ENOTDIR"))
   const place = link === undefined ? wanted : resolve(dirname(wanted), link)
@@ -70,7 +70,7 @@ async function readServer(host: Host, path: string, cluster: string): Promise<Ru
   }
 }
 
-/** What its files take on the disk. Those that vanish meanwhile count for nothing. */
+/** The size of its files on the disk. Files that disappear in the meantime do not count. */
 async function sizeOf(folder: string): Promise<number> {
   const entries: Dirent[] =
     (await readdir(folder, { recursive: true, withFileTypes: true }).catch(absentOn("ENOENT"))) ?? []

@@ -1,8 +1,8 @@
 /**
- * Keeps the server running: whenever it ends by itself, it is started again, until `stop`.
+ * Keeps the server running: starts it again whenever it ends by itself, until `stop`.
  *
- * Starting again never ends and never fails; the rests in between grow, so that a server that cannot
- * start, as with a full disk, costs little until somebody helps. Clients see a lost connection meanwhile.
+ * It retries for ever and never fails. The rests between tries grow, so that a server that cannot start, for example
+ * on a full disk, costs little until an operator helps. Clients see a lost connection in the meantime.
  */
 import type { Host } from "../../runtime/host.ts"
 import type { Membership } from "./membership.ts"
@@ -16,12 +16,12 @@ export type StartServer = (signal: AbortSignal) => Promise<Membership>
 
 const FIRST_REST_MS = 50
 const LONGEST_REST_MS = 10_000
-/** A server that ran this long was healthy; its end is not another failure of the same kind. */
+/** A server that ran this long was healthy, so its end does not count as another failure in a row. */
 const HEALTHY_MS = 60_000
-/** Processes of a killed server hold its shared memory for a moment, in which the next one cannot start. */
+/** Processes of a killed server hold its shared memory for a moment. The next server cannot start until they end. */
 const FIRST_TRIES_MS = 500
 
-/** Resolves once the server is ready for the first time, and fails when it does not get there. */
+/** Resolves once the server is ready for the first time, and fails if it does not get there. */
 export async function supervise(host: Host, log: string, start: StartServer): Promise<Supervised> {
   const stopping = new AbortController()
   const server = await startFirst(host, start, stopping.signal)
@@ -35,7 +35,7 @@ export async function supervise(host: Host, log: string, start: StartServer): Pr
 }
 
 async function startFirst(host: Host, start: StartServer, signal: AbortSignal): Promise<Membership> {
-  // From the first failure on: before it, another process may have been waited for.
+  // From the first failure on: before that, it may have been waiting for another process.
   let untilMs: number | undefined
   for (let failures = 1; ; failures++) {
     try {
@@ -74,7 +74,7 @@ async function keepRunning(host: Host, watch: Watch): Promise<void> {
     if (signal.aborted) break
     server = (await start(signal).catch((error: unknown) => noteFailure(log, error))) ?? server
   }
-  // Also after a release: what nobody guards any more must not stay.
+  // Also after a release: a server without a guard must not stay.
   await server.leave()
 }
 
@@ -82,7 +82,7 @@ async function noteFailure(log: string, error: unknown): Promise<undefined> {
   await noteInLog(log, String(error).split("\n")[0] ?? "")
 }
 
-/** Doubles with each failure in a row; the jitter keeps the servers of one machine from trying in step. */
+/** Doubles with each failure in a row. Jitter keeps the servers of one machine from trying in step. */
 function restMs(host: Host, failures: number): number {
   const fullMs = Math.min(LONGEST_REST_MS, FIRST_REST_MS * 2 ** (failures - 1))
   return Math.round(fullMs * (0.5 + host.random() / 2))

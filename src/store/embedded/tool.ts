@@ -7,13 +7,13 @@ import { adviceFor } from "./advice.ts"
 import { errorCode } from "./failure.ts"
 
 export interface ToolOptions {
-  /** A folder that the account can reach: the programs look up where they are. */
+  /** A folder that the account can reach: the programs look up their own path. */
   readonly cwd: string
   readonly account: Account
   readonly input?: string
 }
 
-/** Ten times what initdb takes on a slow disk. */
+/** Ten times as long as initdb takes on a slow disk. */
 const LIMIT_MS = 60_000
 
 export async function runTool(
@@ -31,7 +31,7 @@ export async function runTool(
   }
 }
 
-/** Nothing is inherited but PATH: variables like PGPORT or PGOPTIONS are meant for other servers. */
+/** Inherits only PATH: variables such as PGPORT or PGOPTIONS are meant for other servers. */
 export function toolEnvironment(host: Host): Record<string, string> {
   const { PATH = "/usr/bin:/bin" } = host.facts.env
   return { PATH, LC_ALL: "C", TZ: "UTC" }
@@ -49,7 +49,7 @@ function run(program: string, args: readonly string[], options: RunOptions): Pro
       if (error) reject(toolFailed(program, error, `${stdout}${stderr}`))
       else resolve()
     })
-    // A program that ended early has closed its input; its exit code tells more than EPIPE.
+    // A program that ended early has closed its input. Its exit code tells more than EPIPE.
     child.stdin?.on("error", () => {})
     child.stdin?.end(input)
   })
@@ -67,7 +67,7 @@ function toolFailed(program: string, error: Error, output: string): CarillonErro
   )
 }
 
-/** The file is there, so what the system did not find is the loader that it names: glibc's. */
+/** The file exists, so the system did not find the loader that it names, which is glibc's. */
 function loaderMissing(program: string, cause: Error): CarillonError {
   return new CarillonError(
     "EMBEDDED_UNSUPPORTED",

@@ -1,4 +1,4 @@
-/** Makes sure that the data folder holds a complete PGlite, whenever an earlier start was killed. */
+/** Makes sure that the data folder holds a complete PGlite, even if an earlier start was killed. */
 import { lstat, mkdir, readdir, rename, rm } from "node:fs/promises"
 import { join } from "node:path"
 import { CarillonError } from "../../errors.ts"
@@ -7,20 +7,20 @@ import { absentOn } from "../embedded/failure.ts"
 import { createPglite } from "../pglite.ts"
 import { PGLITE } from "./data-folder.ts"
 
-/** Where it is. To be called by the owner of the folder only. */
+/** Returns its path. Only the owner of the folder may call this. */
 export async function ensurePglite(host: Host, folder: string): Promise<string> {
   await removeDrafts(folder)
   const place = join(folder, PGLITE)
   if (!(await isThere(place))) await create(host, place)
-  // PGlite would take a folder without this file for an empty one, and begin anew in it.
+  // PGlite would take a folder without this file for an empty one, and would overwrite it.
   else if (!(await isThere(join(place, "PG_VERSION")))) throw notPglite(place)
   return place
 }
 
-/** Under another name until it is complete: PGlite copies a thousand files, and starts with any that it finds. */
+/** Created under another name until it is complete: PGlite copies a thousand files, and starts with any subset. */
 async function create(host: Host, place: string): Promise<void> {
   const draft = `${place}.new-${host.newId()}`
-  // Its files can be read and written by everybody who gets to them.
+  // Every user who reaches its files could read and write them.
   await mkdir(draft, { mode: 0o700 })
   const pglite = await createPglite(draft)
   await pglite.close()

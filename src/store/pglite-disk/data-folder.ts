@@ -1,4 +1,4 @@
-/** Finds or makes the data folder, and tells which engines have kept something there. */
+/** Finds or makes the data folder, and tells which engines have data in it. */
 import { lstat, mkdir, readlink, realpath } from "node:fs/promises"
 import { dirname, join, resolve } from "node:path"
 import { DEFAULTS } from "../../defaults.ts"
@@ -7,7 +7,7 @@ import { hideFromGit } from "../embedded/data-folder.ts"
 import { absentOn } from "../embedded/failure.ts"
 import { pgliteFailed } from "./failure.ts"
 
-/** What PGlite keeps in a data folder, beside what the embedded server may have there. */
+/** The folder of PGlite inside the data folder, beside that of the embedded server. */
 export const PGLITE = "pglite"
 /** The cluster of the embedded server. It gets this name when it is complete. */
 const POSTGRES = "postgres"
@@ -18,7 +18,7 @@ export interface Contents {
   readonly postgres: boolean
 }
 
-/** Looks without making anything: there may be no such folder yet. */
+/** Only looks: the folder may not exist yet. */
 export async function lookInto(host: Host, dataDir: string | undefined): Promise<Contents> {
   const path = resolve(host.facts.cwd, dataDir ?? DEFAULTS.dataDir)
   const holds = async (name: string) =>
@@ -30,11 +30,11 @@ export async function lookInto(host: Host, dataDir: string | undefined): Promise
   }
 }
 
-/** The folder, made for its owner alone where there is none, by its real path. */
+/** The real path of the folder. Makes it, readable by its owner alone, if it does not exist. */
 export async function openDataFolder(host: Host, dataDir: string | undefined): Promise<string> {
   const wanted = resolve(host.facts.cwd, dataDir ?? DEFAULTS.dataDir)
   try {
-    // A link is followed by hand because its target may have been deleted, and mkdir would stumble over it.
+    // A link is followed by hand, because `mkdir` fails if its target was deleted.
     const link = await readlink(wanted).catch(absentOn("ENOENT", "EINVAL"))
     const place = link === undefined ? wanted : resolve(dirname(wanted), link)
     const made = await mkdir(place, { recursive: true, mode: 0o700 })

@@ -1,10 +1,10 @@
 /**
- * Lets one process at a time have PGlite's folder, and after its death the next: two at once would destroy the data.
+ * Lets one process at a time use PGlite's folder, and the next after its death. Two at once would destroy the data.
  *
- * A claim is a file pglite-owner-<n>.json; the highest number counts. To claim is to create the next number, which the
- * file system grants to one process only. A file that named the owner in place would have to be removed when the owner
- * is dead, and of two processes that find it dead, the slower one would remove the claim of the faster. For the same
- * reason the highest file stays after `release`, emptied.
+ * A claim is a file pglite-owner-<n>.json, and the highest number counts. A process claims the folder by creating the
+ * next number; the file system lets only one process do that. A single file with the owner's name would not work: a
+ * process has to remove it when the owner is dead, and the slower of two such processes would remove the claim of the
+ * faster. For the same reason `release` empties the highest file and leaves it.
  */
 import { link, readdir, readFile, rm, stat, truncate, writeFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -19,15 +19,15 @@ export interface FolderLock {
   readonly release: () => Promise<void>
 }
 
-/** Who holds a claim. At least one of `mark` and `sign` is there to tell by whether it still lives. */
+/** The holder of a claim. At least one of `mark` and `sign` tells whether it is alive. */
 interface Holder {
   readonly pid: number
-  /** What tells this process from others with its pid. */
+  /** Distinguishes this process from others with its pid. */
   readonly mark: string | undefined
   readonly sign: string | undefined
 }
 
-/** Each round is lost to another process that made progress, so a few are plenty. */
+/** Each lost round means that another process made progress, so a few rounds are enough. */
 const MOST_ROUNDS = 10
 
 export async function lockFolder(host: Host, folder: string): Promise<FolderLock> {
@@ -39,9 +39,9 @@ export async function lockFolder(host: Host, folder: string): Promise<FolderLock
   throw new CarillonError("PGLITE_IN_USE", message)
 }
 
-/** `undefined` when another process was faster. */
+/** `undefined` if another process was faster. */
 async function tryToLock(host: Host, folder: string): Promise<FolderLock | undefined> {
-  // Before anybody can read of it: a claim whose sign is missing is that of a dead process.
+  // Comes first, before another process can read the claim: a claim without its sign counts as dead.
   const sign = await giveSignOfLife(host, folder)
   try {
     const number = await claimNext(host, folder, sign)
@@ -73,7 +73,7 @@ async function claimNext(
   await refuseIfHeld(host, folder, latest)
   const mine = latest + 1
   if (!(await createClaim(host, folder, mine, JSON.stringify(self)))) return undefined
-  // A process that slept between looking and claiming may have got a number that was used up and tidied away.
+  // If this process slept between looking and claiming, its number may have been used and removed already.
   if ((await highestClaim(folder)) !== mine) {
     await rm(claimFile(folder, mine), { force: true })
     return undefined
@@ -82,7 +82,7 @@ async function claimNext(
   return mine
 }
 
-/** Who has PGlite open in a data folder, if somebody does. */
+/** The process that has PGlite open in a data folder, if there is one. */
 export async function findHolder(
   host: Host,
   folder: string,
@@ -118,7 +118,7 @@ function nameOf(host: Host, pid: number, isHere: boolean): string {
   return pid === host.facts.pid ? `this process (${pid}) itself` : `process ${pid}`
 }
 
-/** Whether the number was still free. Written aside first: no one ever reads half a claim. */
+/** Creates the number if it is still free. Writes a draft first, so that no process reads half a claim. */
 async function createClaim(host: Host, folder: string, number: number, holder: string): Promise<boolean> {
   const draft = draftFile(host, folder, number)
   await writeFile(draft, holder, { flag: "wx", mode: 0o644 })
@@ -126,7 +126,7 @@ async function createClaim(host: Host, folder: string, number: number, holder: s
     await link(draft, claimFile(folder, number))
     return true
   } catch (error) {
-    // EEXIST: another process took the number. ENOENT: it even tidied up, our draft included.
+    // EEXIST: another process took the number. ENOENT: it also removed our draft.
     if (errorCode(error) === "EEXIST" || errorCode(error) === "ENOENT") return false
     throw error
   } finally {
@@ -134,12 +134,12 @@ async function createClaim(host: Host, folder: string, number: number, holder: s
   }
 }
 
-/** Emptied, which needs no room on a full disk. Nothing is left to release when somebody has deleted the folder. */
+/** Empties it, which needs no space on a full disk. If the folder was deleted, there is nothing to release. */
 async function releaseClaim(folder: string, number: number): Promise<void> {
   await truncate(claimFile(folder, number)).catch(absentOn("ENOENT"))
 }
 
-/** The claim before ours stays too: a listing taken at this very moment still ends in a number. */
+/** Keeps the previous claim too, so that a listing taken right now still contains a number. */
 async function removeOldFiles(folder: string, mine: number, sign: SignOfLife | undefined): Promise<void> {
   const kept = [claimFile("", mine), claimFile("", mine - 1), `pglite-${sign?.id}${SIGN_SUFFIX}`]
   const old = (await readdir(folder)).filter(
@@ -165,7 +165,7 @@ function draftFile(host: Host, folder: string, number: number): string {
   return `${claimFile(folder, number)}.new-${host.newId()}`
 }
 
-/** Nobody, when the claim was released or is damaged: only a crash of the whole machine leaves half a file. */
+/** `undefined` if the claim was released or is damaged. Only a crash of the whole machine leaves half a file. */
 function parseHolder(json: string): Holder | undefined {
   try {
     const value = JSON.parse(json) as Partial<Record<keyof Holder, unknown>> | null

@@ -1,8 +1,8 @@
 /**
  * Does for PGlite what background processes do in a server: checkpoints and vacuums.
  *
- * PGlite has no other process. Left alone it keeps all WAL until it is closed, reads all of it again after a crash, and
- * never reuses the place of a deleted row. It is looked after while it is used: so many calls, then a look.
+ * PGlite has no other process. Without this it would keep all WAL until it is closed, replay all of it after a crash,
+ * and never reuse the space of deleted rows. After a number of calls it checks what is due.
  */
 import type { Database } from "../database.ts"
 import type { PGlite } from "../pglite.ts"
@@ -10,15 +10,15 @@ import { quoteIdentifier } from "../statement.ts"
 import { overdueUpkeep } from "./overdue.ts"
 
 export interface Housekeeping {
-  /** A call was made. */
+  /** Reports a call. */
   readonly called: () => void
-  /** Waits for what is under way. */
+  /** Waits for the work in progress. */
   readonly settled: () => Promise<void>
 }
 
-/** A look takes less than a millisecond; a call that writes makes some kilobytes of WAL. */
+/** A check takes less than a millisecond. A call that writes makes a few kilobytes of WAL. */
 const CALLS_BETWEEN_LOOKS = 500
-/** Read again in about a second after a crash. */
+/** A crash replays this much in about a second. */
 const MOST_WAL_BYTES = 64n * 1_048_576n
 
 export function createHousekeeping(database: Database, pglite: PGlite): Housekeeping {
@@ -40,7 +40,7 @@ export function createHousekeeping(database: Database, pglite: PGlite): Housekee
       calls += 1
       if (calls < CALLS_BETWEEN_LOOKS || underWay !== undefined) return
       calls = 0
-      // What could not be done is still due at the next look; a disk that is full fails everybody's calls.
+      // What failed is still due at the next check. If the disk is full, the calls themselves fail and report it.
       underWay = tidy()
         .catch(() => {})
         .finally(() => {

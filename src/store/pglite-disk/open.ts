@@ -1,13 +1,12 @@
 /**
  * Opens PGlite on disk, for this process alone.
  *
- * It promises less than a server: one process, and no fsync (its file system has none, whatever the settings say). What
- * a commit has written is with the operating system, so that it survives the death of the process and not that of the
- * machine.
+ * It promises less than a server: one process, and no fsync, because its file system has none, whatever the settings
+ * say. A commit reaches the operating system. It survives the death of the process and not a power failure.
  *
  *     <data folder>/pglite/              the data
- *                   pglite.new-<id>      data in the making; removed by the next start
- *                   pglite-owner-<n>.json which process has it
+ *                   pglite.new-<id>      incomplete data; the next start removes it
+ *                   pglite-owner-<n>.json the process that has it open
  *                   pglite-<id>.sock     the sign that this process is alive
  */
 import type { Host } from "../../runtime/host.ts"
@@ -27,7 +26,7 @@ export interface DiskOptions {
 
 export interface PgliteOnDisk {
   readonly database: Database
-  /** Where the data is. */
+  /** The path of the data. */
   readonly folder: string
 }
 

@@ -2,8 +2,8 @@ import { bigint, json, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What a server would have done by itself in the background: how much WAL there is since the last checkpoint, and the
- * tables of a schema that are due for a vacuum, by autovacuum's usual rule.
+ * What a server would do in the background: how much WAL there is since the last checkpoint, and which tables of a
+ * schema are due for a vacuum by autovacuum's default rule.
  *
  * Locks: none.
  */

@@ -1,8 +1,8 @@
 /**
- * A sign that a process gives as long as it lives, and that the system takes away with it: a socket that it listens on.
+ * A sign of life: a socket that a process listens on, and that disappears with it.
  *
- * A pid means something only where it was given. Two containers that share a folder may both be process 1, and neither
- * sees the other; but whoever connects to the socket is answered by the kernel, even while its owner is busy or stopped.
+ * A pid has a meaning only inside its container. Two containers that share a folder may both have a process 1, and
+ * neither sees the other. But the kernel answers a connection to the socket even if its owner is busy or stopped.
  */
 import { rm } from "node:fs/promises"
 import { connect, createServer } from "node:net"
@@ -15,13 +15,13 @@ export interface SignOfLife {
   readonly end: () => Promise<void>
 }
 
-/** Longer paths do not fit into the address of a socket, on the system that is strictest about it. */
+/** The address of a socket holds no longer path on the strictest system. */
 const LONGEST_PATH_BYTES = 100
 
-/** The end of a file's name by which signs are known. */
+/** The suffix of file names that are signs. */
 export const SIGN_SUFFIX = ".sock"
 
-/** Gives a new sign in `folder`; `undefined` where there can be none, as on some shared folders. */
+/** Makes a new sign in `folder`. Returns `undefined` where that is impossible, as on some shared folders. */
 export async function giveSignOfLife(host: Host, folder: string): Promise<SignOfLife | undefined> {
   const id = host.newId().slice(-12)
   const path = signPath(host, folder, id)
@@ -32,7 +32,7 @@ export async function giveSignOfLife(host: Host, folder: string): Promise<SignOf
     server.listen(path, () => resolve(true))
   })
   if (!listening) return undefined
-  // It tells that the process is alive; it is no reason for it to stay so.
+  // The sign must not keep the process alive.
   server.unref()
   return {
     id,
@@ -43,7 +43,7 @@ export async function giveSignOfLife(host: Host, folder: string): Promise<SignOf
   }
 }
 
-/** Whether the process that gave this sign is alive. */
+/** Is the process of this sign alive? */
 export function seesSignOfLife(host: Host, folder: string, id: string): Promise<boolean> {
   return new Promise((resolve) => {
     const connection = connect(signPath(host, folder, id))
@@ -52,13 +52,13 @@ export function seesSignOfLife(host: Host, folder: string, id: string): Promise<
       resolve(alive)
     }
     connection.once("connect", () => answer(true))
-    // Only these say that nobody is there. Whatever else is wrong, a second process would be worse.
+    // Only these codes mean that it is dead. On any other error a second process would be the greater harm.
     connection.once("error", (error) => answer(!["ECONNREFUSED", "ENOENT"].includes(errorCode(error) ?? "")))
   })
 }
 
 function signPath(host: Host, folder: string, id: string): string {
-  // Windows has sockets in a place of their own, where they vanish with their owner as well.
+  // Windows keeps sockets in a place of its own. They disappear with their owner there too.
   if (host.facts.platform === "win32") return `\\\\.\\pipe\\carillon-${id}`
   return join(folder, `pglite-${id}${SIGN_SUFFIX}`)
 }
