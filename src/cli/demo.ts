@@ -109,7 +109,8 @@ function describeEvent(event: CarillonEvent): string | undefined {
       const why = event.error ? `: ${event.error.message}` : ""
       const next = { waiting: ", will be tried again", ready: ", given back", dead: ", is now a dead letter" }
       const then = event.runState in next ? next[event.runState as keyof typeof next] : ""
-      return `${event.job.padEnd(8)} attempt ${event.attempt} ${event.outcome.padEnd(9)}  ${shortId(event.run)} ${took}${then}${why}`
+      const what = `${event.job.padEnd(8)} attempt ${event.attempt} ${event.outcome.padEnd(9)}`
+      return `${what}  ${shortId(event.run)} ${took}${then}${why}`
     }
     case "schema.migrated":
       return `schema ${event.schema} created, version ${event.versions.at(-1)}`

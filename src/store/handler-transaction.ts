@@ -40,6 +40,7 @@ export function transactionBehind(handle: object): Runner | undefined {
 function overError(): CarillonError {
   return new CarillonError(
     "TRANSACTION_OVER",
-    "The transaction of this handler has ended. Use `tx` inside the function that was given it, and await what it does.",
+    "The transaction of this handler has ended. Use `tx` inside the function that was given it, and " +
+      "await what it does.",
   )
 }

@@ -100,8 +100,8 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
     if (!inside.getStore()?.open) return
     throw new CarillonError(
       "TRANSACTION_NESTED",
-      "A call was made inside an open transaction, but not in that transaction. Give it the transaction, as `{ tx }`, " +
-        `or make it afterwards: PGlite has one connection, so it would wait for ever (${label}).`,
+      "A call was made inside an open transaction, but not in that transaction. Give it the transaction, as " +
+        `\`{ tx }\`, or make it afterwards: PGlite has one connection, so it would wait for ever (${label}).`,
     )
   }
 

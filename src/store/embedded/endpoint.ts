@@ -65,8 +65,8 @@ async function isUsable({ tcp }: Endpoint, { isKnown }: EndpointOptions): Promis
   if (!isKnown) return false
   throw new CarillonError(
     "EMBEDDED_FAILED",
-    `Port ${tcp.port}, on which this process knows the embedded server, is taken by another program. It is tried again ` +
-      "until that has ended.",
+    `Port ${tcp.port}, on which this process knows the embedded server, is taken by another program. It is tried ` +
+      "again until that has ended.",
   )
 }
 

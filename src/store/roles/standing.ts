@@ -56,8 +56,8 @@ function mayNotMigrate(schema: string, { role, owner, current, wanted }: Refusal
     owner === null
       ? `There is no schema "${schema}", and role "${role}" may not create one. Have a role that may do it first: ` +
         `\`${migrate}\`, then \`${grantCommand(schema, role)}\`.`
-      : `Schema "${schema}" is at version ${current}, this version of Carillon needs ${wanted}, and role "${role}" may ` +
-        `not migrate it. ${ownerWords(owner)} has to: \`${migrate}\`, then \`${grantCommand(schema, role)}\`.`
+      : `Schema "${schema}" is at version ${current}, this version of Carillon needs ${wanted}, and role "${role}" ` +
+        `may not migrate it. ${ownerWords(owner)} has to: \`${migrate}\`, then \`${grantCommand(schema, role)}\`.`
   return new CarillonError("MIGRATION_FORBIDDEN", message)
 }
 

@@ -62,7 +62,8 @@ const NOTICE_ABSENCE = "set client_connection_check_interval = 1000"
 
 /** The backend's process id, the server's version, and the encoding of the database. */
 const WHO =
-  "select pg_catalog.pg_backend_pid(), pg_catalog.current_setting('server_version_num'), pg_catalog.getdatabaseencoding()"
+  "select pg_catalog.pg_backend_pid(), pg_catalog.current_setting('server_version_num'), " +
+  "pg_catalog.getdatabaseencoding()"
 
 export interface Dial {
   readonly url: string
@@ -130,8 +131,8 @@ export function assertEncoding(encoding: string): void {
   if (encoding === "UTF8") return
   throw new CarillonError(
     "DATABASE_ENCODING",
-    `The encoding of the database is ${encoding}, in which Carillon could not keep every text. Use another database on ` +
-      "the same server: `create database NAME encoding 'UTF8' template template0`.",
+    `The encoding of the database is ${encoding}, in which Carillon could not keep every text. Use another database ` +
+      "on the same server: `create database NAME encoding 'UTF8' template template0`.",
   )
 }
 

@@ -90,8 +90,8 @@ function assertKnown({ migrations: theirs, madeBy }: ExportHeader, ours: readonl
   const different = theirs.find(({ checksum }, index) => checksum !== ours[index]?.checksum)
   if (different === undefined && theirs.length === newest) return
   throw refused(
-    `Migration ${different?.version ?? newest} (${different?.name ?? "?"}) has other content at the source of the export. ` +
-      "Use an unmodified release of Carillon there and here; applied migrations are never edited.",
+    `Migration ${different?.version ?? newest} (${different?.name ?? "?"}) has other content at the source of ` +
+      "the export. Use an unmodified release of Carillon there and here; applied migrations are never edited.",
   )
 }
 
