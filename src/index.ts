@@ -67,8 +67,9 @@ export type {
   RetryWait,
   RunRetryOptions,
 } from "./job/options.ts"
+export type { OverlapOption } from "./job/overlap.ts"
 export type { JobChange } from "./job/reconcile.ts"
-export type { MisfireLimits, MisfireOption, OverlapOption } from "./job/schedule-policy.ts"
+export type { MisfireLimits, MisfireOption } from "./job/schedule-policy.ts"
 export type { StandardSchema } from "./job/standard-schema.ts"
 export { Bury, Cancel, Retry, Snooze, type Verdict } from "./job/verdict.ts"
 export type {

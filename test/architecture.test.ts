@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
 import { unknownScripts, unpinnedActions } from "./support/rules/commands.ts"
+import { overlapComparisons } from "./support/rules/overlap.ts"
 import { longLines, vagueComments, vagueTestNames } from "./support/rules/plain-english.ts"
 import { packagesOfTheReport } from "./support/rules/report.ts"
 import { retiredWords } from "./support/rules/retired-words.ts"
@@ -80,6 +81,12 @@ describe("SQL", () => {
   })
   it("has no name twice", () => {
     expect(repeatedStatements(src)).toEqual([])
+  })
+})
+
+describe("an overlap policy", () => {
+  it("is asked for its behaviour, and never compared by name outside of its table", () => {
+    expect(overlapComparisons([...src, ...readSources("src", ".sql")])).toEqual([])
   })
 })
 

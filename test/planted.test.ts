@@ -4,6 +4,7 @@ import { unknownScripts, unpinnedActions } from "./support/rules/commands.ts"
 import { wrongDefaults } from "./support/rules/defaults.ts"
 import { undocumented, unlistedCodes, unthrownCodes } from "./support/rules/error-codes.ts"
 import { brokenLinks, missingPaths, unnamedPaths } from "./support/rules/links.ts"
+import { overlapComparisons } from "./support/rules/overlap.ts"
 import { longLines, vagueComments, vagueTestNames } from "./support/rules/plain-english.ts"
 import { packagesOfTheReport } from "./support/rules/report.ts"
 import { RETIRED_WORDS, retiredWords } from "./support/rules/retired-words.ts"
@@ -128,6 +129,29 @@ describe("operations turn red", () => {
   it("but not for loops, nor for an application that tells of its life", () => {
     const fine = { "src/engine/a.ts": "wakeups.ready(lane)", "src/api/a.ts": "events.emit(event)" }
     expect(toldByHand(plant(fine))).toEqual([])
+  })
+})
+
+describe("the rule about overlap policies", () => {
+  it.each([
+    'if (policy.overlap === "skip") return',
+    'if (policy.overlap !== "allow") return',
+    'const takes = given === "collapse"',
+    'switch (named) { case "replace": }',
+    "const sql = `where overlap = 'skip'`",
+    "const sql = `case settings when 'queue' then 1 end`",
+  ])("turns red for %s", (text) => {
+    expect(overlapComparisons(plant({ "src/engine/a.ts": text }))).not.toEqual([])
+  })
+
+  it("stays green for the table, for values, and for words that others share", () => {
+    const fine = plant({
+      "src/job/overlap.ts": 'const isAlone = overlap !== "allow"',
+      "src/defaults.ts": 'const usual = { overlap: "skip" }',
+      "src/time/a.ts": 'if (dst.gap === "skip") return',
+      "src/api/a.ts": 'const check = oneOf("allow")',
+    })
+    expect(overlapComparisons(fine)).toEqual([])
   })
 })
 

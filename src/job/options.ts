@@ -14,7 +14,8 @@ import {
   satisfies,
 } from "../options/check.ts"
 import { type Duration, LONGEST_DURATION_MS, parseDuration } from "../time/duration.ts"
-import { type MisfireOption, misfireCheck, type OverlapOption, overlapCheck } from "./schedule-policy.ts"
+import type { OverlapOption } from "./overlap.ts"
+import { type MisfireOption, misfireCheck, overlapCheck } from "./schedule-policy.ts"
 import { isStandardSchema } from "./standard-schema.ts"
 
 /**

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
+import type { OverlapOption } from "./overlap.ts"
 import {
   type MisfireOption,
   misfireCheck,
-  type OverlapOption,
   overlapCheck,
   policyFaults,
   readPolicy,

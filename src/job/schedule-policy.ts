@@ -12,6 +12,7 @@ import {
   optional,
 } from "../options/check.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
+import { behaviourOf, OVERLAP_NAMES, type OverlapOption, overlapNamed } from "./overlap.ts"
 
 /**
  * What a schedule does with occurrences that came due while no scheduler was running.
@@ -33,18 +34,6 @@ export interface MisfireLimits {
   /** With `all`: the most occurrences that get a run, newest first. @default no limit */
   readonly max?: number
 }
-
-/**
- * What a schedule does with an occurrence that comes due while an earlier run is unfinished. A run that waits for a
- * retry is unfinished.
- *
- * - `"skip"`: the occurrence gets no run.
- * - `"queue"`: its run waits until the earlier runs have ended.
- * - `"collapse"`: its run waits and replaces one that waits already.
- * - `"replace"`: Carillon cancels the earlier run and starts the new one when that has ended.
- * - `"allow"`: both run at the same time.
- */
-export type OverlapOption = "skip" | "queue" | "collapse" | "replace" | "allow"
 
 export interface Misfire {
   readonly mode: "latest" | "all"
@@ -72,21 +61,6 @@ const MISFIRE_NAMES: Readonly<Record<string, MisfireOption>> = {
   DO_NOTHING: "skip",
   BACKFILL_ALL: "all",
   IGNORE_MISFIRE: "all",
-}
-
-const OVERLAP_NAMES: Readonly<Record<string, OverlapOption>> = {
-  skip: "skip",
-  queue: "queue",
-  collapse: "collapse",
-  replace: "replace",
-  allow: "allow",
-  Skip: "skip",
-  BufferAll: "queue",
-  CancelOther: "replace",
-  AllowAll: "allow",
-  Allow: "allow",
-  Forbid: "collapse",
-  Replace: "replace",
 }
 
 /** Policies of other systems that come close but differ. The message explains the difference. */
@@ -128,28 +102,25 @@ const limitsCheck = object({
 })
 
 export const overlapCheck: Check = (value, path) => {
-  if (typeof value === "string" && Object.hasOwn(OVERLAP_NAMES, value)) return []
+  if (overlapNamed(value)) return []
   const refusal = typeof value === "string" && Object.hasOwn(REFUSED_NAMES, value) && REFUSED_NAMES[value]
   if (refusal) return [{ path, message: `${value} ${refusal}.` }]
-  return [expected('"skip", "queue", "collapse", "replace" or "allow"', value, path)]
+  return [expected(`one of "${OVERLAP_NAMES.join('", "')}"`, value, path)]
 }
 
 /** Faults of combinations: policies that are valid alone and conflict together. */
 export function policyFaults(misfire: MisfireOption, overlap: OverlapOption | undefined): Fault[] {
-  const named = nameOfOverlap(overlap)
-  const reason = named && named in WITH_ALL ? WITH_ALL[named as keyof typeof WITH_ALL] : undefined
-  if (readMisfire(misfire).mode !== "all" || reason === undefined) return []
+  const reason = reasonAgainstAll(nameOfOverlap(overlap))
+  if (readMisfire(misfire).mode !== "all" || reason === null) return []
   const message =
     `with misfire "all", ${reason}. Use "queue" (one after the other), "allow" (all at once), ` +
     'or misfire "latest".'
   return [{ path: "overlap", message }]
 }
 
-const WITH_ALL = {
-  skip: "only the first missed occurrence would run",
-  collapse: 'only the newest missed occurrence would run, which is misfire "latest"',
-  replace: "each missed occurrence would cancel the one before it",
-} as const
+function reasonAgainstAll(overlap: OverlapOption | undefined): string | null {
+  return overlap === undefined ? null : behaviourOf(overlap).againstAll
+}
 
 /** Policies as a schedule or its job declares them. */
 export interface PolicyOptions {
@@ -172,7 +143,7 @@ export interface SourcedPolicy extends Policy {
 export function readPolicy(schedule: PolicyOptions, job: PolicyOptions = {}): SourcedPolicy {
   const misfire = readMisfire(schedule.misfire ?? job.misfire ?? DEFAULTS.misfire)
   const preferred = nameOfOverlap(job.overlap)
-  const ofJob = misfire.mode === "all" && preferred && preferred in WITH_ALL ? undefined : preferred
+  const ofJob = misfire.mode === "all" && reasonAgainstAll(preferred) !== null ? undefined : preferred
   const usual = misfire.mode === "all" ? DEFAULTS.overlapWithMisfireAll : DEFAULTS.overlap
   return {
     misfire,
@@ -190,7 +161,7 @@ function sourceOf(schedule: unknown, job: unknown): PolicySource {
 }
 
 function nameOfOverlap(option: OverlapOption | undefined): OverlapOption | undefined {
-  return option === undefined ? undefined : (OVERLAP_NAMES[option] ?? option)
+  return option === undefined ? undefined : (overlapNamed(option) ?? option)
 }
 
 function readMisfire(option: MisfireOption): Misfire {

@@ -1,7 +1,8 @@
 /** Decisions about occurrences, beside an oracle that visits every instant and has the rules as sentences. */
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { OverlapOption, Policy } from "../job/schedule-policy.ts"
+import type { OverlapOption } from "../job/overlap.ts"
+import type { Policy } from "../job/schedule-policy.ts"
 import type { Recurrence } from "../time/recurrence.ts"
 import { type Decision, decide, type Scheduled, type ScheduleProgress } from "./decide.ts"
 import { dueOf } from "./jitter.ts"

@@ -6,6 +6,7 @@
  * the cursor has moved.
  */
 
+import { behaviourOf } from "../job/overlap.ts"
 import type { Policy } from "../job/schedule-policy.ts"
 import type { InstantMs } from "../time/instant.ts"
 import type { Recurrence } from "../time/recurrence.ts"
@@ -151,7 +152,7 @@ function decideLatest(scheduled: Scheduled, progress: ScheduleProgress, all: Mis
   if (withinMs !== null && progress.now - due > withinMs) {
     return missedAll(scheduled, progress, [{ ...skipped(all, "misfire"), bound: "within" }])
   }
-  if (policy.overlap === "queue" && progress.live >= scheduled.maxQueued)
+  if (behaviourOf(policy.overlap).queues && progress.live >= scheduled.maxQueued)
     return held(scheduled, progress, all.first)
   const before =
     all.count > 1
@@ -161,7 +162,7 @@ function decideLatest(scheduled: Scheduled, progress: ScheduleProgress, all: Mis
     ? [{ ...before, outcome: "coalesced", reason: "latest", into: all.last }]
     : []
   const inTheWay = scheduled.replacesRetry ? progress.live - progress.retrying : progress.live
-  if (policy.overlap === "skip" && inTheWay > 0) {
+  if (behaviourOf(policy.overlap).dropsWhileLive && inTheWay > 0) {
     const last = { count: 1, first: all.last, last: all.last }
     return goOn(scheduled, progress, { passed: [...passed, skipped(last, "overlap")], cursor: all.last })
   }

@@ -1,9 +1,9 @@
 /** Stored schedules: their settings as JSON, and how to read them back. */
 import { DEFAULTS } from "../defaults.ts"
+import type { OverlapOption } from "../job/overlap.ts"
 import {
   type MisfireOption,
   misfireCheck,
-  type OverlapOption,
   overlapCheck,
   type PolicyOptions,
   readPolicy,

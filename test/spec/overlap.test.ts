@@ -217,6 +217,15 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
     expect(said).toEqual(["09:10 began", "09:15 began", "09:15 began"])
   })
 
+  it.each(["allow", "AllowAll"])(
+    "shares no key with others under %s, by whatever name it goes",
+    async (overlap) => {
+      const { create } = await stage()
+      const made = create({ overlap: overlap as "allow", overlapKey: "k" })
+      await expect(made).rejects.toThrow(`has no effect with overlap "${overlap}"`)
+    },
+  )
+
   describe("while a run is between two attempts", () => {
     const began: string[] = []
     const failing = defineJob({

@@ -10,14 +10,9 @@ import {
   runRetryCheck,
   timeoutCheck,
 } from "../../job/options.ts"
+import { behaviourOf, type OverlapOption, overlapNamed } from "../../job/overlap.ts"
 import { encodePayload } from "../../job/payload.ts"
-import {
-  type MisfireOption,
-  misfireCheck,
-  type OverlapOption,
-  overlapCheck,
-  policyFaults,
-} from "../../job/schedule-policy.ts"
+import { type MisfireOption, misfireCheck, overlapCheck, policyFaults } from "../../job/schedule-policy.ts"
 import {
   type Check,
   duration,
@@ -248,6 +243,11 @@ function patchedOptions(row: StoredDefinition, settings: StoredSettings, changes
   return Object.fromEntries(merged) as unknown as GivenOptions
 }
 
+function mayOverlap(given: unknown): boolean {
+  const named = overlapNamed(given)
+  return named !== undefined && !behaviourOf(named).isAlone
+}
+
 function assertSchedule(options: object): void {
   const faults = optionsCheck(options, "")
   const given = (isPlainObject(options) ? options : {}) as Partial<ScheduleSettingsOptions>
@@ -255,8 +255,8 @@ function assertSchedule(options: object): void {
     const ofJob = (options as { job: { misfire?: MisfireOption | null } }).job.misfire
     faults.push(...policyFaults(given.misfire ?? ofJob ?? DEFAULTS.misfire, given.overlap))
   }
-  if (given.overlapKey !== undefined && given.overlap === "allow") {
-    faults.push({ path: "overlapKey", message: 'has no effect with overlap "allow"' })
+  if (given.overlapKey !== undefined && mayOverlap(given.overlap)) {
+    faults.push({ path: "overlapKey", message: `has no effect with overlap "${given.overlap}"` })
   }
   if (given.maxAttempts !== undefined && given.retry?.attempts !== undefined) {
     faults.push({ path: "maxAttempts", message: "is the same as `retry.attempts`: give one of them" })

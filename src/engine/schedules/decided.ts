@@ -1,4 +1,5 @@
 /** Schedules with what was decided about them, in the form in which it is written. */
+import { behaviourOf } from "../../job/overlap.ts"
 import { readSettings } from "../../job/reconcile.ts"
 import type { Host } from "../../runtime/host.ts"
 import { withoutInstants } from "../../schedule/bounds.ts"
@@ -38,7 +39,7 @@ export function overlapKeyOf(
   { id, policy, overlapKey }: Pick<Scheduled, "id" | "policy" | "overlapKey">,
   tenant: string,
 ): string | null {
-  if (policy.overlap === "allow") return null
+  if (!behaviourOf(policy.overlap).isAlone) return null
   return overlapKey === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, overlapKey])}`
 }
 

@@ -1,4 +1,5 @@
 /** New runs of schedules that take the place of others: which those are, and who has to hear of it. */
+import { behaviourOf } from "../../job/overlap.ts"
 import type { Scheduled } from "../../schedule/decide.ts"
 import type { Transaction } from "../../store/database.ts"
 import { displaceRuns } from "../../store/schedules/displace.ts"
@@ -32,21 +33,19 @@ export const DISPLACED_CODE = "RUN_CANCELLED"
 export async function displace(tx: Transaction, made: readonly NewRunOf[]): Promise<readonly Displaced[]> {
   const newest = made.flatMap((each) => {
     const key = overlapKeyOf(each.scheduled, each.row.tenant)
-    return key === null || !isDisplacing(each.scheduled) ? [] : [{ ...each, key }]
+    const displaced = displacementOf(each.scheduled)
+    return key === null || displaced === null ? [] : [{ ...each, key, displaced }]
   })
   if (newest.length === 0) return []
-  const overlaps = newest.map(({ scheduled }) => scheduled.policy.overlap)
   const rows = await tx.run(displaceRuns, {
     schedules: newest.map(({ row }) => row.id),
     keys: newest.map(({ key }) => key),
     runs: newest.map(({ run }) => run),
     intos: newest.map(({ occurrence }) => occurrence ?? null),
-    takesUnstarted: overlaps.map((overlap) => overlap === "collapse" || overlap === "replace"),
-    takesRetrying: newest.map(
-      ({ scheduled }) => scheduled.replacesRetry || scheduled.policy.overlap === "replace",
-    ),
-    takesRunning: overlaps.map((overlap) => overlap === "replace"),
-    outcomes: overlaps.map((overlap) => (overlap === "collapse" ? "coalesced" : "superseded")),
+    takesUnstarted: newest.map(({ displaced }) => displaced.takesUnstarted),
+    takesRetrying: newest.map(({ displaced }) => displaced.takesRetrying),
+    takesRunning: newest.map(({ displaced }) => displaced.takesRunning),
+    outcomes: newest.map(({ displaced }) => displaced.outcome),
     gracesMs: newest.map(({ scheduled }) => scheduled.replaceGraceMs),
     messages: newest.map(({ occurrence }) => messageFor(occurrence)),
     code: DISPLACED_CODE,
@@ -54,8 +53,17 @@ export async function displace(tx: Transaction, made: readonly NewRunOf[]): Prom
   return rows.map(displacedOf)
 }
 
-function isDisplacing({ policy, replacesRetry }: Scheduled): boolean {
-  return policy.overlap === "collapse" || policy.overlap === "replace" || replacesRetry
+/** Which other runs of its schedule a new run displaces; null if none. */
+function displacementOf({ policy, replacesRetry }: Scheduled) {
+  const { displaces } = behaviourOf(policy.overlap)
+  if (displaces === null && !replacesRetry) return null
+  const takesStarted = displaces?.takesStarted ?? false
+  return {
+    takesUnstarted: displaces !== null,
+    takesRetrying: replacesRetry || takesStarted,
+    takesRunning: takesStarted,
+    outcome: displaces?.outcome ?? "superseded",
+  }
 }
 
 function messageFor(occurrence: InstantMs | undefined): string {

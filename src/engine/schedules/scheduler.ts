@@ -7,6 +7,7 @@
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { CarillonError } from "../../errors.ts"
+import { behaviourOf } from "../../job/overlap.ts"
 import type { Events } from "../../observe/events.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { decide, type Scheduled } from "../../schedule/decide.ts"
@@ -267,7 +268,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   /** Without those that are to be alone, and that somebody has made a run of by hand since: they are decided anew. */
   async function withoutOvertaken(tx: Transaction, ours: readonly Decided<Writable>[]) {
     const alone = ours.filter(
-      ({ decision, scheduled }) => scheduled.policy.overlap === "skip" && decision.fires.length > 0,
+      ({ decision, scheduled }) =>
+        behaviourOf(scheduled.policy.overlap).dropsWhileLive && decision.fires.length > 0,
     )
     if (alone.length === 0) return ours
     const counts = await tx.run(liveRunsOf, { schedules: alone.map(({ row }) => row.id) })

@@ -16,6 +16,7 @@ import { leftOutOf, overlapKeyOf, runSettingsOf, scheduledOf } from "../../engin
 import { notFound, wrongState } from "../../engine/schedules/refusals.ts"
 import { CarillonError, OptionsError } from "../../errors.ts"
 import { PRIORITY_RANGE } from "../../job/options.ts"
+import { behaviourOf } from "../../job/overlap.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import {
   chooseReruns,
@@ -91,7 +92,7 @@ export async function backfillSchedule(
 function refuse(row: StoredSchedule, request: BackfillRequest): void {
   const { from, to, reprocess, isForced, sharesOverlap } = request
   const { overlap } = scheduledOf(row).policy
-  if (sharesOverlap && (overlap === "collapse" || overlap === "replace")) {
+  if (sharesOverlap && behaviourOf(overlap).displaces) {
     const message = `with overlap "${overlap}" the next occurrence would take the places of all that wait`
     throw new OptionsError("schedules.backfill", [{ path: "shareOverlap", message }])
   }

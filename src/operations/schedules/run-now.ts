@@ -4,6 +4,7 @@ import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedul
 import { overlapKeyOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
 import { displace } from "../../engine/schedules/displace.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
+import { behaviourOf } from "../../job/overlap.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { withPartitions } from "../../store/attempts/with-partitions.ts"
 import type { Transaction } from "../../store/database.ts"
@@ -42,7 +43,7 @@ export async function makeRunNow(
   const own = scheduledOf(row)
   const scheduled = overlap === undefined ? own : { ...own, policy: { ...own.policy, overlap } }
   const inTheWay = scheduled.replacesRetry ? row.live - row.retrying : row.live
-  if (scheduled.policy.overlap === "skip" && inTheWay > 0) return undefined
+  if (behaviourOf(scheduled.policy.overlap).dropsWhileLive && inTheWay > 0) return undefined
   const overlapKey = overlapKeyOf(scheduled, row.tenant)
   const { startWithinMs: _, ...settings } = runSettingsOf(row)
   const [made] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
