@@ -139,6 +139,7 @@ describe("the rule about overlap policies", () => {
     'const takes = given === "collapse"',
     'switch (named) { case "replace": }',
     "const sql = `where overlap = 'skip'`",
+    "const sql = `where limit_name like 'overlap%'`",
     "const sql = `case settings when 'queue' then 1 end`",
   ])("turns red for %s", (text) => {
     expect(overlapComparisons(plant({ "src/engine/a.ts": text }))).not.toEqual([])

@@ -198,12 +198,15 @@ CREATE TABLE carillon.pauses (
 CREATE TABLE carillon.run_limits (
   run uuid NOT NULL,
   key text NOT NULL,
-  limit_name text NOT NULL,
+  kind text NOT NULL,
+  limit_name text,
   admitted boolean,
   priority integer NOT NULL,
   rank bigint NOT NULL,
   wave integer,
   CONSTRAINT run_limits_pkey PRIMARY KEY (run, key),
+  CONSTRAINT run_limits_kind CHECK ((kind = ANY (ARRAY['schedule'::text, 'overlap'::text, 'backfill'::text, 'job'::text]))),
+  CONSTRAINT run_limits_named CHECK (((kind <> 'job'::text) OR (limit_name IS NOT NULL))),
   CONSTRAINT run_limits_wave CHECK (((admitted IS NOT TRUE) OR (wave IS NOT NULL)))
 ) WITH (fillfactor=70);
 CREATE INDEX run_limits_admitted ON carillon.run_limits USING btree (key, wave) WHERE admitted;

@@ -6,11 +6,6 @@ export interface InLine {
   readonly keys: readonly string[]
 }
 
-/** Whether a limit key orders the runs of a schedule by occurrence. */
-export function isOverlap(limit: string): boolean {
-  return limit.startsWith("overlap")
-}
-
 /**
  * The runs with room under all their keys, taken in order. A run without room keeps its place and does not block later
  * runs with other keys.

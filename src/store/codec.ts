@@ -85,6 +85,41 @@ export function list<T>(inner: Codec<T>): Codec<readonly T[]> {
   )
 }
 
+/** One column of a list of objects: an array with one value of each. */
+interface Column<T> {
+  readonly name: string
+  readonly field: string
+  readonly sqlType: string
+  readonly encode: (objects: readonly T[]) => string | null
+}
+
+/**
+ * A list of objects as a parameter. The statement says `unnest(@fires) as fire (@fires.columns)`, or `@fires.run` for
+ * the array of one field. The order of the arrays and of their names comes from here, so the two always match.
+ */
+export interface Rows<T> {
+  readonly columns: readonly Column<T>[]
+}
+
+export function rows<T extends object>(fields: { readonly [K in keyof T]: Codec<T[K]> }): Rows<T> {
+  const names = Object.keys(fields) as (keyof T & string)[]
+  return {
+    columns: names.map((field) => {
+      const array = list<T[keyof T & string]>(fields[field])
+      return {
+        name: snakeCase(field),
+        field,
+        sqlType: array.sqlType,
+        encode: (objects) => array.encode(objects.map((each) => each[field])),
+      }
+    }),
+  }
+}
+
+function snakeCase(field: string): string {
+  return field.replace(/[A-Z]/g, (capital) => `_${capital.toLowerCase()}`)
+}
+
 /**
  * JSON texts as one JSON array, for `json_array_elements`, which returns each as it was. An array literal would quote
  * each text a second time. The server does the same work for both.

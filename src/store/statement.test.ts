@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest"
-import { int, text } from "./codec.ts"
+import { int, nullable, rows, text } from "./codec.ts"
 import { statement } from "./statement.ts"
 
 const of = (sql: string, params = {}) => statement({ name: "test/some", params, returns: {}, sql })
@@ -33,6 +33,22 @@ describe("a statement", () => {
     expect(of(sql, { job: text, most: int }).text('a "b"')).toBe(
       'select id from "a ""b"""."runs" where job = $1::text and due_at < (select "a ""b""".now()) limit $2::int4',
     )
+  })
+
+  it("takes a list of objects as one array for each field, in the order of their names", () => {
+    const fires = rows({ dueAt: text, run: nullable(int) })
+    const sql = "select @most from unnest(@fires) as fire (@fires.columns) where run <> all (@fires.run)"
+    const read = statement({ name: "test/rows", params: { most: int, fires }, returns: {}, sql })
+    expect(read.text("s")).toBe(
+      "select $1::int4 from unnest($2::text[], $3::int4[]) as fire (due_at, run) where run <> all ($3::int4[])",
+    )
+    const given = [
+      { dueAt: "a", run: 1 },
+      { run: null, dueAt: "b" },
+    ]
+    expect(read.bind({ most: 9, fires: given })).toEqual(["9", '{"a","b"}', '{"1",NULL}'])
+    expect(read.bind({ most: 9, fires: [] })).toEqual(["9", "{}", "{}"])
+    expect(() => of("select @fires.name", { fires })).toThrow("@fires.name is no field of @fires")
   })
 
   it("declares the parameters that it uses, no fewer and no more", () => {

@@ -1,11 +1,12 @@
 /**
  * An SQL statement with a name, typed parameters and typed rows.
  *
- * `@name` stands for a parameter, `{name}` for a table of Carillon's schema, and `{now}` for its clock. Parameters are
+ * `@name` stands for a parameter, `@name.columns` and `@name.field` for a list of objects, `{name}` for a table of
+ * Carillon's schema, and `{now}` for its clock. Parameters are
  * checked against the declaration when the module loads, and columns against the answer of the server. The first test
  * finds a typing error.
  */
-import type { Codec } from "./codec.ts"
+import type { Codec, Rows } from "./codec.ts"
 import {
   borrowing,
   givingBack,
@@ -135,10 +136,17 @@ interface SomeCodec {
   readonly decode: (text: string | null) => unknown
 }
 type Codecs = Readonly<Record<string, SomeCodec>>
-type Decoded<C> = { -readonly [K in keyof C]: C[K] extends Codec<infer T> ? T : never }
+type Params = Readonly<Record<string, SomeCodec | Rows<never>>>
+type Decoded<C> = {
+  -readonly [K in keyof C]: C[K] extends Codec<infer T>
+    ? T
+    : C[K] extends Rows<infer T>
+      ? readonly T[]
+      : never
+}
 
 /** A statement whose parameters and rows have the types of its codecs. */
-export function statement<P extends Codecs, R extends Codecs>(definition: {
+export function statement<P extends Params, R extends Codecs>(definition: {
   readonly name: string
   readonly params: P
   readonly returns: R
@@ -146,8 +154,9 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
   readonly sql: string
 }): Statement<Decoded<P>, Decoded<R>> {
   const { name, params, returns, plan = "free", sql } = definition
-  const parameters = Object.keys(params)
-  checkParameters(name, sql, parameters)
+  checkParameters(name, sql, Object.keys(params))
+  const slots = slotsOf(params)
+  const placed = place(name, sql, params, slots)
   const columns = Object.keys(returns)
   const columnCodecs = Object.values(returns)
   if (columnCodecs.some(({ sqlType }) => sqlType === "float8")) {
@@ -157,16 +166,8 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
     name,
     plan,
     reads: !WRITES.test(sql),
-    text: (schema) =>
-      resolveNames(
-        sql.replace(
-          PARAMETER,
-          (_, parameter: string) => `$${parameters.indexOf(parameter) + 1}::${params[parameter]?.sqlType}`,
-        ),
-        schema,
-      ),
-    bind: (values) =>
-      parameters.map((parameter) => params[parameter]?.encode(values[parameter as keyof P] as never) ?? null),
+    text: (schema) => resolveNames(placed, schema),
+    bind: (values) => slots.map(({ parameter, encode }) => encode(values[parameter as keyof P] as never)),
     read: (returned, rows) => {
       if (returned.join() !== columns.join()) {
         throw new TypeError(`${name} returns (${returned}), but declares (${columns})`)
@@ -186,8 +187,39 @@ export function statement<P extends Codecs, R extends Codecs>(definition: {
 const WRITES =
   /\b(insert|update|delete|merge|into|truncate|create|alter|drop|refresh|set|do|call|copy|lock|share|declare|fetch|listen|notify|pg_notify|nextval|setval|set_config|vacuum|analyze|make_day|make_month|drop_expired|pg_\w*advisory\w*|pg_\w+_backend)\b/i
 
-const PARAMETER = /@([a-zA-Z]\w*)/g
+const PARAMETER = /@([a-zA-Z]\w*)(?:\.(\w+))?/g
 const NAME = /\{(\w+)\}/g
+
+/** One `$n` of the text. A list of objects has one for each field. */
+interface Slot {
+  readonly parameter: string
+  readonly field: string | undefined
+  readonly sqlType: string
+  readonly encode: (value: never) => string | null
+}
+
+function slotsOf(params: Params): Slot[] {
+  return Object.entries(params).flatMap(([parameter, given]): Slot[] =>
+    "columns" in given
+      ? given.columns.map((column) => ({ parameter, ...column }))
+      : [{ parameter, field: undefined, sqlType: given.sqlType, encode: given.encode }],
+  )
+}
+
+/** The text with its parameters as `$1`, each cast to its type. */
+function place(name: string, sql: string, params: Params, slots: readonly Slot[]): string {
+  const numbered = slots.map((slot, index) => ({ ...slot, text: `$${index + 1}::${slot.sqlType}` }))
+  return sql.replace(PARAMETER, (found, parameter: string, field?: string) => {
+    const given = params[parameter]
+    const own = numbered.filter((slot) => slot.parameter === parameter)
+    if (given === undefined || !("columns" in given))
+      return `${own[0]?.text}${field === undefined ? "" : `.${field}`}`
+    if (field === "columns") return given.columns.map((column) => column.name).join(", ")
+    const wanted = own.filter((slot) => field === undefined || slot.field === field)
+    if (wanted.length === 0) throw new TypeError(`${name}: ${found} is no field of @${parameter}`)
+    return wanted.map(({ text }) => text).join(", ")
+  })
+}
 
 function checkParameters(name: string, sql: string, declared: readonly string[]): void {
   const used = new Set(Array.from(sql.matchAll(PARAMETER), ([, parameter = ""]) => parameter))

@@ -315,7 +315,7 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   schedule_ends: "insert into {schedule_ends} values ('some', now(), '1', now(), null, null, 0)",
   zone_data: "insert into {zone_data} values (true, '2026a', now())",
   alarms: "insert into {alarms} values ('dead-letters.growing', now(), now(), now())",
-  run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'some', null, 0, 1)",
+  run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'job', 'some', null, 0, 1)",
   limit_waves: "insert into {limit_waves} values ('key', array[1], now())",
   low_water:
     "insert into {low_water} values ('default', 1, array['greet'], array[false], array[0], array[1], " +

@@ -135,10 +135,13 @@ describeEngines("the scheduler", (engine) => {
     await at("09:20")
     expect((await runs(id)).map(({ state }) => state)).toEqual(["parked", "parked"])
     expect(new Set(parked)).toEqual(new Set([`schedule:${id}`]))
-    const line = await rowsOf(runtime.database, "select limit_name, admitted from {run_limits} order by rank")
+    const line = await rowsOf(
+      runtime.database,
+      "select kind, limit_name, admitted from {run_limits} order by rank",
+    )
     expect(line).toEqual([
-      { limit_name: "overlap", admitted: false },
-      { limit_name: "overlap", admitted: false },
+      { kind: "schedule", limit_name: null, admitted: false },
+      { kind: "schedule", limit_name: null, admitted: false },
     ])
   })
 

@@ -74,13 +74,13 @@ describeEngines("a process that admits under limits", (engine) => {
 
   it("begins with an earlier occurrence that comes back, however long the look at its line takes", async () => {
     const { database, clock, one, sweep, nextReady } = await stage(20)
-    const limits = { k: "overlap" }
+    const inOrder = { limits: { k: "some" }, limitKind: "schedule" } as const
     await clock.set("2026-03-01T09:00:10Z")
-    await insert(database, { limits }, { limits })
+    await insert(database, inOrder, inOrder)
     await sweep()
     await clock.set("2026-03-01T09:00:05Z")
-    const [earlier] = await insert(database, { limits })
-    await declare(database, "overlap", 2)
+    const [earlier] = await insert(database, inOrder)
+    await declare(database, "some", 2)
     const ready = nextReady()
     one.admit(["k"])
     await ready
@@ -91,13 +91,13 @@ describeEngines("a process that admits under limits", (engine) => {
     "begins with an earlier occurrence also when it comes while the room is counted",
     async () => {
       const { database, clock, watched, sweep } = await stage()
-      const limits = { k: "overlap" }
+      const inOrder = { limits: { k: "some" }, limitKind: "schedule" } as const
       await clock.set("2026-03-01T09:00:10Z")
-      await insert(database, { limits })
+      await insert(database, inOrder)
       await clock.set("2026-03-01T09:00:05Z")
       const come: string[] = []
       watched.meddle("limits/room", async (run) => {
-        come.push(...(await insert(database, { limits })))
+        come.push(...(await insert(database, inOrder)))
         return run()
       })
       await sweep()

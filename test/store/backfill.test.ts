@@ -59,7 +59,7 @@ describeEngines("backfills", (engine) => {
         },
       },
     ])
-    expect(await rows("select name, cap from {limits}")).toEqual([{ name: "overlap:3", cap: 3 }])
+    expect(await rows("select name, cap from {limits}")).toEqual([{ name: "backfill:3", cap: 3 }])
   })
 
   itWithConnections.each(["missing", "all"] as const)(

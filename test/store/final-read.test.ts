@@ -21,8 +21,8 @@ describeEngines("the final read", (engine) => {
         values ('${live}', 'greet', 'default', 3, 1, 'parked', 'limit', '${NOON}', '${NOON}', '0', 'k');
       insert into {keys} (tenant, job, key, run) values ('', 'greet', 'k', '${live}');
       insert into {limits} (name, cap) values ('greet', 2);
-      insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-        values ('${live}', 'greet', 'greet', false, 3, 1);
+      insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+        values ('${live}', 'greet', 'job', 'greet', false, 3, 1);
       insert into {schedules} (id, name, job, spec, input, settings, state, cursor, created_at, changed_at)
         values ('${SCHEDULE}', 'hourly', 'greet', '{"every":"1h"}', '0', '{}', 'active',
           '${NOON}', '${NOON}', '${NOON}');

@@ -19,7 +19,7 @@ import {
   retry,
   withStoppedClock,
 } from "../support/runs.ts"
-import { hold, rowsOf } from "../support/sql.ts"
+import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const wavesOf = async (database: Database) =>
   (await rowsOf(database, "select waves from {limit_waves} where key = 'k'"))[0]?.["waves"]
@@ -67,9 +67,10 @@ describeEngines("a wave of runs under a key", (engine) => {
 
   it("keeps a run that holds its place there and is admitted under another key", async () => {
     const { database, clock } = await withStoppedClock(engine)
-    const limits = { a: "one", b: "overlap:b" }
+    const limits = { a: "one", b: "some" }
     await database.run(openWaves, { keys: ["b"] })
     await insert(database, { limits })
+    await execute(database, "update {run_limits} set kind = 'schedule' where key = 'b'")
     await sweep(database)
     const held = await claim(database, await openLease(database))
     await database.run(openWaves, { keys: ["b"] })

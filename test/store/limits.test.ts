@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest"
+import { LIMIT_KINDS } from "../../src/queue/limit-kind.ts"
 import { admitRuns } from "../../src/store/limits/admit.ts"
 import { nextInLine } from "../../src/store/limits/next-in-line.ts"
 import { limitsWithRoom } from "../../src/store/limits/with-room.ts"
@@ -17,7 +18,7 @@ import {
   retry,
   withStoppedClock,
 } from "../support/runs.ts"
-import { rowsOf } from "../support/sql.ts"
+import { execute, rowsOf } from "../support/sql.ts"
 
 describeEngines("a limit", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
@@ -82,6 +83,17 @@ describeEngines("a limit", (engine) => {
       expect(await room(database, limits)).toEqual({ a: 0, b: 0 })
     })
 
+    it("has a key of a known kind, under a named limit if it is of a job", async () => {
+      const { database } = await withStoppedClock(engine)
+      const [id = ""] = await insert(database, { limits: { k: "x" } })
+      const set = (what: string) => execute(database, `update {run_limits} set ${what} where run = '${id}'`)
+      for (const kind of Object.keys(LIMIT_KINDS)) await set(`kind = '${kind}'`)
+      await expect(set("kind = 'other'")).rejects.toThrow()
+      await set("kind = 'schedule', limit_name = null")
+      expect(await sweep(database)).toHaveLength(1)
+      await expect(set("kind = 'job'")).rejects.toThrow()
+    })
+
     it("is reported with the others, in their order", async () => {
       const { database } = await withStoppedClock(engine)
       const ids = await insert(
@@ -96,12 +108,12 @@ describeEngines("a limit", (engine) => {
           JSON.parse(needs),
         ])
       const [first, second] = [
-        [ids[1], [["a", "x"]]],
+        [ids[1], [["a", "job", "x"]]],
         [
           ids[0],
           [
-            ["a", "x"],
-            ["b", "x"],
+            ["a", "job", "x"],
+            ["b", "job", "x"],
           ],
         ],
       ]

@@ -35,8 +35,8 @@ const RUNS_OF_EACH_KIND = `
         as kind (stage, why)
     returning id, rank, parked_for
   )
-  insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-  select id, 'some', 'some', case when parked_for = 'limit' then false end, 0, rank
+  insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+  select id, 'some', 'job', 'some', case when parked_for = 'limit' then false end, 0, rank
   from new`
 
 describeEngines(

@@ -105,8 +105,8 @@ describeEngines("a dead run", (engine) => {
     expect(run).toMatchObject({ state: "parked", parked_for: "limit", limited: true, solo: true })
     const place = { run: id, admitted: false, wave: null, priority: 3, rank: run?.["rank"] }
     expect(limits).toEqual([
-      { ...place, key: "a", limit_name: "x" },
-      { ...place, key: "b", limit_name: "y" },
+      { ...place, key: "a", kind: "job", limit_name: "x" },
+      { ...place, key: "b", kind: "job", limit_name: "y" },
     ])
   })
 

@@ -195,7 +195,7 @@ describeEngines("an attempt that is settled", (engine) => {
           missed: null,
           key: null,
         },
-        limits: expect.arrayContaining(Object.entries(LIMITS)),
+        limits: expect.arrayContaining(Object.entries(LIMITS).map(([key, name]) => [key, "job", name])),
       },
     ])
   })

@@ -144,7 +144,12 @@ describeEngines("a run whose worker was lost", (engine) => {
             ...{ claims: 1, enqueued_at: "2026-03-01T09:00:00+00:00", died_at: "2026-03-01T09:01:00+00:00" },
             ...{ input: [1], ...error, error_stack: null, bury_when_lost: true, tags: ["x"], timeout_ms: 5 },
             ...{ retry: {}, history: "standard", fingerprint: "LEASE_LOST", schedule: "s" },
-            ...{ occurrence: "2026-03-01T09:00:00+00:00", missed: null, key: "k", limits: [["a", "limit"]] },
+            ...{
+              occurrence: "2026-03-01T09:00:00+00:00",
+              missed: null,
+              key: "k",
+              limits: [["a", "job", "limit"]],
+            },
           },
         ],
       })

@@ -246,12 +246,12 @@ export async function fillTables(database: Database): Promise<void> {
        "true, true, 'limit', 0, n, 'parked', now()",
        "generate_series(1, 50000) as n",
      )}
-     insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-       select id, its.key, 'wide', false, priority, rank
+     insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+       select id, its.key, 'job', 'wide', false, priority, rank
        from {runs} cross join lateral (values ('big'), ('some ' || rank % 1000)) as its (key)
        where stage = 'parked';
-     insert into {run_limits} (run, key, limit_name, admitted, wave, priority, rank)
-       select gen_random_uuid(), its.key, 'wide', true, 0, 0, 1
+     insert into {run_limits} (run, key, kind, limit_name, admitted, wave, priority, rank)
+       select gen_random_uuid(), its.key, 'job', 'wide', true, 0, 0, 1
        from generate_series(1, 5), lateral (select 'some ' || n from generate_series(1, 999) as n) as its (key);
      insert into {limit_waves} (key, waves, opened_at)
        select 'some ' || n, array[0, 2, 3], now() from generate_series(2, 50000) as n;

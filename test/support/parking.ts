@@ -48,8 +48,8 @@ export async function addRuns(database: Database, count: number, runs: SomeRuns 
        from generate_series(1, ${count}) as n
        returning id, priority, rank
      )
-     insert into {run_limits} (run, key, limit_name, admitted, wave, priority, rank)
-     select id, key, 'some', true, 0, priority, rank
+     insert into {run_limits} (run, key, kind, limit_name, admitted, wave, priority, rank)
+     select id, key, 'job', 'some', true, 0, priority, rank
      from new
      cross join unnest(array[${limits.map((key) => `'${key}'`).join()}]::text[]) as key`,
   )

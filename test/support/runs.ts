@@ -1,7 +1,8 @@
 /** Runs and leases for the tests of single statements: what a worker does, one statement at a time. */
+import type { LimitKind } from "../../src/queue/limit-kind.ts"
 import { TOP } from "../../src/queue/low-water.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
-import { uuid } from "../../src/store/codec.ts"
+import { text, uuid } from "../../src/store/codec.ts"
 import type { Database, Transaction } from "../../src/store/database.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { completeRuns } from "../../src/store/runs/complete.ts"
@@ -54,6 +55,8 @@ export interface NewRun {
   readonly buryWhenLost?: boolean
   /** The keys that it needs room under, each with the name of its limit. */
   readonly limits?: Readonly<Record<string, string>>
+  /** What these keys are; those of a job if nothing is said. */
+  readonly limitKind?: LimitKind
 }
 
 /** Writes runs and returns their ids, whether they were new or not. Runs of one kind are written together. */
@@ -65,9 +68,19 @@ export async function insert(on: Runner, ...runs: NewRun[]): Promise<string[]> {
     const same = known.filter((run) => kindOf(run) === kind)
     const ids = same.map(({ id }) => id)
     await on.run(insertRuns, paramsOf(ids, same))
+    for (const { id, limitKind } of same) {
+      if (limitKind) await on.run(setLimitKind, { id, limitKind })
+    }
   }
   return known.map(({ id }) => id)
 }
+
+const setLimitKind = statement({
+  name: "test/set-limit-kind",
+  params: { id: uuid, limitKind: text },
+  returns: {},
+  sql: "update {run_limits} set kind = @limitKind where run = @id",
+})
 
 export type InsertParams = typeof insertRuns extends Statement<infer P, infer _> ? P : never
 

@@ -4,7 +4,8 @@
  * What it remembers from earlier admissions only saves work: how deep to look, where each line begins, and how many
  * runs it admitted since the last wave.
  */
-import { admit, type InLine, isOverlap } from "../../queue/admission.ts"
+import { admit, type InLine } from "../../queue/admission.ts"
+import { LIMIT_KINDS, type LimitKind } from "../../queue/limit-kind.ts"
 import { createLineStarts, type Place } from "../../queue/line-start.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { Transaction } from "../../store/database.ts"
@@ -74,7 +75,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     const counted = await tx.run(roomUnderLimits, asked)
     const room = leastOf(counted)
     // An earlier occurrence may have come back before the lock was taken, and must go first. So the line is read again.
-    const isOrdered = asked.limits.some(isOverlap)
+    const isOrdered = seen.some(hasOrderedKey)
     const line = isOrdered ? within(keys, await lookAt(tx, wanted, { full, depth: looked })) : seen
     const ids = admit(line, room)
     const chosen = runsOf(line, new Set(ids))
@@ -103,7 +104,8 @@ export function createAdmitter(runtime: Runtime): Admitter {
     const asked = { ...look.stretches, full: how.full, limit: how.depth }
     const { rows, forMs, untilMs } = await timed(() => tx.run(nextInLine, asked))
     const standing = rows.map((row) => {
-      const limits = new Map(JSON.parse(row.needs) as [string, string][])
+      const needs = JSON.parse(row.needs) as [string, LimitKind, string | null][]
+      const limits = new Map(needs.map(([key, kind, limit]) => [key, { kind, limit }]))
       return { ...row, limits, keys: [...limits.keys()] }
     })
     const lines = new Map(keys.map((key) => [key, headOf(key, standing, how.depth)]))
@@ -144,8 +146,8 @@ export function createAdmitter(runtime: Runtime): Admitter {
 }
 
 interface InLineUnder extends InLine {
-  /** The limit of each key that the run needs room under. */
-  readonly limits: ReadonlyMap<string, string>
+  /** What each key is that the run needs room under. A key without a limit lets one run go on at a time. */
+  readonly limits: ReadonlyMap<string, { readonly kind: LimitKind; readonly limit: string | null }>
 }
 
 interface LinePlace extends Place, InLineUnder {
@@ -164,12 +166,18 @@ function headOf(key: string, places: readonly LinePlace[], depth: number): LineP
  * An earlier occurrence may still arrive and must go first, so an overlap line never admits from a remembered start.
  */
 function mayComeFirst(places: readonly LinePlace[], key: string): boolean {
-  return isOverlap(places[0]?.limits.get(key) ?? "")
+  const kind = places[0]?.limits.get(key)?.kind
+  return kind !== undefined && LIMIT_KINDS[kind].isOrdered
+}
+
+/** Does the run need a place in a line that has the order of the occurrences? */
+function hasOrderedKey({ limits }: InLineUnder): boolean {
+  return [...limits.values()].some(({ kind }) => LIMIT_KINDS[kind].isOrdered)
 }
 
 interface Limits {
   readonly keys: string[]
-  readonly limits: string[]
+  readonly limits: (string | null)[]
 }
 
 /**
@@ -177,9 +185,11 @@ interface Limits {
  * other runs name for the key are counted.
  */
 function limitsOf(line: readonly LinePlace[]): Limits {
-  const own = new Map<string, string>()
-  for (const { key, limits } of line) if (!own.has(key)) own.set(key, limits.get(key) ?? "")
-  const others = line.flatMap(({ limits }) => [...limits].filter(([key]) => !own.has(key)))
+  const own = new Map<string, string | null>()
+  for (const { key, limits } of line) if (!own.has(key)) own.set(key, limits.get(key)?.limit ?? null)
+  const others = line.flatMap(({ limits }) =>
+    [...limits].flatMap(([key, { limit }]) => (own.has(key) ? [] : [[key, limit] as const])),
+  )
   const pairs = [...own, ...new Map(others.map((pair) => [JSON.stringify(pair), pair])).values()]
   return { keys: pairs.map(([key]) => key), limits: pairs.map(([, limit]) => limit) }
 }

@@ -1,6 +1,7 @@
 /** Schedules with what was decided about them, in the form in which it is written. */
 import { behaviourOf } from "../../job/overlap.ts"
 import { readSettings } from "../../job/reconcile.ts"
+import type { LimitKind } from "../../queue/limit-kind.ts"
 import type { Host } from "../../runtime/host.ts"
 import { withoutInstants } from "../../schedule/bounds.ts"
 import type { Decision, Missed, Scheduled } from "../../schedule/decide.ts"
@@ -41,6 +42,11 @@ export function overlapKeyOf(
 ): string | null {
   if (!behaviourOf(policy.overlap).isAlone) return null
   return overlapKey === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, overlapKey])}`
+}
+
+/** What that key is. */
+export function overlapKindOf({ overlapKey }: Pick<Scheduled, "overlapKey">): LimitKind {
+  return overlapKey === null ? "schedule" : "overlap"
 }
 
 /** What a schedule and its job say. Throws what is wrong with the schedule. */
@@ -121,49 +127,39 @@ export function instantsOf({ decision }: Decided): number[] {
 
 /** What `schedules/fire` writes. What comes next was computed by the zone data of this process. */
 export function fireParams(decided: readonly Decided[], { facts }: Pick<Host, "facts">) {
+  const schedules = decided.map(({ row, decision, scheduled }) => {
+    const last = lastHappened(decision)
+    return {
+      id: row.id,
+      cursor: decision.cursor,
+      nextOccurrence: decision.next?.occurrence ?? null,
+      nextAt: lookAgainAt(row, decision),
+      state: decision.state,
+      fired: decision.fires.length,
+      tzdb: scheduled.isZoned ? facts.zoneData : null,
+      lastCivil: last === undefined ? null : scheduled.civilOf(last),
+      ...runSettingsOf(row),
+      overlapKey: overlapKeyOf(scheduled, row.tenant),
+      overlapKind: overlapKindOf(scheduled),
+    }
+  })
   const fires = decided.flatMap(({ row, decision }) =>
-    decision.fires.map((fire) => ({ id: row.id, ...fire })),
+    decision.fires.map(({ occurrence, due, missed }) => ({
+      schedule: row.id,
+      occurrence,
+      dueAt: due,
+      run: occurrenceId(row.id, occurrence),
+      missed: missed ? missedJson(missed) : null,
+    })),
   )
   const passed = decided.flatMap(({ row, decision }) =>
-    decision.passed.map((stretch) => ({ id: row.id, ...stretch })),
+    decision.passed.map(({ first, last, count, outcome, reason, into }) => ({
+      ...{ schedule: row.id, first, last, outcome, reason },
+      count: BigInt(count),
+      intoOccurrence: into ?? null,
+    })),
   )
-  const made = decided.map(({ row }) => runSettingsOf(row))
-  const of = <T>(pick: (each: Decided) => T) => decided.map(pick)
-  return {
-    ids: of(({ row }) => row.id),
-    cursors: of(({ decision }) => decision.cursor),
-    nextOccurrences: of(({ decision }) => decision.next?.occurrence ?? null),
-    nextAts: of(({ row, decision }) => lookAgainAt(row, decision)),
-    states: of(({ decision }) => decision.state),
-    fired: of(({ decision }) => decision.fires.length),
-    tzdbs: of(({ scheduled }) => (scheduled.isZoned ? facts.zoneData : null)),
-    lastCivils: of(({ decision, scheduled }) => {
-      const last = lastHappened(decision)
-      return last === undefined ? null : scheduled.civilOf(last)
-    }),
-    pools: made.map(({ pool }) => pool),
-    priorities: made.map(({ priority }) => priority),
-    histories: made.map(({ history }) => history),
-    buryWhenLost: made.map(({ buryWhenLost }) => buryWhenLost),
-    startWithinsMs: made.map(({ startWithinMs }) => startWithinMs),
-    tags: made.map(({ tags }) => tags),
-    timeoutsMs: made.map(({ timeoutMs }) => timeoutMs),
-    retries: made.map(({ retry }) => retry),
-    overlapKeys: of(({ row, scheduled }) => overlapKeyOf(scheduled, row.tenant)),
-    jobLimits: made.map(({ jobLimit: limit }) => limit),
-    firesOf: fires.map(({ id }) => id),
-    occurrences: fires.map(({ occurrence }) => occurrence),
-    dues: fires.map(({ due }) => due),
-    runs: fires.map(({ id, occurrence }) => occurrenceId(id, occurrence)),
-    missed: fires.map(({ missed }) => (missed ? missedJson(missed) : null)),
-    passedOf: passed.map(({ id }) => id),
-    firsts: passed.map(({ first }) => first),
-    lasts: passed.map(({ last }) => last),
-    counts: passed.map(({ count }) => BigInt(count)),
-    outcomes: passed.map(({ outcome }) => outcome),
-    reasons: passed.map(({ reason }) => reason),
-    intos: passed.map(({ into }) => into ?? null),
-  }
+  return { schedules, fires, passed }
 }
 
 /** When the next occurrence is due, or a moment later when it has to wait for runs to finish. */

@@ -31,25 +31,26 @@ export const DISPLACED_CODE = "RUN_CANCELLED"
 
 /** In the transaction that has made the runs. Asks nothing where nothing is displaced. */
 export async function displace(tx: Transaction, made: readonly NewRunOf[]): Promise<readonly Displaced[]> {
-  const newest = made.flatMap((each) => {
-    const key = overlapKeyOf(each.scheduled, each.row.tenant)
-    const displaced = displacementOf(each.scheduled)
-    return key === null || displaced === null ? [] : [{ ...each, key, displaced }]
+  const newest = made.flatMap(({ row, scheduled, run, occurrence }) => {
+    const key = overlapKeyOf(scheduled, row.tenant)
+    const displaced = displacementOf(scheduled)
+    if (key === null || displaced === null) return []
+    const intoOccurrence = occurrence ?? null
+    const message = messageFor(occurrence)
+    return [
+      {
+        schedule: row.id,
+        key,
+        run,
+        intoOccurrence,
+        ...displaced,
+        graceMs: scheduled.replaceGraceMs,
+        message,
+      },
+    ]
   })
   if (newest.length === 0) return []
-  const rows = await tx.run(displaceRuns, {
-    schedules: newest.map(({ row }) => row.id),
-    keys: newest.map(({ key }) => key),
-    runs: newest.map(({ run }) => run),
-    intos: newest.map(({ occurrence }) => occurrence ?? null),
-    takesUnstarted: newest.map(({ displaced }) => displaced.takesUnstarted),
-    takesRetrying: newest.map(({ displaced }) => displaced.takesRetrying),
-    takesRunning: newest.map(({ displaced }) => displaced.takesRunning),
-    outcomes: newest.map(({ displaced }) => displaced.outcome),
-    gracesMs: newest.map(({ scheduled }) => scheduled.replaceGraceMs),
-    messages: newest.map(({ occurrence }) => messageFor(occurrence)),
-    code: DISPLACED_CODE,
-  })
+  const rows = await tx.run(displaceRuns, { made: newest, code: DISPLACED_CODE })
   return rows.map(displacedOf)
 }
 

@@ -12,11 +12,18 @@
 import { DEFAULTS } from "../../defaults.ts"
 import type { Done, TellEffects } from "../../engine/effects.ts"
 import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
-import { leftOutOf, overlapKeyOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
+import {
+  leftOutOf,
+  overlapKeyOf,
+  overlapKindOf,
+  runSettingsOf,
+  scheduledOf,
+} from "../../engine/schedules/decided.ts"
 import { notFound, wrongState } from "../../engine/schedules/refusals.ts"
 import { CarillonError, OptionsError } from "../../errors.ts"
 import { PRIORITY_RANGE } from "../../job/options.ts"
 import { behaviourOf } from "../../job/overlap.ts"
+import type { LimitKind } from "../../queue/limit-kind.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import {
   chooseReruns,
@@ -178,7 +185,7 @@ async function writeChunk(
       const line = lineOf(row, request)
       const settings = settingsOf(row, request)
       const keys = [line.overlapKey, settings.jobLimit].filter((key) => key !== null)
-      if (line.cap > 1) await tx.run(declareLimit, { name: line.limitName, cap: line.cap })
+      if (line.limitName !== null) await tx.run(declareLimit, { name: line.limitName, cap: line.cap })
       const [made] = await tx.run(backfillFires, {
         schedule: row.id,
         occurrences: needed,
@@ -187,6 +194,7 @@ async function writeChunk(
         isNewestFirst: request.order === "newest",
         isAside: line.isAside,
         overlapKey: line.overlapKey,
+        overlapKind: line.kind,
         limitName: line.limitName,
         ...settings,
       })
@@ -216,18 +224,24 @@ async function findForChunk(tx: Transaction, request: BackfillRequest): Promise<
 
 interface Line {
   readonly overlapKey: string
-  readonly limitName: string
+  readonly kind: LimitKind
+  /** Null: one at a time. */
+  readonly limitName: string | null
   readonly cap: number
   readonly isAside: boolean
 }
 
 /** Backfilled runs queue on their own, unless `sharesOverlap` puts them in the schedule's line. */
 function lineOf(row: StoredSchedule, { sharesOverlap, maxParallel }: BackfillRequest): Line {
-  const shared = sharesOverlap ? overlapKeyOf(scheduledOf(row), row.tenant) : null
-  if (shared !== null) return { overlapKey: shared, limitName: "overlap", cap: 1, isAside: false }
+  const scheduled = scheduledOf(row)
+  const shared = sharesOverlap ? overlapKeyOf(scheduled, row.tenant) : null
+  if (shared !== null) {
+    return { overlapKey: shared, kind: overlapKindOf(scheduled), limitName: null, cap: 1, isAside: false }
+  }
   // A limit is named by its cap: several backfills of one schedule may be under way, each with its own cap.
-  const limitName = maxParallel === 1 ? "overlap" : `overlap:${maxParallel}`
-  return { overlapKey: `schedule:${row.id}:backfill`, limitName, cap: maxParallel, isAside: true }
+  const limitName = maxParallel === 1 ? null : `backfill:${maxParallel}`
+  const overlapKey = `schedule:${row.id}:backfill`
+  return { overlapKey, kind: "backfill", limitName, cap: maxParallel, isAside: true }
 }
 
 function settingsOf(row: StoredSchedule, { priority }: BackfillRequest) {

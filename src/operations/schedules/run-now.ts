@@ -1,7 +1,7 @@
 /** Makes a run of a schedule by hand. The run stands for no occurrence. */
 import type { Done, Effects } from "../../engine/effects.ts"
 import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
-import { overlapKeyOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
+import { overlapKeyOf, overlapKindOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
 import { displace } from "../../engine/schedules/displace.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
 import { behaviourOf } from "../../job/overlap.ts"
@@ -46,7 +46,10 @@ export async function makeRunNow(
   if (behaviourOf(scheduled.policy.overlap).dropsWhileLive && inTheWay > 0) return undefined
   const overlapKey = overlapKeyOf(scheduled, row.tenant)
   const { startWithinMs: _, ...settings } = runSettingsOf(row)
-  const [made] = await tx.run(runScheduleNow, { id: row.id, run, overlapKey, ...settings })
+  const [made] = await tx.run(runScheduleNow, {
+    ...{ id: row.id, run, overlapKey, overlapKind: overlapKindOf(scheduled) },
+    ...settings,
+  })
   const displaced = await displace(tx, [{ row, scheduled, run, occurrence: undefined }])
   const keys = [overlapKey, settings.jobLimit].filter((key) => key !== null)
   if (keys.length > 0 || !made) return { displaced, admit: keys }

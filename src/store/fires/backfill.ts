@@ -30,7 +30,9 @@ export const backfillFires = statement({
     timeoutMs: nullable(double),
     retry: nullable(json),
     overlapKey: text,
-    limitName: text,
+    overlapKind: text,
+    /** Null: one at a time. */
+    limitName: nullable(text),
     jobLimit: nullable(text),
   },
   returns: { runs: int },
@@ -63,16 +65,16 @@ export const backfillFires = statement({
     returning id, priority, rank, occurrence
   ),
   in_line as (
-    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-    select made.id, line.key, line.limit_name, false, made.priority, line.rank
+    insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+    select made.id, line.key, line.kind, line.limit_name, false, made.priority, line.rank
     from made
     cross join lateral (
       values
         -- In the order of the occurrences, from either end. A run that returns after a failure keeps that order, too.
-        (@overlapKey, @limitName,
+        (@overlapKey, @overlapKind, @limitName,
           case when @isNewestFirst then -1 else 1 end * (extract(epoch from occurrence) * 1000000)::bigint),
-        (@jobLimit, @jobLimit, made.rank)
-    ) as line (key, limit_name, rank)
+        (@jobLimit, 'job', @jobLimit, made.rank)
+    ) as line (key, kind, limit_name, rank)
     where line.key is not null
   )
   select count(*)::int as runs

@@ -10,8 +10,8 @@ const HAS_NO_FULL_KEY = `(cardinality(@full) = 0 or (
       ) is null)`
 
 /**
- * The first runs of each stretch of a line, each with all the keys it needs room under, and their limits: not those that
- * it holds already. A stretch is what lies between two priorities, both excluded (`aboves`, `belows`), or what one
+ * The first runs of each stretch of a line. `needs` lists the keys that a run needs room under, as [key, kind, limit],
+ * without those that it holds already. A stretch is what lies between two priorities, both excluded (`aboves`, `belows`), or what one
  * priority has from a rank on (`priorities`, `froms`).
  *
  * Index: run_limits_parked (key, priority desc, rank) where not admitted; the primary key of run_limits.
@@ -32,7 +32,7 @@ export const nextInLine = statement({
   plan: "index",
   sql: `
   select first.key, first.priority, first.rank, first.run, (
-      select json_agg(json_build_array(other.key, other.limit_name) order by other.key)
+      select json_agg(json_build_array(other.key, other.kind, other.limit_name) order by other.key)
       from {run_limits} as other
       where other.run = first.run and other.admitted is not true
     ) as needs

@@ -1,4 +1,4 @@
-import { int, list, text } from "../codec.ts"
+import { int, list, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 import { admittedUnder } from "./counted.ts"
 
@@ -10,7 +10,7 @@ import { admittedUnder } from "./counted.ts"
  */
 export const roomUnderLimits = statement({
   name: "limits/room",
-  params: { keys: list(text), limits: list(text) },
+  params: { keys: list(text), limits: list(nullable(text)) },
   returns: { key: text, room: int },
   plan: "index",
   sql: `

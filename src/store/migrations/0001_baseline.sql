@@ -161,8 +161,11 @@ create table {limits} (
 create table {run_limits} (
   run uuid not null,
   key text not null,
-  -- The cap that applies to the key.
-  limit_name text not null,
+  -- What the key is. `schedule`: the runs of one schedule must not overlap. `overlap`: the same for all schedules with
+  -- one overlap key. `backfill`: the runs that backfills of one schedule make. `job`: the concurrency of a job.
+  kind text not null constraint run_limits_kind check (kind in ('schedule', 'overlap', 'backfill', 'job')),
+  -- The limit that says the cap of the key. Null: one run at a time.
+  limit_name text constraint run_limits_named check (kind <> 'job' or limit_name is not null),
   -- False while the run stands in line, true while it is ready or running, null while it is neither (waiting or
   -- paused).
   admitted boolean,
@@ -360,7 +363,7 @@ create table {dead_letters} (
   fingerprint text,
   schedule text,
   occurrence timestamptz,
-  -- Pairs of [key, limit_name].
+  -- A list of [key, kind, limit_name].
   limits json,
   missed json,
   -- A dead run still holds its idempotency key.

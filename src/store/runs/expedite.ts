@@ -1,4 +1,5 @@
 import { bigint, boolean, instant, int, nullable, text, uuid } from "../codec.ts"
+import { isKindThat } from "../limits/kinds.ts"
 import { statement } from "../statement.ts"
 import { LACKS_PLACE } from "./parking.ts"
 
@@ -53,7 +54,7 @@ export const expediteRun = statement({
     update {run_limits}
     set admitted = coalesce(admitted, false), priority = moved.priority,
       -- Runs of a schedule stay in the order of their occurrences.
-      rank = case when limit_name like 'overlap%' then {run_limits}.rank else moved.rank end
+      rank = case when ${isKindThat("isOrdered")} then {run_limits}.rank else moved.rank end
     from moved
     where run = @id
   )

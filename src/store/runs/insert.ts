@@ -100,8 +100,8 @@ export const insertRuns = statement({
     having count(*) > 0
   ),
   limits as (
-    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-    select run, key, limit_name, case when state = 'parked' then false end, priority, rank
+    insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+    select run, key, 'job', limit_name, case when state = 'parked' then false end, priority, rank
     from unnest(@limitRuns, @limitKeys, @limitNames) as wanted (run, key, limit_name)
     join inserted on inserted.id = wanted.run
   )

@@ -5,6 +5,7 @@
  * A statement walks an index in bounded steps, locks the rows it found, skips rows that another transaction holds, and
  * updates by ctid. Any number of processes can therefore move runs at once, each a different part.
  */
+import { isKindThat } from "../limits/kinds.ts"
 
 /**
  * `lane`: up to `@lanes` of the (pool, solo, priority) that have ready or running runs. The walk jumps from the first
@@ -140,9 +141,9 @@ export const IS_AT_WORK = "cause is not null and cause <> 'replayed'"
  * not start before it.
  */
 const KEPT_PLACES: Readonly<Record<ParkedFor, string>> = {
-  pause: "limit_name like 'overlap%'",
+  pause: isKindThat("keepsPlace"),
   // Schedules that share a key do not wait for a run whose job no worker knows any more.
-  handler: "limit_name like 'overlap%' and key like 'schedule:%'",
+  handler: isKindThat("keepsUnhandled"),
 }
 
 /**
@@ -164,7 +165,7 @@ export function park(why: ParkedFor): string {
     update {run_limits}
     set admitted = null
     where run = any (array(select id from moved where limited)) and not (${KEPT_PLACES[why]})
-      and (limit_name not like 'overlap%' or run = any (array(select id from moved where limited and not at_work)))
+      and (not (${isKindThat("keepsPlace")}) or run = any (array(select id from moved where limited and not at_work)))
     returning key
   )
   select count(*)::int as runs, (select count(*)::int from held) as found,
@@ -196,7 +197,7 @@ export const UNPARK = `
     update {run_limits} as entry
     set admitted = false,
       -- Runs of a schedule stay in the order of their occurrences.
-      rank = case when limit_name like 'overlap%' then entry.rank else moved.rank end
+      rank = case when ${isKindThat("isOrdered")} then entry.rank else moved.rank end
     from moved
     where entry.run = any (array(select id from moved where state = 'parked')) and entry.run = moved.id
       and admitted is not true

@@ -1,4 +1,5 @@
 import { bigint, boolean, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { placesOf } from "../limits/kinds.ts"
 import { statement } from "../statement.ts"
 import { leaving } from "./leaving.ts"
 import { ENDED } from "./schedule-ends.ts"
@@ -92,9 +93,7 @@ export const reapRuns = statement({
       'LEASE_LOST', 'Its worker was lost after it had started, and the job must not run again then.',
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, 'LEASE_LOST',
       schedule, occurrence, missed, key,
-      case when limited then (
-        select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
-      ) end
+      case when limited then ${placesOf("gone.id")} end
     from gone
     join lost using (id)
     where next = 'dead'

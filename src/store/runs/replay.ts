@@ -44,13 +44,13 @@ export const replayRun = statement({
        where entry.tenant = raised.tenant and entry.job = raised.job and entry.key = raised.key and entry.run = raised.run),
       -- A backfilled run with a line of its own returns to that line, so that it does not delay the schedule's other
       -- runs.
-      exists (select from json_array_elements(limits) as entry where entry ->> 0 = 'schedule:' || schedule || ':backfill')
+      exists (select from json_array_elements(limits) as entry where entry ->> 1 = 'backfill')
     from raised
     returning id, pool, solo, priority, rank, {schema}.state(run) as state, job, generation
   ),
   in_line as (
-    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-    select raised.run, entry ->> 0, entry ->> 1, false, inserted.priority, inserted.rank
+    insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+    select raised.run, entry ->> 0, entry ->> 1, entry ->> 2, false, inserted.priority, inserted.rank
     from raised
     join inserted on inserted.id = raised.run
     cross join lateral json_array_elements(raised.limits) as entry

@@ -1,4 +1,5 @@
 import { bigint, double, json, list, nullable, text, uuid } from "../codec.ts"
+import { isKindThat, placesOf } from "../limits/kinds.ts"
 import { statement } from "../statement.ts"
 import { leaving } from "./leaving.ts"
 import { ENDED } from "./schedule-ends.ts"
@@ -132,9 +133,7 @@ export const settleRuns = statement({
       enqueued_at, {now}, input, error_code, error_message, error_stack,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
       schedule, occurrence, missed, key,
-      case when limited then (
-        select json_agg(json_build_array(entry.key, limit_name)) from {run_limits} as entry where run = gone.id
-      ) end
+      case when limited then ${placesOf("gone.id")} end
     from gone
     join mine using (id)
     where next = 'dead'
@@ -150,7 +149,7 @@ export const settleRuns = statement({
     update {run_limits}
     set admitted = null
     where run = any (array(select id from moved where limited and state = 'waiting')) 
-      and limit_name not like 'overlap%'
+      and not (${isKindThat("keepsPlace")})
     returning run, key
   )
   select id, next as state, coalesce(moved.rank, 0) as rank,

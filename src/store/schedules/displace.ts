@@ -1,4 +1,4 @@
-import { boolean, double, instant, json, list, nullable, text, uuid } from "../codec.ts"
+import { boolean, double, instant, json, nullable, rows, text, uuid } from "../codec.ts"
 import { LEAVING } from "../runs/leaving.ts"
 import { CANCELLED } from "../runs/schedule-ends.ts"
 import { statement } from "../statement.ts"
@@ -17,18 +17,21 @@ import { statement } from "../statement.ts"
 export const displaceRuns = statement({
   name: "schedules/displace",
   params: {
-    schedules: list(text),
-    keys: list(text),
-    /** The new runs, and what they stand for; null for one that somebody asked for. */
-    runs: list(uuid),
-    intos: list(nullable(instant)),
-    takesUnstarted: list(boolean),
-    takesRetrying: list(boolean),
-    takesRunning: list(boolean),
-    /** What becomes of the occurrences of those that nobody has started. */
-    outcomes: list(text),
-    gracesMs: list(double),
-    messages: list(text),
+    /** The new runs. */
+    made: rows({
+      schedule: text,
+      key: text,
+      run: uuid,
+      /** What the run stands for; null for a run that an operator asked for. */
+      intoOccurrence: nullable(instant),
+      takesUnstarted: boolean,
+      takesRetrying: boolean,
+      takesRunning: boolean,
+      /** What becomes of the occurrences of displaced runs that had not started. */
+      outcome: text,
+      graceMs: double,
+      message: text,
+    }),
     code: text,
   },
   returns: { id: uuid, is_running: boolean, message: text, limit_keys: nullable(json) },
@@ -36,11 +39,7 @@ export const displaceRuns = statement({
   sql: `
   with given as materialized (
     select *
-    from unnest(
-      @schedules, @keys, @runs, @intos, @takesUnstarted, @takesRetrying, @takesRunning, @outcomes, @gracesMs, @messages
-    ) as given (
-      schedule, key, run, into_occurrence, takes_unstarted, takes_retrying, takes_running, outcome, grace_ms, message
-    )
+    from unnest(@made) as given (@made.columns)
   ),
   others as materialized (
     select distinct on (other.id) other.id, given.*
@@ -51,7 +50,7 @@ export const displaceRuns = statement({
       join {run_limits} as entry on entry.run = run.id and entry.key = given.key
       where run.schedule = given.schedule and not run.backfill
     ) as other
-    where other.id <> all (@runs)
+    where other.id <> all (@made.run)
   ),
   held as materialized (
     select id, {schema}.state(run) as state, attempt, due_at, cause,

@@ -1,4 +1,4 @@
-import { bigint, boolean, double, instant, int, json, list, nullable, text, uuid } from "../codec.ts"
+import { bigint, boolean, double, instant, int, json, nullable, rows, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
@@ -13,39 +13,47 @@ import { statement } from "../statement.ts"
 export const fireSchedules = statement({
   name: "schedules/fire",
   params: {
-    ids: list(uuid),
-    cursors: list(instant),
-    nextOccurrences: list(nullable(instant)),
-    nextAts: list(nullable(instant)),
-    states: list(text),
-    fired: list(int),
-    /** By which edition of the zone data the next occurrence was computed; null for one that goes by no zone. */
-    tzdbs: list(nullable(text)),
-    /** What its clock read at the last occurrence that fires; null keeps what was there. */
-    lastCivils: list(nullable(text)),
-    pools: list(text),
-    priorities: list(int),
-    histories: list(text),
-    buryWhenLost: list(boolean),
-    startWithinsMs: list(nullable(double)),
-    tags: list(nullable(json)),
-    timeoutsMs: list(nullable(double)),
-    retries: list(nullable(json)),
-    /** The key under which a run has to be the only one. */
-    overlapKeys: list(nullable(text)),
-    jobLimits: list(nullable(text)),
-    firesOf: list(uuid),
-    occurrences: list(instant),
-    dues: list(instant),
-    runs: list(uuid),
-    missed: list(nullable(json)),
-    passedOf: list(uuid),
-    firsts: list(instant),
-    lasts: list(instant),
-    counts: list(bigint),
-    outcomes: list(text),
-    reasons: list(text),
-    intos: list(nullable(instant)),
+    schedules: rows({
+      id: uuid,
+      cursor: instant,
+      nextOccurrence: nullable(instant),
+      nextAt: nullable(instant),
+      state: text,
+      fired: int,
+      /** The edition of the zone data that planned the next occurrence; null for a schedule without a zone. */
+      tzdb: nullable(text),
+      /** What the clock of the zone read at the last occurrence that fires; null keeps what was there. */
+      lastCivil: nullable(text),
+      pool: text,
+      priority: int,
+      history: text,
+      buryWhenLost: boolean,
+      startWithinMs: nullable(double),
+      tags: nullable(json),
+      timeoutMs: nullable(double),
+      retry: nullable(json),
+      /** The key under which a run has to be alone, and what the key is. */
+      overlapKey: nullable(text),
+      overlapKind: text,
+      jobLimit: nullable(text),
+    }),
+    fires: rows({
+      schedule: uuid,
+      occurrence: instant,
+      dueAt: instant,
+      run: uuid,
+      missed: nullable(json),
+    }),
+    /** Stretches of occurrences that get no run. */
+    passed: rows({
+      schedule: uuid,
+      first: instant,
+      last: instant,
+      count: bigint,
+      outcome: text,
+      reason: text,
+      intoOccurrence: nullable(instant),
+    }),
   },
   returns: { state: text, pool: text, solo: boolean, priority: int, runs: int, rank: bigint },
   plan: "index",
@@ -57,13 +65,7 @@ export const fireSchedules = statement({
   ),
   given as materialized (
     select *
-    from unnest(
-      @ids, @cursors, @nextOccurrences, @nextAts, @states, @fired, @tzdbs, @lastCivils, @pools,
-      @priorities, @histories, @buryWhenLost, @startWithinsMs, @tags, @timeoutsMs, @retries, @overlapKeys, @jobLimits
-    ) as given (
-      id, cursor, next_occurrence, next_at, state, fired, tzdb, last_civil, pool, priority, history,
-      bury_when_lost, start_within_ms, tags, timeout_ms, retry, overlap_key, job_limit
-    )
+    from unnest(@schedules) as given (@schedules.columns)
   ),
   advanced as (
     update {schedules} as schedule
@@ -71,13 +73,12 @@ export const fireSchedules = statement({
       state = given.state, fired = schedule.fired + given.fired, tzdb = given.tzdb,
       last_civil = coalesce(given.last_civil, schedule.last_civil)
     from given
-    where schedule.id = given.id and schedule.id = any (@ids)
+    where schedule.id = given.id and schedule.id = any (@schedules.id)
     returning schedule.id, schedule.tenant, schedule.job, schedule.input
   ),
   fire as materialized (
     select *
-    from unnest(@firesOf, @occurrences, @dues, @runs, @missed) with ordinality
-      as fire (schedule, occurrence, due_at, run, missed, place)
+    from unnest(@fires) with ordinality as fire (@fires.columns, place)
   ),
   ledger as (
     insert into {fires} (schedule, occurrence, outcome, due_at, decided_at, run, last)
@@ -92,8 +93,7 @@ export const fireSchedules = statement({
       -- A backfill may have run the first of them before.
       coalesce((select max(generation) from {fires} as known where known.schedule = passed.schedule and occurrence = first), 0) + 1,
       outcome, reason, (select at from moment), last, count, into_occurrence
-    from unnest(@passedOf, @firsts, @lasts, @counts, @outcomes, @reasons, @intos)
-      as passed (schedule, first, last, count, outcome, reason, into_occurrence)
+    from unnest(@passed) as passed (@passed.columns)
     on conflict (schedule, occurrence, generation) do nothing
   ),
   made as (
@@ -117,17 +117,17 @@ export const fireSchedules = statement({
     returning id, {schema}.state(run) as state, pool, solo, priority, rank
   ),
   in_line as (
-    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-    select made.id, line.key, line.limit_name, false, made.priority, line.rank
+    insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+    select made.id, line.key, line.kind, line.limit_name, false, made.priority, line.rank
     from made
     join fire on fire.run = made.id
     join given on given.id = fire.schedule
     cross join lateral (
       values
         -- In the order of the occurrences, also for one that comes back after a failure.
-        (overlap_key, 'overlap', (extract(epoch from occurrence) * 1000000)::bigint),
-        (job_limit, job_limit, made.rank)
-    ) as line (key, limit_name, rank)
+        (overlap_key, overlap_kind, null, (extract(epoch from occurrence) * 1000000)::bigint),
+        (job_limit, 'job', job_limit, made.rank)
+    ) as line (key, kind, limit_name, rank)
     where line.key is not null
   )
   select state, pool, solo, priority, count(*)::int as runs, min(rank) as rank

@@ -21,6 +21,7 @@ export const runScheduleNow = statement({
     timeoutMs: nullable(double),
     retry: nullable(json),
     overlapKey: nullable(text),
+    overlapKind: text,
     jobLimit: nullable(text),
   },
   returns: { state: text, pool: text, solo: boolean, priority: int, rank: bigint },
@@ -41,10 +42,12 @@ export const runScheduleNow = statement({
     returning {schema}.state(run) as state, pool, solo, priority, rank
   ),
   in_line as (
-    insert into {run_limits} (run, key, limit_name, admitted, priority, rank)
-    select @run, line.key, line.limit_name, false, priority, rank
+    insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
+    select @run, line.key, line.kind, line.limit_name, false, priority, rank
     from made
-    cross join lateral (values (@overlapKey, 'overlap'), (@jobLimit, @jobLimit)) as line (key, limit_name)
+    cross join lateral (
+      values (@overlapKey, @overlapKind, null), (@jobLimit, 'job', @jobLimit)
+    ) as line (key, kind, limit_name)
     where line.key is not null
   )
   select state, pool, solo, priority, rank

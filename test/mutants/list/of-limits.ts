@@ -20,8 +20,8 @@ export const OF_LIMITS: readonly Mutant[] = [
       },
       {
         file: "src/engine/queue/admitter.ts",
-        find: "const isOrdered = asked.limits.some(isOverlap)",
-        replace: "const isOrdered = true || isOverlap",
+        find: "const isOrdered = seen.some(hasOrderedKey)",
+        replace: "const isOrdered = true || hasOrderedKey",
       },
     ],
     // While answers are under way for long, others admit in between.
@@ -69,7 +69,7 @@ export const OF_LIMITS: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/parking.ts",
-        find: "pause: \"limit_name like 'overlap%'\",",
+        find: 'pause: isKindThat("keepsPlace"),',
         replace: 'pause: "false",',
       },
     ],

@@ -33,16 +33,14 @@ export const OF_SCHEDULES: readonly Mutant[] = [
       {
         file: "src/engine/schedules/scheduler.ts",
         find: "const made = await tx.run(fireSchedules, fireParams(ours, runtime))",
-        replace:
-          "const none = { firesOf: [], occurrences: [], dues: [], runs: [], missed: [] }\n" +
-          "        const made = await tx.run(fireSchedules, { ...fireParams(ours, runtime), ...none })",
+        replace: "const made = await tx.run(fireSchedules, { ...fireParams(ours, runtime), fires: [] })",
       },
       {
         file: "src/engine/schedules/scheduler.ts",
         find: 'for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)',
         replace:
-          "const none = { passedOf: [], firsts: [], lasts: [], counts: [], outcomes: [], reasons: [], intos: [] }\n" +
-          "    const rest = { ...fireParams(taken, runtime), ...none, fired: taken.map(() => 0) }\n" +
+          "const all = fireParams(taken, runtime)\n" +
+          "    const rest = { ...all, passed: [], schedules: all.schedules.map((each) => ({ ...each, fired: 0 })) }\n" +
           "    const made = [...lanes, ...(await database.run(fireSchedules, rest))]\n" +
           '    for (const { state, ...lane } of made) if (state === "ready") onReady(lane)',
       },
@@ -73,8 +71,8 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/schedules/decided.ts",
-        find: "counts: passed.map(({ count }) => BigInt(count)),",
-        replace: "counts: passed.map(({ count }) => BigInt(Math.max(1, count - 1))),",
+        find: "count: BigInt(count),",
+        replace: "count: BigInt(Math.max(1, count - 1)),",
       },
     ],
     shownBy: sim(),

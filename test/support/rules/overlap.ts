@@ -7,6 +7,8 @@ const COMPARISONS = [
   // A name that only overlap policies have, on either side, in TypeScript or in SQL.
   new RegExp(`(?:[=!]==?|<>|\\bcase|\\bwhen)\\s*${POLICY}`, "g"),
   new RegExp(`${POLICY}\\s*(?:[=!]==|<>)`, "g"),
+  // The kind of a limit key is a column, not the beginning of a text.
+  /\blike\s*'(?:overlap|schedule|backfill)[^']*'/g,
   // Any name, where the value is called an overlap.
   /\boverlap\w*\)*\s*(?:[=!]==?|<>|=|\bin\b|\blike\b)\s*\(?["'][^"']*["']/gi,
 ]
