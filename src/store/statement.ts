@@ -2,9 +2,8 @@
  * An SQL statement with a name, typed parameters and typed rows.
  *
  * `@name` stands for a parameter, `@name.columns` and `@name.field` for a list of objects, `{name}` for a table of
- * Carillon's schema, and `{now}` for its clock. Parameters are
- * checked against the declaration when the module loads, and columns against the answer of the server. The first test
- * finds a typing error.
+ * Carillon's schema, and `{now}` for its clock. Parameters are checked against the declaration when the module loads,
+ * and columns against the answer of the server. The first test finds a typing error.
  */
 import type { Codec, Rows } from "./codec.ts"
 import {

@@ -133,14 +133,14 @@ describeEngines("the scheduler", (engine) => {
     const id = await add({ spec: every("10m"), overlap: "queue" })
     await at("09:10")
     await at("09:20")
-    expect((await runs(id)).map(({ state }) => state)).toEqual(["parked", "parked"])
+    expect((await runs(id)).map(({ state }) => state)).toEqual(["ready", "parked"])
     expect(new Set(parked)).toEqual(new Set([`schedule:${id}`]))
     const line = await rowsOf(
       runtime.database,
       "select kind, limit_name, admitted from {run_limits} order by rank",
     )
     expect(line).toEqual([
-      { kind: "schedule", limit_name: null, admitted: false },
+      { kind: "schedule", limit_name: null, admitted: true },
       { kind: "schedule", limit_name: null, admitted: false },
     ])
   })

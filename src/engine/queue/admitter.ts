@@ -15,6 +15,7 @@ import { openWaves } from "../../store/limits/open-waves.ts"
 import { roomUnderLimits } from "../../store/limits/room.ts"
 import { tryLockLimits } from "../../store/limits/try-lock.ts"
 import type { ReadyLane } from "./lane.ts"
+import { createWaveCount } from "./wave-count.ts"
 
 export interface Admitter {
   /** Admits runs with room under these keys. Passes over runs that need a key of `full`. */
@@ -40,14 +41,6 @@ const MOST_DEPTH = 200
 const GROWTH = 4
 /** The cost of an undisturbed look, for each run that it returns. */
 const MS_PER_RUN = 0.02
-/**
- * How many runs this process admits under a key in one wave. Each wave is twice as large, because opening one is a
- * write.
- */
-const FIRST_WAVE = 4
-const LARGEST_WAVE = 512
-/** More keys than are busy at the same time. */
-const MOST_COUNTED = 10_000
 
 export function createAdmitter(runtime: Runtime): Admitter {
   const { database } = runtime
@@ -55,8 +48,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
   let depth = MOST_DEPTH
   /** The round trip to the server. A lock takes this and almost nothing else. */
   let wayMs = 0
-  /** For each key: how many runs are left to admit in the current wave, and its size. */
-  const waves = new Map<string, { readonly left: number; readonly of: number }>()
+  const waves = createWaveCount()
 
   async function admitIn(
     tx: Transaction,
@@ -83,7 +75,7 @@ export function createAdmitter(runtime: Runtime): Admitter {
     if (ids.length === 0) return { ...NOTHING, inTheWay }
     await runtime.crashPoint("admit.counted")
     const moved = await tx.run(admitRuns, { ids, keys })
-    const due = wavesDue(chosen)
+    const due = waves.add(countByKey(chosen))
     if (due.length > 0) await tx.run(openWaves, { keys: due })
     const more = moreUnder(wanted, chosen, { moved: new Set(moved.map(({ id }) => id)), depth: looked })
     depth = between(
@@ -123,20 +115,6 @@ export function createAdmitter(runtime: Runtime): Admitter {
     const rows = await ask()
     const untilMs = runtime.monotonicMs()
     return { rows, forMs: untilMs - fromMs, untilMs }
-  }
-
-  /** Counts these runs, and returns the keys that are due for a new wave. */
-  function wavesDue(chosen: readonly InLine[]): string[] {
-    if (waves.size >= MOST_COUNTED) waves.clear()
-    const due: string[] = []
-    for (const [key, many] of countByKey(chosen)) {
-      const wave = waves.get(key) ?? { left: FIRST_WAVE, of: FIRST_WAVE }
-      const next = Math.min(wave.of * 2, LARGEST_WAVE)
-      const isOver = many >= wave.left
-      waves.set(key, isOver ? { left: next, of: next } : { ...wave, left: wave.left - many })
-      if (isOver) due.push(key)
-    }
-    return due.sort()
   }
 
   return {

@@ -118,7 +118,7 @@ async function writeChange(
   await audit(tx, action, { row, by, outcome: asked })
   return {
     ready: released.ready ?? [],
-    admit: [...decided.flatMap(keysOf), ...held, ...(released.admit ?? [])],
+    admit: [...decided.flatMap((each) => keysOf(each)), ...held, ...(released.admit ?? [])],
     displaced: [...displaced, ...cancelled],
     isRescheduled: true,
     events: droppedBy(decided),

@@ -104,9 +104,12 @@ export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
   }
 }
 
-/** The keys under which runs stand in line now. */
-export function keysOf({ row, decision, scheduled }: Decided): string[] {
-  if (decision.fires.length === 0) return []
+/** The keys under which runs stand in line now. None where all of the runs are `admitted`. */
+export function keysOf(
+  { row, decision, scheduled }: Decided,
+  admitted: ReadonlySet<string> = new Set(),
+): string[] {
+  if (decision.fires.every(({ occurrence }) => admitted.has(occurrenceId(row.id, occurrence)))) return []
   return [overlapKeyOf(scheduled, row.tenant), runSettingsOf(row).jobLimit].filter((key) => key !== null)
 }
 
@@ -125,8 +128,15 @@ export function instantsOf({ decision }: Decided): number[] {
   return [...decision.fires.map(({ occurrence }) => occurrence), ...decision.passed.map(({ first }) => first)]
 }
 
-/** What `schedules/fire` writes. What comes next was computed by the zone data of this process. */
-export function fireParams(decided: readonly Decided[], { facts }: Pick<Host, "facts">) {
+/**
+ * What `schedules/fire` writes. The zone data of this process computed what comes next. Of the runs, those that are
+ * `admitted` are ready at once.
+ */
+export function fireParams(
+  decided: readonly Decided[],
+  { facts }: Pick<Host, "facts">,
+  admitted: ReadonlySet<string> = new Set(),
+) {
   const schedules = decided.map(({ row, decision, scheduled }) => {
     const last = lastHappened(decision)
     return {
@@ -144,13 +154,11 @@ export function fireParams(decided: readonly Decided[], { facts }: Pick<Host, "f
     }
   })
   const fires = decided.flatMap(({ row, decision }) =>
-    decision.fires.map(({ occurrence, due, missed }) => ({
-      schedule: row.id,
-      occurrence,
-      dueAt: due,
-      run: occurrenceId(row.id, occurrence),
-      missed: missed ? missedJson(missed) : null,
-    })),
+    decision.fires.map(({ occurrence, due, missed }) => {
+      const run = occurrenceId(row.id, occurrence)
+      const told = missed ? missedJson(missed) : null
+      return { schedule: row.id, occurrence, dueAt: due, run, missed: told, isAdmitted: admitted.has(run) }
+    }),
   )
   const passed = decided.flatMap(({ row, decision }) =>
     decision.passed.map(({ first, last, count, outcome, reason, into }) => ({

@@ -24,12 +24,14 @@ import { takeSchedules } from "../../store/schedules/take.ts"
 import type { Statement } from "../../store/statement.ts"
 import { createBell, type Loop } from "../loop.ts"
 import type { ReadyLane } from "../queue/lane.ts"
+import { createAdmitAtOnce, MOST_KEYS } from "./at-once.ts"
 import {
   type Decided,
   fireParams,
   instantsOf,
   keysOf,
   newRunsOf,
+  overlapKeyOf,
   type ScheduleRow,
   scheduledOf,
   withoutLeftOut,
@@ -94,6 +96,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const floor = createDueFloor(runtime)
   const { zoneData } = runtime.facts
   const look = createOutlook(runtime, events, floor)
+  const admitAtOnce = createAdmitAtOnce(runtime)
   const care = createScheduleCare({ ...parts, setAside })
 
   async function tick(): Promise<number> {
@@ -179,10 +182,10 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   /** Those that were in trouble before do not take the others with them again. */
   async function writeAll(decided: readonly Decided<DueRow>[]): Promise<number> {
     const alone = decided.filter(({ row }) => apart.has(row.id))
-    let written = await write(
-      decided.filter((each) => !alone.includes(each)),
-      false,
-    )
+    const others = decided.filter((each) => !alone.includes(each))
+    // Under more keys than one transaction locks, several short ones admit at once what one long one would park.
+    const isKeyed = others.some(({ row, scheduled }) => overlapKeyOf(scheduled, row.tenant) !== null)
+    let written = await writeInParts(others, isKeyed ? MOST_KEYS : BATCH, false)
     for (const one of alone) {
       apart.delete(one.row.id)
       // It has said so before, and is tried again at the next tick.
@@ -203,7 +206,8 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         return withPartitions(database, () => writeOnce(decided, plansAnew))
       })
     } catch (error) {
-      if (decided.length > 1 && mayBeOfOne(error)) return writeHalves(decided, plansAnew)
+      if (decided.length > 1 && mayBeOfOne(error))
+        return writeInParts(decided, Math.ceil(decided.length / 2), plansAnew)
       if (decided.length === 1 && mayBeOfOne(error) && apart.size < MOST_REMEMBERED) apart.add(first.row.id)
       if (!isItsOwnFault(error)) throw error
       await setAside(first.row, error)
@@ -211,13 +215,16 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     }
   }
 
-  /** Whatever is wrong with one half, the other is written; what passes is left for the next tick. */
-  async function writeHalves(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
-    const half = Math.ceil(decided.length / 2)
+  /** Whatever is wrong with one part, the others are written. A fault that passes leaves its part for the next tick. */
+  async function writeInParts(
+    decided: readonly Decided<Writable>[],
+    size: number,
+    plansAnew: boolean,
+  ): Promise<number> {
     let written = 0
     let failure: unknown
-    for (const part of [decided.slice(0, half), decided.slice(half)]) {
-      await write(part, plansAnew).then(
+    for (let from = 0; from < decided.length; from += size) {
+      await write(decided.slice(from, from + size), plansAnew).then(
         (count) => {
           written += count
         },
@@ -231,7 +238,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   async function writeOnce(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
-    const [lanes, taken, displaced] = await database.transaction(
+    const [lanes, taken, displaced, admitted] = await database.transaction(
       async (tx) => {
         const rows = decided.map(({ row }) => row)
         await runtime.crashPoint("schedule.decided")
@@ -247,17 +254,18 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
           tx,
           decided.filter(({ row }) => ids.has(row.id)),
         )
-        if (ours.length === 0) return [[], ours, []] as const
-        const made = await tx.run(fireSchedules, fireParams(ours, runtime))
+        if (ours.length === 0) return [[], ours, [], new Set<string>()] as const
+        const atOnce = await admitAtOnce(tx, ours)
+        const made = await tx.run(fireSchedules, fireParams(ours, runtime, atOnce))
         const gone = await displace(tx, ours.flatMap(newRunsOf))
         await runtime.crashPoint("schedule.fired")
-        return [made, ours, gone] as const
+        return [made, ours, gone, atOnce] as const
       },
       { deadlineMs: WRITE_WITHIN_MS, locksWithinMs: LOCK_WITHIN_MS },
     )
     await runtime.crashPoint("schedule.committed")
     for (const { state, ...lane } of lanes) if (state === "ready") onReady(lane)
-    const keys = taken.flatMap(keysOf)
+    const keys = taken.flatMap((each) => keysOf(each, admitted))
     if (keys.length > 0) onParked(keys)
     onDisplaced(displaced)
     tellDropped(taken)

@@ -7,7 +7,9 @@ import { statement } from "../statement.ts"
  *
  * Guarantee: run in the transaction that has taken the schedules (schedules/take). An occurrence has one run, even if the
  * cursor were wrong: only rows that the ledger returns get one, and a row of the ledger outlives the run.
- * A run under a key for overlaps, or of a job with a limit, is parked; whoever calls this lets the lines move on.
+ * A run under an overlap key, or of a job with a limit, is parked, and the caller lets the lines move on. A run that
+ * `isAdmitted` is ready: pass it only if this transaction holds the lock of its key and has seen the key unused
+ * (limits/unused), and if the key is the only one it needs.
  * Locks: none beyond those taken and the new rows.
  */
 export const fireSchedules = statement({
@@ -43,6 +45,8 @@ export const fireSchedules = statement({
       dueAt: instant,
       run: uuid,
       missed: nullable(json),
+      /** Its overlap key is locked and unused, so the run is ready at once. */
+      isAdmitted: boolean,
     }),
     /** Stretches of occurrences that get no run. */
     passed: rows({
@@ -80,6 +84,11 @@ export const fireSchedules = statement({
     select *
     from unnest(@fires) with ordinality as fire (@fires.columns, place)
   ),
+  open as materialized (
+    select key, waves[cardinality(waves)] as wave
+    from {limit_waves}
+    where key = any (@schedules.overlapKey)
+  ),
   ledger as (
     insert into {fires} (schedule, occurrence, outcome, due_at, decided_at, run, last)
     select schedule, occurrence, 'fired', due_at, (select at from moment), run, occurrence
@@ -102,7 +111,7 @@ export const fireSchedules = statement({
       tenant, tags, timeout_ms, retry, history, bury_when_lost, schedule, occurrence, missed
     )
     select fire.run, job, pool, priority, (select rank from moment) + place - 1,
-      case when is_limited then 'parked' else 'queued' end, case when is_limited then 'limit' end,
+      case when is_parked then 'parked' else 'queued' end, case when is_parked then 'limit' end,
       is_limited, is_limited, (select at from moment), due_at,
       case when start_within_ms is not null then
         least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')
@@ -113,12 +122,14 @@ export const fireSchedules = statement({
     join fire on fire.run = ledger.run
     join given on given.id = fire.schedule
     join advanced on advanced.id = fire.schedule
-    cross join lateral (select overlap_key is not null or job_limit is not null as is_limited) as verdict
+    cross join lateral (select overlap_key is not null or job_limit is not null as is_limited) as under
+    cross join lateral (select is_limited and not is_admitted as is_parked) as verdict
     returning id, {schema}.state(run) as state, pool, solo, priority, rank
   ),
   in_line as (
-    insert into {run_limits} (run, key, kind, limit_name, admitted, priority, rank)
-    select made.id, line.key, line.kind, line.limit_name, false, made.priority, line.rank
+    insert into {run_limits} (run, key, kind, limit_name, admitted, wave, priority, rank)
+    select made.id, line.key, line.kind, line.limit_name, is_admitted,
+      case when is_admitted then coalesce((select wave from open where open.key = line.key), 0) end, made.priority, line.rank
     from made
     join fire on fire.run = made.id
     join given on given.id = fire.schedule

@@ -32,7 +32,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     edits: [
       {
         file: "src/engine/schedules/scheduler.ts",
-        find: "const made = await tx.run(fireSchedules, fireParams(ours, runtime))",
+        find: "const made = await tx.run(fireSchedules, fireParams(ours, runtime, atOnce))",
         replace: "const made = await tx.run(fireSchedules, { ...fireParams(ours, runtime), fires: [] })",
       },
       {
