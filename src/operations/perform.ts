@@ -1,8 +1,8 @@
 /**
  * Performs an operation: waits for its commit, tells its effects, and returns its answer.
  *
- * An operation never tells anything by itself. Whatever it means for loops, for other processes and for callers that
- * wait is in its effects, and this is the one place that passes them on.
+ * An operation tells nothing by itself. Its effects say what it means for loops, for other processes and for waiting
+ * callers. Only this function passes effects on.
  */
 import type { Done, TellEffects } from "../engine/effects.ts"
 

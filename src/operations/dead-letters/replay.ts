@@ -1,4 +1,4 @@
-/** Makes a dead run live again, as its next generation. */
+/** Puts a dead run back into the queue, as its next generation. */
 import type { By } from "../../engine/by.ts"
 import type { Done } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"

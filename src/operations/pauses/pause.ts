@@ -1,4 +1,4 @@
-/** Pauses a job or a pool. From the next claim on, none of its runs is claimed. */
+/** Pauses a job or a pool: the next claim takes none of its runs. */
 import type { By } from "../../engine/by.ts"
 import type { Done } from "../../engine/effects.ts"
 import { CarillonError } from "../../errors.ts"
@@ -16,7 +16,7 @@ export interface PauseRequest {
   readonly jobs: ReadonlySet<string> | ReadonlyMap<string, unknown>
 }
 
-/** The answer is whether it was not paused before. */
+/** The answer says whether the call paused it. It is false if the job or pool was already paused. */
 export async function pause(runtime: Runtime, request: PauseRequest): Promise<Done<boolean>> {
   const { kind, name, by, jobs } = request
   if (kind === "job" && !jobs.has(name)) await assertKnown(runtime, name)
@@ -25,7 +25,7 @@ export async function pause(runtime: Runtime, request: PauseRequest): Promise<Do
   return { answer: isChanged, effects: isChanged ? { pause: "paused" } : {} }
 }
 
-/** A misspelt name would pause nothing, and the mistake would go unnoticed. */
+/** Refuses a misspelt name, which would pause nothing without a sign of it. */
 async function assertKnown({ database }: Runtime, job: string): Promise<void> {
   const known = await database.run(findKnownJob, { name: job })
   if (known.length > 0) return

@@ -10,7 +10,7 @@ export interface ResumeRequest {
   readonly by: By
 }
 
-/** The answer is whether there was a pause. */
+/** The answer says whether there was a pause. */
 export async function resume(
   { database }: Runtime,
   { kind, name, by }: ResumeRequest,

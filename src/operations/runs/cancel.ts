@@ -1,4 +1,4 @@
-/** Cancels a run in any state. A run that is running ends when its handler has ended. */
+/** Cancels a run in any state. A running run ends when its handler has ended. */
 import { cancelText } from "../../engine/attempts/abort-reasons.ts"
 import type { By } from "../../engine/by.ts"
 import type { Done, Effects } from "../../engine/effects.ts"
@@ -12,9 +12,9 @@ import { auditRun } from "./audit-run.ts"
 
 /** What `cancel` found and did. */
 export interface Cancelled {
-  /** Whether this call made the difference. */
+  /** Whether this call cancelled the run. */
   readonly changed: boolean
-  /** `cancelling`: its handler is being told, and the run ends as cancelled when the handler has ended. */
+  /** `cancelling`: the handler gets the signal, and the run ends as cancelled when the handler has ended. */
   readonly state: "cancelling" | FinalState
 }
 
@@ -38,11 +38,11 @@ export async function cancel(runtime: Runtime, { id, by }: CancelRequest): Promi
   )
   if (!found) return { answer: { changed: false, state: await endOf(runtime, id) }, effects: {} }
   await runtime.crashPoint("cancel.written")
-  const { state, was_cancelling: wasCancelling, limit_keys: keys } = found
+  const { state, was_cancelling: wasCancelling, limit_keys: limitKeys } = found
   const isRunning = state === "running"
   const error = { code: CODE, message, stack: null }
   const effects: Effects = {
-    admit: keys === null ? [] : (JSON.parse(keys) as string[]),
+    admit: limitKeys === null ? [] : (JSON.parse(limitKeys) as string[]),
     // A repeated cancel tells the handler again: the first message may have been lost.
     ...(isRunning
       ? { cancelling: [{ run: id, by }] }

@@ -1,4 +1,4 @@
-/** Enqueues runs of one job in a transaction of the caller, which decides whether the runs exist. */
+/** Enqueues runs of one job in the caller's transaction. The runs exist if that transaction commits. */
 import type { Done } from "../../engine/effects.ts"
 import type { Engine } from "../../engine/engine.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -15,7 +15,7 @@ export interface EnqueueInRequest extends EnqueueRequest {
   readonly tx: object
 }
 
-/** It wakes no loop: `visibility` watches for the commit of the caller. */
+/** Wakes no loop here: `visibility` watches for the caller's commit. */
 export async function enqueueIn(
   { runtime, engine }: EnqueueInParts,
   request: EnqueueInRequest,

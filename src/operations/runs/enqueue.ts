@@ -1,4 +1,4 @@
-/** Enqueues runs of one job: writes them once, and starts them at once where this process has free slots for them. */
+/** Enqueues runs of one job: writes them once, and starts them at once if this process has free slots for them. */
 import type { Done, Effects } from "../../engine/effects.ts"
 import type { Engine } from "../../engine/engine.ts"
 import { type EnqueueOutcome, limitKeyOf, type NewRun } from "../../engine/enqueue/new-run.ts"
@@ -8,16 +8,16 @@ import type { AnyJob } from "../../job/define.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { checkPools, type EnqueueAnswers, type EnqueueRequest, eventsOf } from "./enqueued.ts"
 
-/** What an enqueue needs of the process beside its database. */
+/** The parts of the process that an enqueue uses. */
 export interface EnqueueParts {
   readonly runtime: Runtime
   readonly engine: Pick<Engine, "enqueuer" | "poolLoops" | "poolCheck" | "events">
 }
 
-/** How many runs may be handed off at once: as many as one claim would take. */
+/** The most runs handed off at once: as many as one claim takes. */
 const MOST_HANDED_OFF = 1_000
 
-/** Writes all of the runs or none, in a transaction of its own. */
+/** Writes all of the runs or none, in its own transaction. */
 export async function enqueue(
   { runtime, engine }: EnqueueParts,
   request: EnqueueRequest,
@@ -29,9 +29,9 @@ export async function enqueue(
     throw error
   })
   await runtime.crashPoint("enqueue.written")
-  const handed = written.lanes.find(({ state }) => state === "running")
-  if (slots && handed) {
-    const due = Math.floor(handed.now_ms)
+  const runningLane = written.lanes.find(({ state }) => state === "running")
+  if (slots && runningLane) {
+    const due = Math.floor(runningLane.now_ms)
     slots.start(handedOff(job, runs, { fence: slots, due, claimedAtMs: runtime.monotonicMs() }))
   } else {
     slots?.cancel()
@@ -41,7 +41,7 @@ export async function enqueue(
   return { answer: written.answers, effects: { ...effectsOf(job, runs, written), events } }
 }
 
-/** In the order in which a claim would have brought them. */
+/** The runs handed off, in the order in which a claim would have returned them. */
 function handedOff(
   job: AnyJob,
   runs: readonly NewRun[],
@@ -54,8 +54,8 @@ function handedOff(
 }
 
 /**
- * Runs are handed off only if the queue is empty, slots are free, and the runs have nothing to wait for and nothing to
- * write down before their start. All of them or none.
+ * Reserves a slot for each run, or none. Runs are handed off only if the queue is empty, slots are free, the runs are
+ * due, and no start has to be written before the handler runs (`onLost: "bury"`).
  */
 function reserveSlots(
   { poolLoops }: EnqueueParts["engine"],
@@ -71,7 +71,7 @@ function canBeHandedOff(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boo
   return (delayMs ?? 0) <= 0 && runAt === null && key === null && (pool ?? job.pool) === job.pool
 }
 
-/** One entry for each lane and none for each run: there may be fifty thousand runs. */
+/** Has one entry for each lane instead of one for each run: there may be fifty thousand runs. */
 function effectsOf(job: AnyJob, runs: readonly NewRun[], { lanes }: EnqueueOutcome): Effects {
   return {
     ready: lanes.filter(({ state }) => state === "ready"),

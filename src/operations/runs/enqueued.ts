@@ -1,4 +1,4 @@
-/** What the enqueues in a transaction of their own and in one of the caller have in common: checks and events. */
+/** The events and checks that both enqueues share: the one in its own transaction and the one in the caller's. */
 import type { Engine } from "../../engine/engine.ts"
 import type { EnqueueOutcome, NewRun } from "../../engine/enqueue/new-run.ts"
 import type { AnyJob } from "../../job/define.ts"
@@ -11,25 +11,25 @@ export interface EnqueueRequest {
 
 export type EnqueueAnswers = EnqueueOutcome["answers"]
 
-type Hearing = Pick<Engine, "events" | "poolCheck">
+type ReportingParts = Pick<Engine, "events" | "poolCheck">
 
-/** One event for each new run, if anyone listens to such events. There may be fifty thousand runs. */
+/** One event for each new run. Empty without a listener for routine events: there may be fifty thousand runs. */
 export function eventsOf(
-  { events }: Hearing,
+  { events }: ReportingParts,
   request: EnqueueRequest,
   answers: EnqueueAnswers,
 ): CarillonEvent[] {
   if (!events.hearsRoutine()) return []
   const { job, runs } = request
-  const told: CarillonEvent[] = []
+  const enqueued: CarillonEvent[] = []
   for (const [index, { id, created }] of answers.entries()) {
     const pool = runs[index]?.pool ?? job.pool
-    if (created) told.push({ type: "run.enqueued", run: id, job: job.name, pool })
+    if (created) enqueued.push({ type: "run.enqueued", run: id, job: job.name, pool })
   }
-  return told
+  return enqueued
 }
 
-/** Has the pool of each run looked at: a run in a pool that no process serves would wait unnoticed. */
-export function checkPools({ poolCheck }: Hearing, { job, runs }: EnqueueRequest): void {
+/** Checks the pool of each run. A run in a pool that no process serves would wait unnoticed. */
+export function checkPools({ poolCheck }: ReportingParts, { job, runs }: EnqueueRequest): void {
   for (const { pool } of runs) poolCheck.entered(pool ?? job.pool, job.name)
 }

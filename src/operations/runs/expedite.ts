@@ -11,11 +11,11 @@ import { effectsOfReturn } from "./returned.ts"
 export interface ExpediteRequest {
   readonly id: string
   readonly by: By
-  /** `undefined`: it keeps the priority that it has. */
+  /** `undefined` keeps the priority. */
   readonly priority: number | undefined
 }
 
-/** The answer is whether there was such a run. A run that is parked or running cannot be expedited. */
+/** The answer says whether the run was changed. Parked, running and ended runs cannot be expedited. */
 export async function expedite({ database }: Runtime, request: ExpediteRequest): Promise<Done<boolean>> {
   const { id, by, priority } = request
   const moved = await database.transaction(async (tx) => {

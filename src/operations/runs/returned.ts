@@ -1,4 +1,4 @@
-/** The effects of a run that went back into the queue: it is ready, or it waits for a place under a limit. */
+/** The effects of a run that went back into the queue: it is ready, or it is parked under a limit. */
 import type { Effects } from "../../engine/effects.ts"
 import type { ReadyLane } from "../../engine/queue/lane.ts"
 

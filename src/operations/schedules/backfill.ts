@@ -1,14 +1,13 @@
 /**
- * Makes runs of occurrences of the past, in chunks, each in a short transaction of its own.
+ * Makes runs of past occurrences, in chunks. Each chunk is a short transaction.
  *
- * Nothing records how far a backfill has come: the ledger says which occurrences have their runs. After a crash the same
- * call makes the rest, and two equal calls at once make one run of each occurrence between them.
+ * A backfill stores no progress: the ledger says which occurrences have runs. After a crash the same call makes the
+ * rest. Two equal calls at the same time make one run for each occurrence.
  *
- * A backfill leaves occurrences alone that the schedule may still decide about. Occurrences of a pause that lasts are open
- * to both: to a backfill now, and to the resume later. For them the row of the schedule is locked, and no tick waits for
- * that lock while the schedule is paused.
+ * A backfill skips occurrences that the schedule may still decide. Both a backfill and a later resume may decide the
+ * occurrences of a pause that is still on. For those the backfill locks the row of the schedule. No tick waits for that
+ * lock, because the schedule is paused.
  */
-
 import { DEFAULTS } from "../../defaults.ts"
 import type { Done, TellEffects } from "../../engine/effects.ts"
 import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
@@ -54,7 +53,7 @@ export interface BackfillRequest extends Span, WhichSchedule {
   readonly reprocess: Reprocess
   readonly order: "oldest" | "newest"
   readonly maxParallel: number
-  /** `undefined`: one below that of the schedule. */
+  /** `undefined`: one below the priority of the schedule. */
   readonly priority: number | undefined
   readonly isForced: boolean
   readonly isDryRun: boolean
@@ -62,18 +61,18 @@ export interface BackfillRequest extends Span, WhichSchedule {
 }
 
 export interface Backfilled {
-  /** How many occurrences were to get a run. */
+  /** How many occurrences were chosen. */
   readonly count: number
-  /** How many runs were made. Fewer than `count` where another call made some of them in between. */
+  /** How many runs this call made. Lower than `count` if another call made some of them in between. */
   readonly runs: number
 }
 
-/** How many occurrences one transaction deals with. */
+/** The most occurrences in one transaction. */
 const CHUNK = 500
-/** More than this may be a mistake. */
+/** A larger backfill needs `force`, because it may be a mistake. */
 const MOST_UNFORCED = 10_000
 
-/** The effects of each chunk are told after its own commit, so its runs start while later chunks are written. */
+/** Tells the effects of each chunk after its commit, so its runs start while later chunks are written. */
 export async function backfillSchedule(
   { runtime, tell }: BackfillParts,
   request: BackfillRequest,
@@ -95,7 +94,7 @@ export async function backfillSchedule(
   return { count, runs }
 }
 
-/** Refuses a span in the future, and what is likely a mistake. */
+/** Refuses a span in the future and requests that are probably mistakes. */
 function refuse(row: StoredSchedule, request: BackfillRequest): void {
   const { from, to, reprocess, isForced, sharesOverlap } = request
   const { overlap } = scheduledOf(row).policy
@@ -124,14 +123,15 @@ function refuse(row: StoredSchedule, request: BackfillRequest): void {
         `${formatInstant(to)}, and ${MOST_UNFORCED} are made without \`force\`. Choose a shorter span, or say \`force: true\`.`,
     )
   }
-  const known = now - DEFAULTS.firesMs
+  const ledgerFrom = now - DEFAULTS.firesMs
   // Before the schedule was created, no occurrence of it fired.
   const first = Math.max(from, Math.floor(row.created_at))
-  if (reprocess !== "all" && first < Math.min(known, to)) {
+  if (reprocess !== "all" && first < Math.min(ledgerFrom, to)) {
     throw new CarillonError(
       "BACKFILL_UNKNOWN",
       `Which occurrences of schedule ${JSON.stringify(row.name)} between ${formatInstant(first)} and ` +
-        `${formatInstant(known)} had their runs is not known any more: the ledger is kept for ${DEFAULTS.firesMs / DAY_MS} days. Begin later, or say ` +
+        `${formatInstant(ledgerFrom)} had their runs is not known any more: the ledger is kept for ` +
+        `${DEFAULTS.firesMs / DAY_MS} days. Begin later, or say ` +
         '`reprocess: "all"` or `force: true` to run again what it does not know.',
     )
   }
@@ -151,11 +151,11 @@ async function readChunk(
 ): Promise<Chunk> {
   const { recurrence } = scheduledOf(row)
   const { occurrences, rest } = sliceOf(recurrence, span, { order, limit: CHUNK })
-  const standing = { state: row.state, cursor: row.cursor, pausedAt: row.paused_at }
+  const progress = { state: row.state, cursor: row.cursor, pausedAt: row.paused_at }
   const leftOut = leftOutOf(row)
-  // An occurrence that `skipNext` left out is decided, also ahead of the cursor.
-  const isOpen = (at: InstantMs) => mayBackfill(standing, at) || leftOut.includes(at)
-  // In the order of time, also for a backfill that begins with the newest.
+  // An occurrence that `skipNext` left out is decided, even ahead of the cursor.
+  const isOpen = (at: InstantMs) => mayBackfill(progress, at) || leftOut.includes(at)
+  // In order of time, also for a backfill that begins with the newest.
   const open = occurrences.filter(isOpen).toSorted((a, b) => a - b)
   const [first, last] = [open[0], open.at(-1)]
   if (first === undefined || last === undefined) return { reruns: [], runs: 0, rest }
@@ -164,7 +164,7 @@ async function readChunk(
   return { reruns: chooseReruns(open, ledger, reprocess), runs: 0, rest }
 }
 
-/** Writes one chunk, in a transaction of its own. */
+/** Writes one chunk in its own transaction. */
 async function writeChunk(
   runtime: Runtime,
   {
@@ -177,7 +177,7 @@ async function writeChunk(
   let needed: InstantMs[] = []
   const write = () =>
     database.transaction(async (tx): Promise<Done<Chunk>> => {
-      // As the schedule is now: an edit in between counts from the next chunk on.
+      // Read again for each chunk: an edit in between counts from the next chunk on.
       const row = await findForChunk(tx, request)
       const chunk = await readChunk(tx, row, request, span)
       if (chunk.reruns.length === 0) return { answer: chunk, effects: {} }
@@ -238,7 +238,7 @@ function lineOf(row: StoredSchedule, { sharesOverlap, maxParallel }: BackfillReq
   if (shared !== null) {
     return { overlapKey: shared, kind: overlapKindOf(scheduled), limitName: null, cap: 1, isAside: false }
   }
-  // A limit is named by its cap: several backfills of one schedule may be under way, each with its own cap.
+  // The name holds the cap: backfills of one schedule may run at the same time with different caps.
   const limitName = maxParallel === 1 ? null : `backfill:${maxParallel}`
   const overlapKey = `schedule:${row.id}:backfill`
   return { overlapKey, kind: "backfill", limitName, cap: maxParallel, isAside: true }

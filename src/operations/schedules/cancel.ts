@@ -1,15 +1,15 @@
-/** Cancels a schedule for good. Its row, its ledger and, unless asked otherwise, its runs stay. */
+/** Cancels a schedule for good. Its row and its ledger stay, and so do its runs without `cancelsQueued`. */
 import type { Done } from "../../engine/effects.ts"
 import { change } from "../../engine/schedules/change.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { WhichSchedule } from "./which.ts"
 
 export interface CancelScheduleRequest extends WhichSchedule {
-  /** Cancels also its runs that are not running. */
+  /** Also cancels the runs of the schedule that are not running. */
   readonly cancelsQueued: boolean
 }
 
-/** The answer is whether this made a difference. */
+/** The answer says whether the call cancelled the schedule. */
 export function cancelSchedule(runtime: Runtime, request: CancelScheduleRequest): Promise<Done<boolean>> {
   const { name, tenant, by, cancelsQueued } = request
   return change(runtime, { name, tenant, by, action: "schedule.cancel" }, (row) => {

@@ -1,5 +1,4 @@
-/** Creates a schedule, for a call or for a declaration of the code. Nothing of it happens before now. */
-
+/** Creates a schedule, for a call or for a declaration in the code. It has no occurrences before its creation. */
 import type { By } from "../../engine/by.ts"
 import type { Done, Effects } from "../../engine/effects.ts"
 import { audit, type OnlyIf, type StoredSchedule } from "../../engine/schedules/change.ts"
@@ -23,11 +22,11 @@ import { warningsAbout } from "./warnings.ts"
 export interface CreateRequest {
   readonly definition: ScheduleDefinition
   readonly by: By
-  /** Set by a declaration: the application whose code declares it, and whether that code still counts. */
+  /** Set by a declaration: the application that declares the schedule, and whether its version is still the latest. */
   readonly declared?: { readonly by: string; readonly onlyIf: OnlyIf }
 }
 
-/** Creates it, and refuses a name that is taken. */
+/** Creates a schedule. Throws `SCHEDULE_EXISTS` if the name is taken. */
 export async function createSchedule(
   runtime: Runtime,
   request: CreateRequest,
@@ -41,7 +40,7 @@ export async function createSchedule(
   )
 }
 
-/** The answer is the new schedule; `undefined` where the name is taken, or where the declaration counts no more. */
+/** The answer is the new schedule. `undefined` if the name is taken or a newer version has overtaken the declaration. */
 export async function createUnlessThere(
   runtime: Runtime,
   request: CreateRequest,
@@ -69,11 +68,11 @@ export interface NewSchedule extends CreateRequest {
 
 export interface MadeSchedule {
   readonly row: StoredSchedule
-  /** Of the run that it begins with. */
+  /** The effects of the first run (`runOnCreate`). */
   readonly effects: Effects
 }
 
-/** Inserts the schedule, with the run that it begins with. `undefined` where there is one of that name. */
+/** Inserts the schedule, with its first run for `runOnCreate`. `undefined` if the name is taken. */
 export async function insertDefinition(
   tx: Transaction,
   runtime: Runtime,
@@ -89,7 +88,7 @@ export async function insertDefinition(
   const written = await tx.run(insertSchedule, {
     id,
     ...definition,
-    // A time that is over already makes no run, and the state shows it.
+    // A time in the past makes no run, and the state says so.
     state: next ? "active" : isOnce ? "missed" : "completed",
     at: now,
     cursor,
@@ -103,7 +102,7 @@ export async function insertDefinition(
   if (!found) throw notFound(name)
   const row = { ...found, schedule: definition.schedule }
   await audit(tx, declared ? "schedule.declare" : "schedule.create", { row, by })
-  // The first run has the id of its schedule, so there is only ever one.
+  // The first run has the id of its schedule, so there can only be one.
   const first = runOnCreate ? await makeRunNow(tx, row, { run: id, overlap: undefined }) : undefined
   return { row, effects: first ?? {} }
 }

@@ -1,9 +1,9 @@
 /**
- * Brings the schedules that the code declares into the database, when a process starts.
+ * Writes the schedules that the code declares into the database when a process starts.
  *
- * A declaration is a whole: the latest version of an application says which schedules it has, and how. Each schedule is
- * written by an operation of its own, under the lock of the application. So a schedule that cannot be changed now holds
- * up no other, and a process that a later version overtakes writes nothing more.
+ * A declaration is complete: the latest version of an application says which schedules it has. Each schedule has its own
+ * transaction, under the lock of the application. So a schedule that cannot be changed now delays no other schedule, and
+ * a process that a later version overtakes writes nothing more.
  */
 import type { Done } from "../../engine/effects.ts"
 import type { DeclareParts } from "../../engine/engine.ts"
@@ -28,12 +28,12 @@ import { warningsAbout } from "./warnings.ts"
 import { withEvents } from "./with-events.ts"
 
 export interface DeclaredSchedules {
-  /** The application that declares them; empty where it has no name. */
+  /** The application that declares them. Empty if it has no name. */
   readonly application: string
   readonly version: string | null
-  /** What becomes of schedules that the code declares no more. */
+  /** What happens to schedules that the code no longer declares. */
   readonly removed: "retire" | "delete"
-  /** All of them. Rejects with every fault of their inputs. */
+  /** Reads all definitions. Rejects with every fault in their inputs. */
   readonly definitions: () => Promise<readonly ScheduleDefinition[]>
 }
 
@@ -61,16 +61,16 @@ export async function declareSchedules(
     tenants: definitions.map(({ tenant }) => tenant),
     names: definitions.map(({ name }) => name),
   })
-  const pieces = compare()
+  const operations = compare()
   let failure: unknown
-  for (const piece of pieces) {
+  for (const operation of operations) {
     if (isOvertaken()) break
-    await perform(tell, piece()).catch((error: unknown) => {
-      // The process that has the newer rules of time zones declares this schedule, too.
+    await perform(tell, operation()).catch((error: unknown) => {
+      // A process with newer zone data declares this schedule as well.
       if (!isZoneDataOutdated(error)) failure ??= error
     })
   }
-  if (isOvertaken() && pieces.length > 0) {
+  if (isOvertaken() && operations.length > 0) {
     tell({
       events: [{ type: "schedules.outdated", application, declared: version, stored: latest ?? "" }],
     })
@@ -85,13 +85,13 @@ export async function declareSchedules(
     return compareAges(version, latest) < 0
   }
 
-  /** Does this declaration count, and will it until the end of the transaction? */
+  /** Is this version the latest? The lock keeps the answer true until the end of the transaction. */
   async function isCurrent(tx: Transaction): Promise<boolean> {
     latest = await latestOf(tx)
     return !isOvertaken()
   }
 
-  /** What there is to do. Nothing, at every start but the first of another version. */
+  /** The operations that bring the stored schedules up to date. Empty at every start without a change. */
   function compare(): (() => Promise<Done<unknown>>)[] {
     const known = new Map(stored.map((row) => [keyOf(row), row]))
     const kept = definitions.flatMap((definition) => {
@@ -110,7 +110,7 @@ export async function declareSchedules(
     ]
   }
 
-  /** Where another process was faster, that process has told of it. */
+  /** If another process was faster, that process has emitted the events. */
   function make(definition: ScheduleDefinition): Promise<Done<unknown>> {
     const onBehalf = { by: application, onlyIf: isCurrent }
     return createUnlessThere(runtime, { definition, by, declared: onBehalf })

@@ -1,4 +1,4 @@
-/** Deletes a schedule, for a call or because the code declares it no more. Its runs and its ledger stay. */
+/** Deletes a schedule, for a call or because the code no longer declares it. Its runs and its ledger stay. */
 import type { Done } from "../../engine/effects.ts"
 import {
   audit,
@@ -13,16 +13,16 @@ import { removeSchedule } from "../../store/schedules/remove.ts"
 import type { WhichSchedule } from "./which.ts"
 
 export interface DeleteScheduleRequest extends WhichSchedule {
-  /** Cancels also its runs that are not running. */
+  /** Also cancels the runs of the schedule that are not running. */
   readonly cancelsQueued: boolean
-  /** Set by a declaration: the schedule that was read, and whether the code that reads it still counts. */
+  /** Set by a declaration: the schedule that was read, and whether the declaring version is still the latest. */
   readonly declared?: { readonly id: string; readonly onlyIf: OnlyIf }
 }
 
 /**
- * The answer is whether there was one.
+ * The answer says whether there was such a schedule.
  *
- * Runs that a pause with `hold` parked are released: once the schedule is gone, no resume could release them.
+ * Releases the runs that a pause with `hold` parked: no resume could release them after the delete.
  */
 export async function deleteSchedule(
   runtime: Runtime,

@@ -1,4 +1,4 @@
-/** Gives a schedule another definition. `put`, `patch` and a declaration of the code all edit through here. */
+/** Gives a schedule another definition, for `put`, `patch` and declarations in the code. */
 import type { Done } from "../../engine/effects.ts"
 import {
   type Changed,
@@ -15,13 +15,13 @@ import { withEvents } from "./with-events.ts"
 
 export interface EditRequest extends ChangeRequest {
   readonly definition: ScheduleDefinition
-  /** Gives the new input to runs that were made and have not started. */
+  /** Gives the new input to existing runs that have not started. */
   readonly appliesToQueued: boolean
-  /** Throws where the edit is refused. */
+  /** Throws if the edit is refused. */
   readonly check: (row: StoredSchedule) => void
 }
 
-/** The answer is whether the definition differs from the stored one. */
+/** The answer says whether the definition differs from the stored one. */
 export async function edit(runtime: Runtime, request: EditRequest): Promise<Done<boolean>> {
   const { definition, appliesToQueued, check } = request
   let after: StoredSchedule | undefined
@@ -34,25 +34,26 @@ export async function edit(runtime: Runtime, request: EditRequest): Promise<Done
   return done.answer && after ? withEvents(done, warningsAbout(after)) : done
 }
 
-/** Definitions are written in one order of keys, so equal definitions are equal texts. */
+/** Are they the same definition? Definitions have a fixed order of keys, so equal definitions are equal texts. */
 export function isSame(row: StoredSchedule, { job, spec, input, settings }: ScheduleDefinition): boolean {
   return row.job === job && row.spec === spec && row.input === input && row.settings === settings
 }
 
-/** A schedule with another definition. New times count from now on, new settings for every undecided occurrence. */
+/** The schedule with another definition. New times apply from now on, new settings to every undecided occurrence. */
 export function edited(row: StoredSchedule, definition: ScheduleDefinition): Changed {
-  const { state: before, cursor: at, next_occurrence: occurrence, next_at: due } = row
+  const { state: stateBefore, cursor: cursorBefore, next_occurrence: occurrence, next_at: due } = row
   const changed = { ...row, ...definition }
-  if (row.spec === definition.spec && before !== "error") {
+  if (row.spec === definition.spec && stateBefore !== "error") {
     const next = occurrence === null || due === null ? undefined : { occurrence, due }
-    return { row: changed, cursor: at, next, isEdit: true }
+    return { row: changed, cursor: cursorBefore, next, isEdit: true }
   }
   const settled = settleBefore(row)
   const cursor = beginOf(row, settled.cursor)
-  const next = before === "paused" ? undefined : nextOf(changed, cursor)
-  const state = before === "paused" ? "paused" : next ? "active" : "completed"
-  const cause = before === "paused" ? row.cause : null
-  // A pause begins no later than its cursor, so that every occurrence until its end is skipped.
+  const isPaused = stateBefore === "paused"
+  const next = isPaused ? undefined : nextOf(changed, cursor)
+  const state = isPaused ? "paused" : next ? "active" : "completed"
+  const cause = isPaused ? row.cause : null
+  // A pause begins at the cursor or before it, so that every occurrence until its end is skipped.
   const paused_at = row.paused_at === null ? null : Math.min(row.paused_at, cursor)
   return {
     row: { ...changed, state, cause, paused_at },
@@ -64,8 +65,8 @@ export function edited(row: StoredSchedule, definition: ScheduleDefinition): Cha
 }
 
 /**
- * Decides by the old definition what was planned by it. A schedule with a fault cannot be asked for its times. An
- * occurrence that waits for its jitter is due now, because the old definition ends here.
+ * Decides the occurrences of the old definition, by the old definition. An occurrence that waits for its jitter is due
+ * now, because the old definition ends here. A faulty schedule has no readable times, so nothing is decided for it.
  */
 function settleBefore(row: StoredSchedule): Settled {
   if (row.state !== "active" && row.paused_at === null) return { cursor: row.cursor, decided: [] }

@@ -1,4 +1,4 @@
-/** Finds a schedule by its name, and refuses a name that no schedule has. */
+/** Finds a schedule by its name. Throws `SCHEDULE_NOT_FOUND` if there is none. */
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
 import type { Runner } from "../../store/database.ts"

@@ -1,4 +1,4 @@
-/** Changes parts of a schedule, if it still has the version that the change was made to. */
+/** Changes parts of a schedule, if it still has the version that the caller has read. */
 import type { Done } from "../../engine/effects.ts"
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { assertCan } from "../../engine/schedules/refusals.ts"
@@ -13,19 +13,19 @@ import type { WhichSchedule } from "./which.ts"
 export interface PatchRequest extends WhichSchedule {
   readonly version: number
   readonly appliesToQueued: boolean
-  /** The definition that the stored schedule has with the changes. Throws what is wrong with them. */
+  /** Applies the changes to the stored definition. Throws the faults of the changes. */
   readonly patched: (row: StoredSchedule) => Promise<ScheduleDefinition>
 }
 
-/** Of two callers who change the same version, the second is refused. */
+/** If two callers change the same version, the second one is refused. */
 export async function patchSchedule(runtime: Runtime, request: PatchRequest): Promise<Done<StoredSchedule>> {
   const { name, tenant, by, version, appliesToQueued, patched } = request
-  const there = await find(runtime.database, { tenant, name })
-  assertNotDeclared("patch", there)
-  if (there.version !== version) throw changedMeanwhile(there, version)
-  const definition = await patched(there)
+  const stored = await find(runtime.database, { tenant, name })
+  assertNotDeclared("patch", stored)
+  if (stored.version !== version) throw changedMeanwhile(stored, version)
+  const definition = await patched(stored)
   const check = (row: StoredSchedule) => {
-    if (row.id !== there.id || row.version !== version) throw changedMeanwhile(row, version)
+    if (row.id !== stored.id || row.version !== version) throw changedMeanwhile(row, version)
     if (!isSame(row, definition)) assertCan(row, "edit", "patch")
   }
   const action = "schedule.patch"
@@ -36,10 +36,10 @@ export async function patchSchedule(runtime: Runtime, request: PatchRequest): Pr
   return { answer: await find(runtime.database, { tenant, name }), effects }
 }
 
-function changedMeanwhile({ name, version }: StoredSchedule, read: number): CarillonError {
+function changedMeanwhile({ name, version }: StoredSchedule, versionRead: number): CarillonError {
   return new CarillonError(
     "SCHEDULE_CHANGED",
-    `Schedule ${JSON.stringify(name)} is at version ${version}, and the change was made to version ${read}. ` +
+    `Schedule ${JSON.stringify(name)} is at version ${version}, and the change was made to version ${versionRead}. ` +
       "Read it again, and decide whether you still want the change.",
   )
 }

@@ -1,4 +1,4 @@
-/** Makes sure that a schedule is as a definition says: creates it, edits it, or leaves it alone. */
+/** Makes a schedule match a definition: creates it, edits it, or leaves it alone. */
 import type { By } from "../../engine/by.ts"
 import type { Done } from "../../engine/effects.ts"
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
@@ -17,19 +17,21 @@ export interface PutRequest {
   readonly appliesToQueued: boolean
 }
 
-export interface Put {
+export interface PutOutcome {
   readonly outcome: "created" | "changed" | "unchanged"
   readonly row: StoredSchedule
 }
 
-export async function putSchedule(runtime: Runtime, request: PutRequest): Promise<Done<Put>> {
+export async function putSchedule(runtime: Runtime, request: PutRequest): Promise<Done<PutOutcome>> {
   const { definition, by, appliesToQueued } = request
   const { name, tenant } = definition
-  const [there] = await runtime.database.run(findSchedule, { tenant, name })
-  if (there) assertNotDeclared("put", there)
-  // Every start but the first comes to this: one question, and nothing is written.
-  if (there && isSame(there, definition)) return { answer: { outcome: "unchanged", row: there }, effects: {} }
-  if (!there) {
+  const [stored] = await runtime.database.run(findSchedule, { tenant, name })
+  if (stored) assertNotDeclared("put", stored)
+  // A program that puts its schedules at every start ends here, after one read.
+  if (stored && isSame(stored, definition)) {
+    return { answer: { outcome: "unchanged", row: stored }, effects: {} }
+  }
+  if (!stored) {
     const { answer: row, effects } = await createUnlessThere(runtime, { definition, by })
     if (row) return { answer: { outcome: "created", row }, effects }
   }

@@ -1,4 +1,4 @@
-/** Resumes a schedule after a pause, or after a fault that set it aside. */
+/** Resumes a schedule after a pause, or after a fault that has set it aside. */
 import type { Done } from "../../engine/effects.ts"
 import { change } from "../../engine/schedules/change.ts"
 import { resumed } from "../../engine/schedules/pausing.ts"
@@ -7,11 +7,11 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import type { WhichSchedule } from "./which.ts"
 
 export interface ResumeScheduleRequest extends WhichSchedule {
-  /** Makes up for the occurrences of the pause; `undefined`: they are skipped. */
+  /** Makes up for the occurrences of the pause. `undefined` skips them. */
   readonly misfire: "latest" | "all" | undefined
 }
 
-/** The answer is whether there was something to resume. */
+/** The answer says whether the call resumed the schedule. It is false if the schedule is active. */
 export function resumeSchedule(runtime: Runtime, request: ResumeScheduleRequest): Promise<Done<boolean>> {
   const { name, tenant, by, misfire } = request
   const asked = misfire && { misfire }

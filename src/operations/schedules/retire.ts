@@ -1,4 +1,4 @@
-/** Retires a schedule that the code declares no more. It makes no runs, and keeps its row, its ledger and its cursor. */
+/** Retires a schedule that the code no longer declares. It makes no runs, and keeps its row, ledger and cursor. */
 import type { By } from "../../engine/by.ts"
 import type { Done } from "../../engine/effects.ts"
 import { type Changed, change, type OnlyIf, type StoredSchedule } from "../../engine/schedules/change.ts"
@@ -6,19 +6,19 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import type { WhichSchedule } from "./which.ts"
 
 export interface RetireRequest extends WhichSchedule {
-  /** The schedule that was read. Another one may have its name by now. */
+  /** The schedule that was read. By now another schedule may have its name. */
   readonly id: string
-  /** Does the code that declares it no more still count? */
+  /** Is the version that no longer declares it still the latest? */
   readonly onlyIf: OnlyIf
 }
 
-/** Why a schedule is retired, and its state before. A pause is kept, for the time when it is declared again. */
+/** Why a schedule is retired, and its state before. A later declaration restores the pause. */
 export interface Retirement extends By {
   readonly was: string
   readonly pause?: { readonly resumeAt: number | null; readonly cause: unknown }
 }
 
-/** The answer is whether this made a difference. */
+/** The answer says whether the call retired the schedule. */
 export function retireSchedule(runtime: Runtime, request: RetireRequest): Promise<Done<boolean>> {
   const { id, name, tenant, by, onlyIf } = request
   return change(runtime, { name, tenant, by, action: "schedule.retire", onlyIf }, (row) =>
@@ -39,6 +39,6 @@ function retired(row: StoredSchedule, by: By): Changed {
     ...(state === "paused" && { pause: { resumeAt, cause: before === null ? null : JSON.parse(before) } }),
   }
   const cause = JSON.stringify(retirement)
-  const gone = { ...row, state: "retired", paused_at: null, resume_at: null, cause }
-  return { row: gone, cursor: row.cursor, next: undefined }
+  const retiredRow = { ...row, state: "retired", paused_at: null, resume_at: null, cause }
+  return { row: retiredRow, cursor: row.cursor, next: undefined }
 }

@@ -1,4 +1,4 @@
-/** Makes a run of a schedule by hand. The run stands for no occurrence. */
+/** Makes a run of a schedule by hand. The run has no occurrence. */
 import type { Done, Effects } from "../../engine/effects.ts"
 import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
 import { overlapKeyOf, overlapKindOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
@@ -16,7 +16,7 @@ export interface RunNowRequest extends WhichSchedule {
   readonly overlap: "allow" | undefined
 }
 
-/** The answer is the id of the run; `undefined` where another run is in its way. */
+/** The answer is the id of the run. `undefined` if the overlap policy skips it. */
 export async function runScheduleByHand(
   { database, newId }: Runtime,
   { name, tenant, by, overlap }: RunNowRequest,
@@ -34,7 +34,7 @@ export async function runScheduleByHand(
   return { answer: effects && run, effects: effects ?? {} }
 }
 
-/** Makes the run in a transaction that has locked the schedule. `undefined`: another run is in its way. */
+/** Makes the run in a transaction that holds the lock of the schedule. `undefined` if the overlap policy skips it. */
 export async function makeRunNow(
   tx: Transaction,
   row: StoredSchedule,

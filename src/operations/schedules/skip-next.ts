@@ -9,7 +9,7 @@ import type { Stretch } from "../../schedule/decide.ts"
 import type { InstantMs } from "../../time/instant.ts"
 import type { WhichSchedule } from "./which.ts"
 
-/** The answer is the occurrence that is skipped; `undefined` where there is none. */
+/** The answer is the skipped occurrence. `undefined` if there is none. */
 export async function skipNext(
   runtime: Runtime,
   { name, tenant, by }: WhichSchedule,

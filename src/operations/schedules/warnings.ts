@@ -1,4 +1,4 @@
-/** The event about what a schedule may do that its author did not intend. Told when it is created or edited. */
+/** The event that warns about a schedule that may not do what its author intends. Emitted on create and edit. */
 
 import { scheduledOf, scheduleOf } from "../../engine/schedules/decided.ts"
 import type { CarillonEvent } from "../../observe/events.ts"
@@ -6,7 +6,7 @@ import { policyWarnings, scheduleWarnings } from "../../schedule/warnings.ts"
 
 type WarnedRow = Parameters<typeof scheduledOf>[0] & { readonly name: string }
 
-/** It leaves out what clock changes do: they come twice a year, and the preview shows them. */
+/** Leaves out warnings about clock changes: they come twice a year, and the preview shows them. */
 export function warningsAbout(row: WarnedRow): CarillonEvent[] {
   const { startWithinMs } = JSON.parse(row.settings) as { startWithinMs?: number }
   const { misfire } = scheduledOf(row).policy

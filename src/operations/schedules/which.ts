@@ -1,4 +1,4 @@
-/** Which schedule an operation is about, and who asks for it. */
+/** The schedule that an operation changes, with the actor and the reason. */
 import type { By } from "../../engine/by.ts"
 
 export interface WhichSchedule {
