@@ -351,6 +351,8 @@ describe("the rules about the docs turn red", () => {
       wrongDefaults([{ path: "lease", said: text, governs: "leaseMs" }], { leaseMs: 60_000 }).length
     expect([said('"60s"'), said('"30s"'), said(undefined), said("none")]).toEqual([0, 1, 1, 1])
     expect(wrongDefaults([{ path: "x", said: "1", governs: undefined }], {})).toHaveLength(1)
+    const inWords = { path: "x", said: "the pool of the job", governs: undefined }
+    expect(wrongDefaults([inWords], {})).toEqual([])
   })
 
   it("when a page names a file that does not exist", () => {

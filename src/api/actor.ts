@@ -1,9 +1,9 @@
-/** Who makes a change, and why: what a call may say about it, and what stands in the audit where it says nothing. */
+/** The actor and the reason of a change, as calls give them and as the audit records them. */
 import type { By } from "../engine/by.ts"
 import { type Check, object, optional, satisfies } from "../options/check.ts"
 import type { HostFacts } from "../runtime/host.ts"
 
-/** Who makes a change, and why. Both stand in the audit. */
+/** The actor and the reason of a change. The audit records both. */
 export interface ByWhom {
   /**
    * The user or the program that asks for the change.
@@ -11,7 +11,11 @@ export interface ByWhom {
    * @default the `actor` of `createCarillon`
    */
   readonly actor?: string
-  /** Why, in words for the readers of the audit. */
+  /**
+   * Why the change is made, in words for the readers of the audit.
+   *
+   * @default no reason
+   */
   readonly reason?: string
 }
 
@@ -31,12 +35,12 @@ export const byWhomShape = { actor: optional(wordsCheck), reason: optional(words
 
 export const byWhomCheck: Check = object(byWhomShape)
 
-/** Who asks, as the audit has it: an actor in any case, and an empty reason where none was given. */
-export function byOf({ actor: usual }: { readonly actor: string }, { actor, reason }: ByWhom): By {
-  return { actor: actor ?? usual, reason: reason ?? "" }
+/** Fills in the default actor and an empty reason. */
+export function byOf(defaults: { readonly actor: string }, { actor, reason }: ByWhom): By {
+  return { actor: actor ?? defaults.actor, reason: reason ?? "" }
 }
 
-/** This process, where `createCarillon` names no actor. */
+/** Names this process. The default of the option `actor`. */
 export function actorOf({ user, hostname, pid }: HostFacts): string {
   return `${user}@${hostname}:${pid}`
 }

@@ -1,5 +1,4 @@
-/** The life of one Carillon: connected once, migrated once, started once, stopped once, whoever asks and how often. */
-
+/** The life of one Carillon: it connects, migrates, starts and stops once, however often it is called. */
 import { DEFAULTS } from "../defaults.ts"
 import { createEngine, type Engine, type EngineConfig } from "../engine/engine.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
@@ -30,7 +29,7 @@ export interface Application {
   readonly open: () => Promise<Opened>
   /** Opens, and makes a call that a stop waits for. */
   readonly call: <T>(work: (opened: Opened) => Promise<T>) => Promise<T>
-  /** Opens and begins to work. While the database is away it goes on trying. */
+  /** Opens and begins to work. Retries while the database is unreachable or read-only. */
   readonly start: () => Promise<void>
   readonly stop: (graceMs: number) => Promise<void>
   readonly url: () => string | undefined
@@ -45,12 +44,12 @@ export interface Opened {
   readonly migrated: readonly number[]
 }
 
-/** How long a stop waits for calls that were made before it; the grace of handlers runs meanwhile. */
+/** How long a stop waits for calls made before it. The grace of handlers runs at the same time. */
 const LAST_CALLS_MS = 5_000
-/** How long it waits for the last writes after that; where the calls have taken longer than the grace, not as long. */
+/** How long a stop waits for the last writes. The shorter time holds if the calls took longer than the grace. */
 const LAST_WRITES_MS = 5_000
 const HURRIED_WRITES_MS = 2_000
-/** Of a process that ends because it can execute nothing any more. */
+/** The exit code of a process whose slots are all lost to stuck handlers. */
 const EXIT_CODE = 1
 const RETRY_BASE_MS = 500
 const RETRY_CAP_MS = 10_000
@@ -64,7 +63,7 @@ export function createApplication(
   const log = createLog(host, logger ? outputOf(logger) : terminalOutput({ host, nowMs: wallClock.nowMs }))
   const events = createEvents(log.tellListenerFailure, host.newContext)
   events.subscribe(log.tell, { routine: log.hearsRoutine() })
-  /** What begins here goes on for long: it keeps nothing of the caller who happens to be the first. */
+  /** Runs outside the async context of the caller: loops that start here outlive the first call. */
   const apart = <T>(work: () => Promise<T>) => once(() => host.newContext()(work))
   if (options.onStuck === "exit") events.subscribe(exitIfStuck, { routine: false })
   const stopping = createStop()
@@ -105,7 +104,7 @@ export function createApplication(
   })
 
   const start = apart(async (): Promise<void> => {
-    // What is wrong with an input is known only when its schema has been asked.
+    // Only the schemas of the jobs can find the faults of inputs.
     await options.schedules?.definitions()
     tellUnserved()
     let isReadOnly = false
@@ -135,7 +134,7 @@ export function createApplication(
     events.emit({ type: "pools.unserved", jobs: unserved.map(({ name, pool }) => `${name} (${pool})`) })
   }
 
-  /** After `stop()` nothing is opened any more. */
+  /** Refuses the work after `stop()`. */
   function unlessStopped<T>(work: () => Promise<T>): () => Promise<T> {
     return async () => {
       if (stopping.signal.aborted) throw closedError()
@@ -156,7 +155,7 @@ export function createApplication(
     })
   }
 
-  /** Gives back what can be given back, and ends the process with an exit code that has it started anew. */
+  /** Gives back the other runs and ends the process, so that its supervisor starts it again. */
   async function exitIfStuck({ type }: CarillonEvent): Promise<void> {
     if (type !== "pool.exhausted" || stopped !== undefined) return
     await stopOnce(DEFAULTS.graceMs).catch(() => {})
@@ -170,17 +169,17 @@ export function createApplication(
 
   async function stop(graceMs: number): Promise<void> {
     stopping.abort()
-    // Calls may take a while; nothing that comes in meanwhile is ours to begin.
+    // The last calls may take a while, and no new run may start in this time.
     void open.settled().then((opened) => opened?.value.engine.close())
-    const beganMs = host.monotonicMs()
+    const stopBeganMs = host.monotonicMs()
     const patience = new AbortController()
-    const last = Promise.all([...calls].map(({ over }) => over))
-    await Promise.race([last, host.sleep(LAST_CALLS_MS, patience.signal)])
+    const lastCalls = Promise.all([...calls].map(({ over }) => over))
+    await Promise.race([lastCalls, host.sleep(LAST_CALLS_MS, patience.signal)])
     patience.abort()
     for (const { giveUp } of calls) giveUp()
-    const spentMs = host.monotonicMs() - beganMs
+    const spentMs = host.monotonicMs() - stopBeganMs
     const connected = await connect.settled()
-    // What is only half open will never be needed: without a database it ends at once.
+    // Closing the database ends a start or an open that is still running.
     if (start.isRunning() || open.isRunning()) await connected?.value.database.close()
     await start.settled()
     const opened = await open.settled()
@@ -205,14 +204,16 @@ export function createApplication(
   }
 }
 
-/** The database is away, and may come back. A wrong password or a missing database will not mend themselves. */
+/** May the database come back by itself? It does not after a wrong password or a missing database. */
 function canWait(error: unknown): boolean {
   return error instanceof DatabaseError && error.retryable && !isHopeless(error.sqlState)
 }
 
-/** A call that a stop waits for, and does not wait for any longer. */
+/** A call that a stop waits for. */
 interface PendingCall {
+  /** Resolves when the call has ended. */
   readonly over: Promise<void>
+  /** Rejects the call, because the stop waits no longer. */
   readonly giveUp: () => void
 }
 

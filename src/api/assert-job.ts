@@ -1,4 +1,4 @@
-/** What has to be a job, and was perhaps written by hand. */
+/** Checks that a value is a job made by `defineJob`. */
 import { isJob } from "../job/define.ts"
 import { assertOptions, object, satisfies } from "../options/check.ts"
 

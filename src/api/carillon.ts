@@ -1,4 +1,4 @@
-/** What users hold: enqueue, wait, steer, start, stop. Creating one does no I/O. */
+/** The public object: enqueues, waits, steers, starts and stops. Creating it does no I/O. */
 import { DEFAULTS } from "../defaults.ts"
 import { newRun } from "../engine/enqueue/new-run.ts"
 import { InputError, PayloadError } from "../errors.ts"
@@ -38,7 +38,7 @@ import { plannedFires, scheduleFires } from "./schedules/fires.ts"
 import { definingCalls, getSchedule, listAllSchedules } from "./schedules/schedules.ts"
 import { steeringCalls } from "./schedules/steering.ts"
 
-/** The arguments after the job: an input that may be left out where the job takes none, then options. */
+/** The arguments after the job: the input, optional if the job accepts `undefined`, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
   ? [input?: Input, options?: EnqueueOptions]
   : [input: Input, options?: EnqueueOptions]
@@ -47,21 +47,22 @@ export type EnqueueArgs<Input> = undefined extends Input
 export interface Carillon {
   /**
    * Connects, brings the schema up to date and begins to execute runs of the declared jobs. Resolves when the declared
-   * schedules are stored. If the database goes away before, it resolves all the same, and they are stored later.
+   * schedules are stored. If storing them fails because the database goes away, `start` resolves anyway, and Carillon
+   * stores them later.
    */
   readonly start: () => Promise<void>
-  /** Claims nothing more, lets handlers finish for a while, gives the rest back, and closes everything. */
+  /** Stops claiming, gives handlers time to finish, aborts and gives back the other runs, and closes connections. */
   readonly stop: (options?: StopOptions) => Promise<void>
   /**
-   * Writes a run of `job`. When this resolves, the run survives the crash of any process. Works without
-   * `start()`: a process may enqueue and leave the work to others.
+   * Writes a run of `job`. After it resolves, the run survives the crash of any process. It needs no `start()`: a
+   * process may enqueue and leave the execution to others.
    */
   readonly enqueue: <Input, Output>(
     job: Job<Input, Output>,
     ...args: EnqueueArgs<NoInfer<Input>>
   ) => Promise<RunHandle<Output>>
   /**
-   * Writes up to 50,000 runs of `job`, all of them or none, and answers for each in its order.
+   * Writes up to 50,000 runs of `job`, all or none. Returns one handle for each item, in the same order.
    *
    * @example await carillon.enqueueMany(sendEmail, users.map((user) => ({ input: { to: user.email } })))
    */
@@ -70,43 +71,43 @@ export interface Carillon {
     items: readonly EnqueueItem<NoInfer<Input>>[],
     options?: CallerTransaction,
   ) => Promise<RunHandle<Output>[]>
-  /** Waits for the end of any run, by its id, and returns what its handler returned. See `RunHandle.result`. */
+  /** Waits for the end of a run by its id, and returns what its handler returned. See `RunHandle.result`. */
   readonly result: (runId: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>
-  /** A run that has not ended, as it is now; `undefined` for one that has, or never was. */
+  /** Reads a run that has not ended. `undefined` if it has ended or there is no such run. */
   readonly run: (runId: string) => Promise<RunRecord | undefined>
-  /** Every finished attempt of a run, the oldest first. */
+  /** Lists all finished attempts of a run, oldest first. */
   readonly attempts: (runId: string) => Promise<AttemptRecord[]>
-  /** Finished attempts, the newest first, page by page. */
+  /** Lists finished attempts, newest first, page by page. */
   readonly history: (options?: HistoryOptions) => Promise<HistoryPage>
   /**
-   * Cancels a run in whatever state it is. One that is not running ends at once; the handler of a running one is told
-   * through `ctx.signal`, and the run ends as cancelled whatever that handler does.
+   * Cancels a run in any state. A run that is not running ends at once. The handler of a running run gets the abort of
+   * `ctx.signal`, and the run ends as cancelled, whatever the handler returns.
    */
   readonly cancel: (runId: string, by?: ByWhom) => Promise<Cancelled>
-  /** Makes a waiting run due now, or gives a run another priority. Whether there was one that could be. */
+  /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
   readonly expedite: (runId: string, options?: ExpediteOptions) => Promise<boolean>
-  /** Makes a dead run live again, with all its attempts, as its next generation. */
+  /** Puts a dead run back into the queue with all its attempts, as its next generation. */
   readonly replay: (runId: string, by?: ByWhom) => Promise<void>
-  /** Gives a dead run up for good; what history says of it stays. */
+  /** Removes a dead letter for good. History keeps its attempts. */
   readonly discard: (runId: string, by?: ByWhom) => Promise<void>
   /**
-   * Lets nothing of a job or pool be claimed until it is resumed. Whether that was not so before. A job that no process
-   * has declared or executed is refused (`JOB_UNKNOWN`).
+   * Stops claims of a job's or a pool's runs until `resume`. Running handlers continue. Returns whether the target was
+   * not paused before. Throws `JOB_UNKNOWN` for a job that no process has declared or executed.
    */
   readonly pause: (target: PauseTarget, by?: ByWhom) => Promise<boolean>
-  /** Ends a pause. Whether there was one. */
+  /** Ends a pause. Returns whether there was one. */
   readonly resume: (target: PauseTarget, by?: ByWhom) => Promise<boolean>
-  /** The jobs and pools that are paused. */
+  /** Lists the paused jobs and pools. */
   readonly pauses: () => Promise<Pause[]>
-  /** Schedules: what happens by itself, at times. */
+  /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
-  /** Calls `listener` for everything that happens in this process, until the returned function is called. */
+  /** Calls `listener` with every event of this process. The returned function ends that. */
   readonly subscribe: (listener: EventListener) => () => void
-  /** The SQL that would bring the schema up to date, without running it. */
+  /** Returns the SQL that would bring the schema up to date. Does not run it. */
   readonly planMigrations: () => Promise<string>
-  /** Brings the schema up to date and returns the versions that were missing. */
+  /** Brings the schema up to date. Returns the versions that were missing. */
   readonly migrate: () => Promise<readonly number[]>
-  /** Where the embedded server can be reached, with `psql` for example, once it runs. */
+  /** The URL of the embedded server while it runs, for example for `psql`. `undefined` for other databases. */
   readonly url: () => string | undefined
   readonly [Symbol.asyncDispose]: () => Promise<void>
 }
@@ -125,7 +126,7 @@ export function createCarillon(options: CarillonOptions = {}): Carillon {
   return createCarillonOn(createSystemHost(), options)
 }
 
-/** The same, in a process of the caller's making. */
+/** Creates a Carillon on a host of the caller, such as a simulated process. */
 export function createCarillonOn(host: Host, options: CarillonOptions): Carillon {
   const resolved = resolveOptions(options)
   return createFacade(
@@ -134,7 +135,7 @@ export function createCarillonOn(host: Host, options: CarillonOptions): Carillon
   )
 }
 
-/** The same error, with the item of `enqueueMany` that it is about. */
+/** Adds the index of the item of `enqueueMany` to an error. */
 function nameItem(error: unknown, index: number): unknown {
   const item = `items[${index}]`
   if (error instanceof InputError) {

@@ -1,4 +1,4 @@
-/** Lets another role work in a schema. For the command line; a database is opened for it. */
+/** Grants another role the privileges to work in a schema. Opens a database for the command line. */
 import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import { missingMigrations } from "../store/migrate.ts"
@@ -8,13 +8,13 @@ import { resolveOptions } from "./options.ts"
 import type { Place } from "./transfer.ts"
 
 export interface GrantOptions {
-  /** The role that is to work there. */
+  /** The role that gets the privileges. */
   readonly role: string
-  /** Grants nothing and returns the SQL. */
+  /** Returns the SQL and grants nothing. */
   readonly isPrinted: boolean
 }
 
-/** The SQL, if it is to be printed; `undefined` once it is granted. */
+/** Returns the SQL with `isPrinted`, and `undefined` after a grant. */
 export async function grant(
   host: Host,
   place: Place,

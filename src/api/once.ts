@@ -1,9 +1,9 @@
-/** Work that is done once, however often it is asked for; after a failure the next call tries again. */
+/** Runs a piece of work once, however often it is called. After a failure the next call tries again. */
 
 export interface Once<T> {
   (): Promise<T>
   readonly isRunning: () => boolean
-  /** Waits for what is running; the result, or `undefined` if there is none. Starts nothing. */
+  /** Waits for running work and returns its result. `undefined` without a result. Starts nothing. */
   readonly settled: () => Promise<{ readonly value: T } | undefined>
 }
 

@@ -1,4 +1,4 @@
-/** Opens the database that the options ask for: a server, memory, the embedded server, or PGlite in its place. */
+/** Opens the database that the options name: a server, memory, the embedded server, or PGlite in its place. */
 import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Database } from "../store/database.ts"
@@ -12,11 +12,11 @@ import type { ResolvedOptions } from "./options.ts"
 
 export interface OpenedDatabase {
   readonly database: Database
-  /** The address of the embedded server. Those of other servers may hold passwords and are passed on to nobody. */
+  /** The URL of the embedded server. `undefined` for other servers, whose URLs may hold passwords. */
   readonly url: string | undefined
-  /** The embedded server was there already. */
+  /** Another process started the embedded server. */
   readonly isJoined?: boolean
-  /** Where PGlite keeps the data, if it does so on disk, and why it is PGlite. */
+  /** The folder of PGlite on disk, and why PGlite was taken. */
   readonly pglite?: { readonly folder: string; readonly because: "chosen" | "no-binaries" }
 }
 
@@ -33,7 +33,7 @@ export async function openDatabase(
   return { database: openServer(host, { url: address, schema, maxConnections, reports }), url: undefined }
 }
 
-/** The embedded server; where it cannot run, PGlite. Never one of them beside the data of the other. */
+/** Opens the embedded server, or PGlite if no binaries run here. Refuses a folder with the data of the other engine. */
 async function openOwn(
   host: Host,
   options: ResolvedOptions,
@@ -55,7 +55,7 @@ async function openEmbedded(
   reports: ServerReports,
 ): Promise<OpenedDatabase> {
   const { dataDir } = options
-  // Only one that was asked for is insisted on.
+  // Only a folder from the options is required. The default folder may be replaced.
   const server = await startEmbedded(host, dataDir === undefined ? {} : { dataDir })
   const { schema, maxConnections } = options
   const database = openServer(host, { url: server.url, schema, engine: "embedded", maxConnections, reports })
@@ -75,13 +75,13 @@ interface OnDisk {
 async function openOnDisk(host: Host, options: ResolvedOptions, why: OnDisk): Promise<OpenedDatabase> {
   const { contents, because, cause } = why
   if (contents.postgres && !contents.pglite) throw heldByServer(contents, cause)
-  // Before anything is made for it.
+  // Fails without the package, before a folder is made.
   await loadPglite()
   const { database, folder } = await openPgliteOnDisk(host, options)
   return { database, url: undefined, pglite: { folder, because } }
 }
 
-/** Without its optional packages, Carillon is a client for a server. */
+/** The error if neither optional package is installed: Carillon then needs the address of a server. */
 function missesBoth(cause: CarillonError) {
   return (error: unknown): never => {
     if (!(error instanceof CarillonError) || error.code !== "PGLITE_MISSING") throw error

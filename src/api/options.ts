@@ -1,4 +1,4 @@
-/** The options of `createCarillon` and its calls: what users write, how it is checked, and what it becomes. */
+/** The options of `createCarillon` and `stop`: what users write, the checks, and the resolved values. */
 import { DEFAULTS } from "../defaults.ts"
 import { OptionsError } from "../errors.ts"
 import { type AnyJob, isJob } from "../job/define.ts"
@@ -31,113 +31,127 @@ import { type DeclaredSchedule, readSchedules } from "./schedules/declared.ts"
 /** The options of `createCarillon`. */
 export interface CarillonOptions {
   /**
-   * Where the data lives.
+   * The database that holds the data.
    *
    * - a URL (`"postgres://user:password@host/database"`): that PostgreSQL server, version 14 or newer.
-   * - `"memory"`: PGlite inside this process. For tests: everything is gone when it ends.
-   * - `"pglite"`: PGlite inside this process, in `dataDir`. It serves one process, and what it holds survives the
-   *   death of the process but not a power loss.
-   * - nothing: the embedded server, a real PostgreSQL that Carillon starts, owns and stops. Where no PostgreSQL
-   *   binaries exist (musl, Windows, a rare CPU), `"pglite"`, with a warning.
+   * - `"memory"`: PGlite inside this process, for tests. The data is gone when the process ends.
+   * - `"pglite"`: PGlite inside this process, with its data in `dataDir`. It serves one process. The data survives the
+   *   death of the process, but not a power loss.
+   * - nothing: the embedded server, a real PostgreSQL that Carillon starts, owns and stops. On platforms without
+   *   PostgreSQL binaries (musl, Windows, rare CPUs), `"pglite"`, with a warning.
+   *
+   * @default the embedded server
    */
   readonly database?: string | undefined
   /**
-   * The PostgreSQL schema that holds Carillon's tables. Systems with different schemas share a database
-   * without knowing of each other.
+   * The PostgreSQL schema that holds Carillon's tables. Different schemas in one database are independent systems.
    *
    * @default "carillon"
    */
   readonly schema?: string
   /**
-   * The folder of the embedded server or of PGlite. Without effect when `database` is a URL or `"memory"`.
+   * The data folder of the embedded server or of PGlite. Has no effect if `database` is a URL or `"memory"`.
    *
    * @default ".carillon"
    */
   readonly dataDir?: string
-  /** The jobs that this process can execute, as `defineJob` made them. */
+  /**
+   * The jobs that this process can execute, made by `defineJob`.
+   *
+   * @default none: the process executes no runs
+   */
   readonly jobs?: readonly AnyJob[]
   /**
-   * The schedules that your code declares, as `defineSchedule` made them. A start makes those that are new, changes those
-   * that differ, and retires those that your code declared before and does not declare now; one that is as it was is left
-   * alone, with how far it has come. `[]` declares none. Without this option nothing is compared, so that a process that
-   * only enqueues, say, changes nothing.
+   * The schedules that your code declares, made by `defineSchedule`. A start creates new schedules, changes schedules
+   * that differ, and retires schedules that your code no longer declares. It leaves equal schedules and their progress
+   * alone. `[]` declares none and retires all. Without this option a start compares nothing, for example in a process
+   * that only enqueues.
+   *
+   * @default nothing is compared
    */
   readonly schedules?: readonly DeclaredSchedule[]
   /**
-   * What becomes of a schedule that your code declared before and does not declare now: `"retire"` lets it make no more
-   * runs and keeps it, so that it goes on when it is declared again; `"delete"` deletes it. Runs and the record of its
-   * occurrences stay in either case.
+   * What a start does with a schedule that your code no longer declares. Its runs and the ledger of its occurrences stay
+   * in both cases.
+   *
+   * - `"retire"`: the schedule makes no more runs, and continues when your code declares it again.
+   * - `"delete"`: the schedule is deleted.
    *
    * @default "retire"
    */
   readonly removedSchedules?: "retire" | "delete"
   /**
-   * The name of your program. Needed where several programs, or processes with different `schedules`, share a schema:
-   * each then retires only what has been declared under its own name.
+   * The name of your program. Give it if several programs, or processes with different `schedules`, share a schema: each
+   * program then retires only its own schedules.
+   *
+   * @default no name
    */
   readonly application?: string
   /**
-   * Who acts, in the audit, where a call does not name an `actor`: a service, a script, a person.
+   * The actor in the audit for calls that name none: a service, a script or a person.
    *
    * @default the user, the host and the process id, as in `"deploy@web-3:4711"`
    */
   readonly actor?: string
   /**
-   * The pools that this process serves, each with the number of runs it executes at once. Jobs of other pools are
-   * left to other processes.
+   * The pools that this process serves, each with its number of slots: the runs that it executes at once. Other processes
+   * execute the jobs of other pools.
    *
-   * @default every pool that one of the `jobs` names, with 10 slots each
+   * @default every pool of the `jobs`, with 10 slots each
    */
   readonly pools?: Readonly<Record<string, number>>
   /**
-   * How long this process may be silent before its runs are given to others. Shorter ones recover faster from
-   * a crash; longer ones forgive longer pauses of the process and the database.
+   * How long this process may be silent before other processes take its runs. A shorter lease recovers faster from a
+   * crash. A longer lease tolerates longer pauses of the process and the database.
    *
    * @default "60s"
    */
   readonly lease?: Duration
   /**
-   * How long a handler may go on after the end of its attempt is decided: it has timed out, was cancelled or has lost its
-   * lease. After that it is stuck: its slot counts as lost until it returns, and its run goes on without it, also in this
-   * process.
+   * How long a handler may continue after its attempt has timed out, was cancelled or lost its lease. After that the
+   * handler is stuck: its slot is lost until it returns, and its run continues without it, possibly in this process.
    *
    * @default "30s"
    */
   readonly overrunGrace?: Duration
   /**
-   * What this process does when all slots of a pool are lost to handlers that are stuck.
+   * What this process does when stuck handlers hold all slots of a pool.
    *
-   * - `"report"`: it says so, in an event and a line, and goes on with its other pools.
-   * - `"exit"`: it also stops, gives back everything else, and ends with exit code 1, so that it is started anew.
+   * - `"report"`: it emits an event, writes a log line, and continues with its other pools.
+   * - `"exit"`: it also stops, gives back its other runs, and ends with exit code 1, so that a supervisor restarts it.
    *
    * @default "report"
    */
   readonly onStuck?: "exit" | "report"
   /**
-   * The version of your code, as in `"2.3.1"`. Shown with attempts and workers; and a process with an older version
-   * never overwrites what a newer one has declared about jobs and schedules.
+   * The version of your code, as in `"2.3.1"`. Attempts and workers show it. A process with an older version never
+   * overwrites the jobs and schedules that a newer version has declared.
+   *
+   * @default no version
    */
   readonly version?: string
   /**
-   * Whether processes tell each other when something becomes ready, by NOTIFY. Without it, and behind poolers that do
-   * not pass it on, work in other processes is found by looking: within a second, up to five after idle times.
+   * Whether processes wake each other with NOTIFY when runs become ready. Without it, and behind poolers that do not
+   * support LISTEN, other processes find the runs by polling: within a second, or within five after idle times.
    *
    * @default true
    */
   readonly wakeups?: boolean
-  /** How many connections to the database this process may hold. Without effect on PGlite. */
+  /** How many database connections this process may hold. Has no effect on PGlite. */
   readonly connections?: ConnectionOptions
   /**
-   * When dead letters count as growing: so many runs died within this time and no one has replayed or discarded them.
-   * That is an event, `dead-letters.growing`, and an error in the log, told by one of all processes. Give the same to all
-   * of them. `false` turns it off.
+   * When dead letters count as growing: at least so many runs died within this time and are still dead letters. One
+   * process then emits the event `dead-letters.growing` and logs an error. Give all processes the same values. `false`
+   * turns the alarm off.
+   *
+   * @default on, with the defaults of its options
    */
   readonly deadLetterAlarm?: false | DeadLetterAlarm
   /**
-   * Receives everything that is worth telling, one line for each event: any object with `debug`, `info`, `warn` and
-   * `error`. One that is shaped like pino receives fields as well.
+   * Receives one line for each event: any object with the methods `debug`, `info`, `warn` and `error`. A logger like pino
+   * also receives fields.
    *
-   * @default what matters to operators goes to stderr: readable on a terminal, one JSON object per line elsewhere
+   * @default lines for operators on stderr: readable on a terminal, one JSON object per line elsewhere
    */
   readonly logger?: Logger
 }
@@ -145,12 +159,15 @@ export interface CarillonOptions {
 /** How many connections this process holds. */
 export interface ConnectionOptions {
   /**
-   * The most that this process holds at once, from 2 on. What is vital comes first, then claims and enqueues. From 3 on a
-   * thread has one of its own to renew the lease with, from 4 on one listens for wake-ups, and from 5 on transactions of
-   * handlers have their own. Below that the event loop renews, work is found by looking, and an open
-   * `ctx.transaction` keeps this process from claiming and enqueuing.
+   * The most connections that this process holds at once, 2 or more.
    *
-   * @default 22; an idle process holds about five of them
+   * - 2: one for heartbeats and settles, and one for claims and enqueues. The event loop renews the lease, polling finds
+   *   ready runs, and an open `ctx.transaction` delays the claims and enqueues of this process.
+   * - 3: a thread renews the lease with its own connection.
+   * - 4: one connection listens for wake-ups.
+   * - 5 or more: transactions of handlers have their own connections.
+   *
+   * @default 22; an idle process holds about five
    */
   readonly max?: number
 }
@@ -158,13 +175,13 @@ export interface ConnectionOptions {
 /** When dead letters count as growing. */
 export interface DeadLetterAlarm {
   /**
-   * How many runs have to die. It is over when less than half as many have.
+   * How many runs must die to raise the alarm. It ends when fewer than half as many have died.
    *
    * @default 100
    */
   readonly atLeast?: number
   /**
-   * Within which time.
+   * The time in which they must die.
    *
    * @default "1h"
    */
@@ -174,7 +191,7 @@ export interface DeadLetterAlarm {
 /** The options of `stop`. */
 export interface StopOptions {
   /**
-   * How long handlers may take to finish before they are aborted and their runs given back.
+   * How long handlers may take to finish. After that, Carillon aborts them and gives back their runs.
    *
    * @default "30s"
    */
@@ -201,7 +218,7 @@ export interface ResolvedOptions {
   readonly growth: GrowthAlarm | undefined
 }
 
-/** PostgreSQL cuts longer names off in silence. */
+/** PostgreSQL truncates longer names without an error. */
 const IDENTIFIER_BYTES = 63
 
 const schemaCheck = satisfies(
@@ -215,7 +232,7 @@ const schemaCheck = satisfies(
     new TextEncoder().encode(value).length <= IDENTIFIER_BYTES,
 )
 
-/** Says nothing about what was given: it may hold a password. */
+/** The message never repeats the value, because it may hold a password. */
 const databaseCheck: Check = (value, path) => {
   if (value === "memory" || value === "pglite") return []
   if (typeof value === "string" && isServerUrl(value)) return []
@@ -225,7 +242,7 @@ const databaseCheck: Check = (value, path) => {
   return [{ path, message }]
 }
 
-/** Further than that it is not counted. */
+/** The count of new dead letters stops here. */
 const MOST_DEAD = 10_000
 
 const alarmCheck = object({
@@ -316,7 +333,7 @@ function isShortText(value: unknown): boolean {
   return value.isWellFormed() && !value.includes("\0")
 }
 
-/** Two handlers for one name: a run could not know which is meant. */
+/** Refuses two jobs with one name: the name must lead to one handler. */
 function findDuplicates(jobs: unknown) {
   if (!Array.isArray(jobs)) return []
   const names = jobs.map((job: unknown) => (isJob(job) ? job.name : undefined))
@@ -332,7 +349,7 @@ function findDuplicates(jobs: unknown) {
   )
 }
 
-/** A pool that no job names and that is called almost like one that is named: most likely a typing error. */
+/** Refuses a pool without jobs whose name is almost the name of a pool with jobs. It is probably misspelt. */
 function findMisspeltPools(options: CarillonOptions | undefined) {
   if (!Array.isArray(options?.jobs) || !isPlainObject(options?.pools)) return []
   const used = options.jobs.flatMap((job) => (isJob(job) ? [job.pool] : []))
@@ -345,7 +362,7 @@ function findMisspeltPools(options: CarillonOptions | undefined) {
     })
 }
 
-/** The id of a run as the database writes it. */
+/** The id of a run in the form in which the database writes it. */
 export function runIdOf(id: unknown): string {
   if (typeof id === "string" && /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(id))
     return id.toLowerCase()
@@ -355,7 +372,7 @@ export function runIdOf(id: unknown): string {
 function isServerUrl(text: string): boolean {
   if (!/^postgres(ql)?:\/\//.test(text) || text.includes("#")) return false
   try {
-    // The driver reads a missing host as the local socket; for the parser it has to be there.
+    // The driver reads a missing host as the local socket. The URL parser needs a host.
     return new URL(text.replace(/^(postgres(?:ql)?:\/\/)(\/|$)/, "$1localhost$2")).protocol !== ""
   } catch {
     return false

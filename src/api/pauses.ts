@@ -1,5 +1,4 @@
-/** The calls that pause and resume jobs and pools: how they are checked, and what they answer. */
-
+/** The calls that pause and resume jobs and pools: their checks and their answers. */
 import { poolNameCheck } from "../job/options.ts"
 import { pause } from "../operations/pauses/pause.ts"
 import { resume } from "../operations/pauses/resume.ts"
@@ -10,43 +9,43 @@ import { toDate } from "../time/instant.ts"
 import { type ByWhom, byOf, byWhomCheck } from "./actor.ts"
 import type { Opened } from "./application.ts"
 
-/** What to pause: all runs of a job, or all runs in a pool. */
+/** The target of a pause: all runs of a job, or all runs in a pool. */
 export type PauseTarget = { readonly job: string } | { readonly pool: string }
 
-/** A job or pool that is paused. */
+/** A paused job or pool. */
 export interface Pause {
   /** Whether it is a job or a pool. */
   readonly kind: "job" | "pool"
   /** The name of the job or the pool. */
   readonly name: string
-  /** Since when. */
+  /** When the pause began. */
   readonly pausedAt: Date
-  /** Who paused it. */
+  /** The user or program that paused it. */
   readonly actor: string
-  /** Why; empty if no reason was given. */
+  /** The reason. Empty if none was given. */
   readonly reason: string
 }
 
 export const pauseCalls = {
-  /** Whether this made a difference. A job or pool that is paused already stays as it is. */
+  /** Returns false if the job or pool was already paused. The pause then keeps its actor and its reason. */
   pause: async (opened: Opened, target: PauseTarget, by: ByWhom = {}): Promise<boolean> => {
     assertOptions("pause", { target, by }, callCheck)
     const { runtime, engine } = opened
     const request = { ...nounOf(target), by: byOf(opened, by), jobs: engine.jobs }
     return perform(engine.tell, pause(runtime, request))
   },
-  /** Whether there was a pause to end. */
+  /** Returns whether there was a pause. */
   resume: async (opened: Opened, target: PauseTarget, by: ByWhom = {}): Promise<boolean> => {
     assertOptions("resume", { target, by }, callCheck)
     const { runtime, engine } = opened
     return perform(engine.tell, resume(runtime, { ...nounOf(target), by: byOf(opened, by) }))
   },
-  /** Everything that is paused: jobs, then pools, each by name. */
+  /** Lists paused jobs, then paused pools, each by name. */
   list: async ({ runtime }: Opened): Promise<Pause[]> => {
     const rows = await runtime.database.run(listPauseRows, {})
-    return rows.map(({ kind, name: of, paused_at, actor, reason }) => ({
+    return rows.map(({ kind, name: pausedName, paused_at, actor, reason }) => ({
       kind: kind === "job" ? "job" : "pool",
-      name: of,
+      name: pausedName,
       pausedAt: toDate(paused_at),
       actor,
       reason,
@@ -61,7 +60,7 @@ const NAME_CHECKS: Readonly<Record<Pause["kind"], Check>> = {
   pool: poolNameCheck,
 }
 
-/** One of the two, and nothing else. */
+/** Accepts `{ job }` or `{ pool }` and nothing else. */
 const targetCheck: Check = (value, path) => {
   const kinds = isPlainObject(value) ? Object.keys(value).filter(isKind) : []
   const [kind, ...others] = kinds

@@ -1,4 +1,4 @@
-/** What runs, where, how large, since when, and who uses it: of a server by its URL, or of a data folder. */
+/** Reads the status of a server or of a data folder: version, size, start and workers. */
 import { DEFAULTS } from "../defaults.ts"
 import type { Host } from "../runtime/host.ts"
 import { readEndpoint, urlOf } from "../store/embedded/endpoint.ts"
@@ -18,13 +18,13 @@ export interface StatusOptions {
 }
 
 export interface Status {
-  /** Of the embedded server; `undefined` for a server by its URL, `null` when there is no such folder. */
+  /** The data folder. `undefined` for a server with a URL, `null` if there is no such folder. */
   readonly folder: FolderStatus | null | undefined
-  /** Of PGlite, if its data are there: who has it open. */
+  /** The process that has PGlite open, if the folder holds data of PGlite. */
   readonly pglite?: {
     readonly holder: { readonly pid: number; readonly sinceMs: number | undefined } | undefined
   }
-  /** What the server says, if one runs. */
+  /** The facts that a running server reports. */
   readonly server: ServerStatus | undefined
 }
 
@@ -44,10 +44,10 @@ export interface ServerStatus {
 export interface WorkerStatus {
   readonly hostname: string
   readonly pid: number
-  /** As in `default, mail`. */
+  /** The names of its pools, as in `default, mail`. */
   readonly pools: string
   readonly startedAtMs: number
-  /** Its lease is over, and nobody has taken its runs back yet. */
+  /** Its lease has expired, and no reaper has taken its runs back yet. */
   readonly isLate: boolean
 }
 

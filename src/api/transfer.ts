@@ -1,4 +1,4 @@
-/** Everything that Carillon knows, into a file and out of it again. For the command line; a database is opened for it. */
+/** Exports a schema into a file, and imports it again. Opens a database for the command line. */
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { type Exported, type ExportOptions, exportSchema } from "../store/transfer/export.ts"
@@ -8,12 +8,12 @@ import { type CarillonOptions, resolveOptions } from "./options.ts"
 
 export type Place = Pick<CarillonOptions, "database" | "schema" | "dataDir">
 
-/** Writes what the schema holds at this moment into a file. Others may go on working meanwhile. */
+/** Writes one snapshot of the schema into a file. Other processes may continue to work. */
 export function exportTo(host: Host, place: Place, options: ExportOptions): Promise<Exported> {
   return withRuntime(host, place, (runtime) => exportSchema(runtime, options))
 }
 
-/** Brings what a file holds into a schema that holds nothing, all of it or nothing. */
+/** Imports a file into an empty schema, completely or not at all. */
 export function importFrom(host: Host, place: Place, options: ImportOptions): Promise<Imported> {
   return withRuntime(host, place, (runtime) => importSchema(runtime, options))
 }

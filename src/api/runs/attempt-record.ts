@@ -1,4 +1,4 @@
-/** One attempt as history tells it, in public words. */
+/** The public record of a finished attempt, made from a row of history. */
 import { attemptIdOf, claimNameOf } from "../../engine/queue/claimed-run.ts"
 import type { ScheduleRef } from "../../job/context.ts"
 import { occurrenceKey } from "../../schedule/occurrence-id.ts"
@@ -9,47 +9,47 @@ import { toDate } from "../../time/instant.ts"
 
 /** A finished attempt, as history keeps it. */
 export interface AttemptRecord {
-  /** Names this attempt among all others; its handler knew it as `ctx.attemptId`. */
+  /** The id of the attempt. Its handler had it as `ctx.attemptId`. */
   readonly id: string
-  /** The run that it was a try at. */
+  /** The id of the run. */
   readonly runId: string
-  /** 1, and one more with each replay of the run after its death. */
+  /** 1, and one more after each replay of the run. */
   readonly generation: number
-  /** Counted from 1 in each generation; attempts that were not charged share the number of the one that follows. */
+  /** The number of the attempt, from 1 in each generation. An uncharged attempt has the number of the next one. */
   readonly attempt: number
-  /** Whether it counts against the attempts that the run may have. */
+  /** Whether it counts against the allowed attempts of the run. */
   readonly charged: boolean
   /** Why there was another attempt. Absent for the first. */
   readonly cause?: string
   /** The job of the run. */
   readonly job: string
-  /** The pool that it was executed in. */
+  /** The pool that executed it. */
   readonly pool: string
-  /** On whose behalf. */
+  /** The tenant of the run. */
   readonly tenant?: string
-  /** The schedule that the run comes from. */
+  /** The schedule that made the run. */
   readonly schedule?: ScheduleRef
-  /** The planned instant that the run stands for, if it comes from a schedule. */
+  /** The occurrence of the run, if a schedule made it. */
   readonly occurrence?: Date
-  /** The same for every attempt and every replay of the run, as outside systems were given it. */
+  /** The key for outside systems, the same for all attempts and replays of the run. */
   readonly idempotencyKey: string
-  /** The lease of the process that made it. Absent, like `worker`, when no process ever had the run. */
+  /** The lease of its process. Absent, like `worker`, if no process ever claimed the run. */
   readonly lease?: string
-  /** The process that made it. */
+  /** The process that made the attempt. */
   readonly worker?: string
-  /** The version of the code that made it. */
+  /** The version of the code that made the attempt. */
   readonly version?: string
   /** When the run was enqueued. */
   readonly enqueuedAt: Date
   /** When the attempt was due. */
   readonly dueAt: Date
-  /** Absent when the handler did not run, or when the process died without telling. */
+  /** Absent if the handler did not run, or if the process died before it reported the start. */
   readonly startedAt?: Date
-  /** When its end was written down. */
+  /** When the end was written. */
   readonly finishedAt: Date
-  /** From start to end, where both are known. */
+  /** The time from start to end, if both are known. */
   readonly durationMs?: number
-  /** How it ended. */
+  /** How the attempt ended. */
   readonly outcome:
     | "succeeded"
     | "failed"
@@ -61,24 +61,24 @@ export interface AttemptRecord {
     | "snoozed"
   /** The final state of the run, if this was its last attempt. */
   readonly runState?: "succeeded" | "dead" | "cancelled" | "expired" | "discarded"
-  /** What went wrong, if something did. */
+  /** The error of the attempt. */
   readonly error?: { readonly code: string | null; readonly message: string; readonly stack: string | null }
-  /** What the handler wrote with `ctx.log`, the oldest first. Absent when it wrote nothing. */
+  /** The lines that the handler wrote with `ctx.log`, oldest first. Absent if there are none. */
   readonly logs?: readonly AttemptLogLine[]
 }
 
-/** One line of a handler, so many milliseconds after its first; or, at the end, how many were too much to keep. */
+/** One line of a handler, with its milliseconds after the first line. The last entry may count dropped lines. */
 export type AttemptLogLine =
   | { readonly afterMs: number; readonly message: string; readonly data?: unknown }
   | { readonly dropped: number }
 
-/** Rows of history in public words. Asks what their schedules are called, where there are any. */
+/** Makes records of rows of history. Reads the names of their schedules, if there are any. */
 export async function attemptRecords(
   database: Database,
   rows: readonly AttemptRow[],
 ): Promise<AttemptRecord[]> {
-  const given = [...new Set(rows.flatMap(({ schedule }) => schedule ?? []))]
-  const ids = given.filter((id) => UUID.test(id))
+  const schedules = [...new Set(rows.flatMap(({ schedule }) => schedule ?? []))]
+  const ids = schedules.filter((id) => UUID.test(id))
   if (ids.length === 0) return rows.map((row) => attemptRecord(row, new Map()))
   const called = await database.run(schedulesCalled, { ids, subjects: ids.map((id) => `schedule:${id}`) })
   const names = new Map(called.map(({ id, name }) => [id, name]))
@@ -132,7 +132,7 @@ type Gapless<T> = { [K in keyof T as undefined extends T[K] ? never : K]: T[K] }
   [K in keyof T as undefined extends T[K] ? K : never]?: Exclude<T[K], undefined>
 }
 
-/** What is not known is not there, rather than there and undefined. */
+/** Removes properties that are `undefined`, so that unknown values are absent. */
 function withoutGaps<T extends object>(record: T): Gapless<T> {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as Gapless<T>
 }

@@ -1,4 +1,4 @@
-/** The options of `enqueue` and `enqueueMany`: what users write, how it is checked, and what it becomes. */
+/** The options of `enqueue` and `enqueueMany`: what users write, the checks, and the resolved values. */
 import type { NewRun } from "../../engine/enqueue/new-run.ts"
 import type { HandlerTransaction } from "../../job/context.ts"
 import {
@@ -22,61 +22,105 @@ import {
 import { type Duration, parseDuration } from "../../time/duration.ts"
 import { isDate } from "../../time/instant.ts"
 
-/** What can be said about one run when it is enqueued. */
+/** The options of one run when it is enqueued. */
 export interface RunOptions {
-  /** How long the run waits before it is due. */
+  /**
+   * How long the run waits before it is due. Not together with `runAt`.
+   *
+   * @default no delay
+   */
   readonly delay?: Duration
-  /** When the run is due. Give this or `delay`. */
+  /**
+   * When the run is due. Not together with `delay`.
+   *
+   * @default now
+   */
   readonly runAt?: Date
-  /** Overrides the priority of the job: higher goes first. */
+  /**
+   * Overrides the priority of the job. Higher runs go first.
+   *
+   * @default the priority of the job
+   */
   readonly priority?: number
-  /** Overrides the pool of the job. */
+  /**
+   * Overrides the pool of the job.
+   *
+   * @default the pool of the job
+   */
   readonly pool?: string
-  /** On whose behalf the run is. */
+  /**
+   * The tenant that the run belongs to. Idempotency keys are unique within a tenant.
+   *
+   * @default no tenant
+   */
   readonly tenant?: string
   /**
-   * Once, however often it is asked for: there is no second run of this job and tenant with the same key for as long as
-   * history knows the first, and for 24 hours at the least. `enqueue` answers with the one that is there, whether it
-   * waits, runs, is a dead letter or has ended (`created: false`). `keyFor` says otherwise.
+   * The idempotency key: a second `enqueue` of this job and tenant with the same key makes no run. It returns the
+   * existing run with `created: false`, also if that run is a dead letter or has ended. `keyFor` says for how long.
+   *
+   * @default no key: every `enqueue` makes a run
    */
   readonly key?: string
   /**
-   * For how long the `key` is held.
+   * How long the run holds its `key`.
    *
-   * - `"live"`: until the run has ended, however it ends. Then the next one may come.
-   * - a duration: for so long after the enqueue, whatever becomes of the run.
-   * - `"forever"`: no other run ever has it.
-   * - nothing: for as long as history knows the run, and for 24 hours at the least.
+   * - `"live"`: until the run has ended, in any state.
+   * - a duration: for that time after the enqueue, even if the run ends earlier.
+   * - `"forever"`: no other run can ever have the key.
+   * - nothing: while history keeps the run, and at least 24 hours.
    */
   readonly keyFor?: "live" | Duration | "forever"
-  /** Up to 20 words to find the run by. */
+  /**
+   * Up to 20 words for finding the run.
+   *
+   * @default none
+   */
   readonly tags?: readonly string[]
-  /** Overrides the timeout of the job. */
+  /**
+   * Overrides the timeout of the job.
+   *
+   * @default the timeout of the job
+   */
   readonly timeout?: Duration
-  /** Overrides the retry policy of the job, as a whole. */
+  /**
+   * Replaces the whole retry policy of the job.
+   *
+   * @default the retry policy of the job
+   */
   readonly retry?: RunRetryOptions
-  /** If the run is not started within this time after it is due, it expires instead of being started late. */
+  /**
+   * The longest time between due and start. A run that has not started by then expires.
+   *
+   * @default no limit
+   */
   readonly startWithin?: Duration
-  /** For a job with `concurrency`: its limit holds for the runs of each key, instead of for all runs of the job. */
+  /**
+   * For a job with `concurrency`: the limit holds for the runs of each key, instead of for all runs of the job.
+   *
+   * @default one limit for all runs of the job
+   */
   readonly concurrencyKey?: string
 }
 
 /** The options of `enqueue`. */
 export interface EnqueueOptions extends RunOptions, CallerTransaction {}
 
-/** A transaction in which something is enqueued. */
+/** The transaction of the caller for an enqueue. */
 export interface CallerTransaction {
   /**
-   * Enqueues in a transaction of the caller's: a node-postgres client (`pg.Client` or `pg.PoolClient`) on which a
-   * transaction is open on Carillon's database, or what `ctx.transaction` gives. The run exists when, and only if, that
-   * transaction commits.
+   * Enqueues in the caller's transaction, so that the run exists only if the transaction commits.
+   *
+   * - a node-postgres client (`pg.Client` or `pg.PoolClient`) with an open transaction on Carillon's database
+   * - the transaction of `ctx.transaction`
+   *
+   * @default a transaction of its own
    */
   readonly tx?: PostgresClient | HandlerTransaction
 }
 
-/** The part of a node-postgres client that is needed. */
+/** The part of a node-postgres client that Carillon uses. */
 export interface PostgresClient {
-  // Clients overload this in many ways; which one is meant is known where it is called.
+  // Clients have many overloads of this method. The call picks one.
   /** Runs one statement. */
   readonly query: (...args: never[]) => unknown
 }
@@ -90,13 +134,13 @@ const TENANT_LENGTH = 200
 const TAG_LENGTH = 100
 const MOST_TAGS = 20
 
-/** What PostgreSQL and ISO 8601 with four digits agree on. */
+/** The years that both PostgreSQL and four-digit ISO 8601 can write. */
 const runAtCheck = satisfies(
   "a Date between the years 1970 and 9999",
   (value) => isDate(value) && value.getTime() >= 0 && value.getTime() < LAST_INSTANT_MS,
 )
 
-/** Any text that the database can hold and an index can keep. */
+/** A text that the database can store and an index can hold. */
 export function shortText(maxLength: number): Check {
   return satisfies(
     `a text of 1 to ${maxLength} characters without NUL or lone surrogates`,
@@ -136,7 +180,7 @@ const runShape = {
   concurrencyKey: optional(shortText(KEY_LENGTH)),
 }
 
-/** A pool has `query` too, but sends each to any session of its own: none of them would be in the transaction. */
+/** Refuses a pool: it has `query` as well, but sends each query to a different session, outside the transaction. */
 const txCheck = satisfies("a node-postgres client (not a pool) or the transaction of a handler", (value) => {
   const { query, totalCount } = (value ?? {}) as { query?: unknown; totalCount?: unknown }
   return typeof query === "function" && totalCount === undefined
@@ -144,11 +188,11 @@ const txCheck = satisfies("a node-postgres client (not a pool) or the transactio
 
 const enqueueCheck = object({ ...runShape, tx: optional(txCheck) })
 
-/** What an input holds is for its job to judge. */
+/** The schema of the job checks the input. */
 const itemCheck = object({ input: () => [], ...runShape })
 
 export function resolveEnqueue(options: EnqueueOptions, limited: boolean): ResolvedRun {
-  // As most say nothing.
+  // Most calls have no options.
   if (isPlainObject(options) && Object.keys(options).length === 0) return BARE
   assertOptions("enqueue", options, (value, path) => [
     ...enqueueCheck(value, path),
@@ -176,7 +220,7 @@ export function resolveItems(items: readonly EnqueueItem<unknown>[], limited: bo
   return items.map((each) => (isBare(each) ? BARE : resolve(each)))
 }
 
-/** Nothing but an input, as most of many are. */
+/** Has the item only an input? Most items of `enqueueMany` do. */
 function isBare(item: unknown): boolean {
   if (!isPlainObject(item)) return false
   for (const key in item) if (key !== "input") return false
@@ -190,7 +234,7 @@ export function resolveManyOptions(options: CallerTransaction): void {
 const MOST_ITEMS = 50_000
 const MOST_FAULTS = 20
 
-/** The first few faults of many: nobody reads fifty thousand. */
+/** The first faults of a long list. Fifty thousand would hide the first. */
 function firstFaults<T>(items: readonly T[], check: (item: T, index: number) => ReturnType<Check>) {
   const faults: ReturnType<Check> = []
   for (const [index, each] of items.entries()) {
@@ -223,10 +267,10 @@ function keyForOf(keyFor: RunOptions["keyFor"]): NewRun["keyFor"] {
   return parseDuration(keyFor) ?? null
 }
 
-/** Every default. */
+/** The options of a run without options. */
 const BARE: ResolvedRun = Object.freeze(resolve({}))
 
-/** Options that only make sense together, or not together. */
+/** The faults of options that need or exclude each other. */
 function crossed(value: unknown, path: string, limited: boolean) {
   const { delay, runAt, key, keyFor, concurrencyKey } = (value ?? {}) as RunOptions
   const at = (name: string) => (path === "" ? name : `${path}.${name}`)

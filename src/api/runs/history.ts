@@ -1,4 +1,4 @@
-/** History in pages, newest first. */
+/** Reads history in pages, newest attempts first. */
 import {
   assertOptions,
   type Check,
@@ -16,36 +16,58 @@ import { type PageRow, type Place, readPage } from "../../store/attempts/read-pa
 import { parseInstant } from "../../time/instant.ts"
 import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
 
-/** Which finished attempts are asked for. */
+/** The options of `history`: which finished attempts it returns. */
 export interface HistoryOptions {
-  /** Only attempts of this job. */
+  /**
+   * Only attempts of this job.
+   *
+   * @default all jobs
+   */
   readonly job?: string
-  /** Only attempts on behalf of this tenant. */
+  /**
+   * Only attempts of this tenant's runs.
+   *
+   * @default all tenants
+   */
   readonly tenant?: string
   /**
-   * Only the attempts that ended a run in this state. No index serves it: what is rare is looked for attempt by
-   * attempt, so give a `job`, a `tenant` or bounds with it.
+   * Only attempts that ended a run in this state. No index serves this filter, so a rare state reads many attempts. Give
+   * a `job`, a `tenant` or bounds with it.
+   *
+   * @default all attempts
    */
   readonly state?: FinalState
-  /** Only attempts that ended at this time or later. */
+  /**
+   * Only attempts that ended at this time or later.
+   *
+   * @default no bound
+   */
   readonly from?: Date
-  /** Only attempts that ended before this time. */
+  /**
+   * Only attempts that ended before this time.
+   *
+   * @default no bound
+   */
   readonly to?: Date
   /**
-   * How many attempts a page has at the most.
+   * The most attempts in a page, up to 1,000.
    *
    * @default 100
    */
   readonly limit?: number
-  /** Goes on where an earlier page ended: its `cursor`, given with the same other options. */
+  /**
+   * The `cursor` of the page before. Give it with the same other options.
+   *
+   * @default the first page
+   */
   readonly cursor?: string
 }
 
 /** A page of finished attempts. */
 export interface HistoryPage {
-  /** The newest first. */
+  /** The attempts, newest first. */
   readonly attempts: readonly AttemptRecord[]
-  /** For the next page. Absent when this is the last one. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly cursor?: string
 }
 
@@ -53,11 +75,11 @@ const LIMIT = 100
 const MOST = 1_000
 
 /**
- * Finished attempts, the newest first, a page at a time.
+ * Reads a page of finished attempts, newest first.
  *
- * Over all pages, every attempt that was committed before the first page was read is told once: none twice, and none
- * left out unless its time in history ends meanwhile. Commits do not come in the order in which attempts end, so of
- * those that are committed later some are told: the ones that ended before the place that the pages have come to.
+ * The pages together list every attempt that was committed before the first page, exactly once, unless history drops it
+ * in between. Attempts do not commit in the order in which they end. So the pages may also list an attempt that was
+ * committed later, if it ended before the place that the pages have reached.
  */
 export async function listHistory(runtime: Runtime, options: HistoryOptions = {}): Promise<HistoryPage> {
   assertOptions("history", options, historyCheck)
@@ -68,7 +90,7 @@ export async function listHistory(runtime: Runtime, options: HistoryOptions = {}
     state: state ?? null,
     fromMs: from?.getTime(),
     toMs: to?.getTime(),
-    // One more, to know whether there is another page.
+    // One more row shows whether there is another page.
     limit: limit + 1,
     below: cursor === undefined ? undefined : readCursor(cursor),
   })
@@ -110,13 +132,13 @@ const historyCheck = object({
   cursor: optional(cursorCheck),
 })
 
-/** Opaque to callers: what is inside may change from version to version. */
+/** Callers must not read a cursor: its content may change between versions. */
 function writeCursor({ place, run, claim }: PageRow): string {
   const json = JSON.stringify([place, run, claim === null ? null : String(claim)])
   return btoa(json).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 }
 
-/** The place that a cursor stands for, or `undefined` if it is none of ours. */
+/** The place that a cursor stands for. `undefined` for a text that is not a cursor. */
 function readCursor(cursor: string): Place | undefined {
   const [at, run, claim, ...rest] = partsOf(cursor)
   const isPlace =

@@ -1,26 +1,26 @@
-/** What `enqueue` gives back: the run's id, and a way to wait for its end. */
+/** The answer of `enqueue`: the id of the run, and a call that waits for its end. */
 import type { Results } from "../../engine/attempts/results.ts"
 import type { FinishedRun } from "../../engine/attempts/settler.ts"
 import { RunError } from "../../errors.ts"
 import { decodePayload } from "../../job/payload.ts"
 import { reviveError } from "../../queue/error-record.ts"
 
-/** A run that was enqueued: its id, and a way to wait for its end. */
+/** An enqueued run: its id, and a call that waits for its end. */
 export interface RunHandle<Output> {
-  /** The id of the run, known before anything is executed. */
+  /** The id of the run. */
   readonly id: string
-  /** Whether this call wrote the run, or found it there. */
+  /** Whether this call made the run. False if a run with the same `key` existed. */
   readonly created: boolean
   /**
-   * Waits for the end of the run, in whatever process, and returns what its handler returned.
+   * Waits for the end of the run, in any process, and returns what its handler returned.
    *
-   * Throws a `RunError` when the run ends without a result, with the last error as its `cause`, and the
-   * signal's reason when `signal` aborts.
+   * Throws a `RunError` if the run ends without a result, with the last error as its `cause`. Throws the reason of
+   * `signal` if that aborts.
    */
   readonly result: (options?: { readonly signal?: AbortSignal }) => Promise<Output>
 }
 
-/** A class because there may be fifty thousand of them: what they have in common is made once. */
+/** A class, because `enqueueMany` may return fifty thousand handles and a prototype holds what they share. */
 class Handle<Output> implements RunHandle<Output> {
   readonly id: string
   readonly created: boolean
@@ -32,7 +32,7 @@ class Handle<Output> implements RunHandle<Output> {
     this.#results = results
   }
 
-  /** Can be taken off and called alone. */
+  /** A getter that binds the method, so that `const { result } = handle` works. */
   get result(): RunHandle<Output>["result"] {
     const { id } = this
     const results = this.#results
@@ -47,7 +47,7 @@ export function createRunHandle<Output>(
   return new Handle<Output>(results, run)
 }
 
-/** What the handler of a run returned, once the run has ended. */
+/** Waits for the end of a run and returns what its handler returned. */
 export async function waitForOutput(
   results: Results,
   id: string,
@@ -61,8 +61,8 @@ const CODE_OF: Readonly<Record<string, "RUN_CANCELLED" | "RUN_EXPIRED">> = {
   expired: "RUN_EXPIRED",
 }
 
-/** What became of it and why, each once: some reasons say both. */
-function saidOf(id: string, { state, error }: FinishedRun): string {
+/** Says the final state and the reason, each once. Some reasons name the state as well. */
+function messageOf(id: string, { state, error }: FinishedRun): string {
   if (!error) return `Run ${id} is ${state}.`
   if (error.message.startsWith(`Run ${id} `)) return error.message
   if (state === "cancelled" && error.message.startsWith("Cancelled by ")) {
@@ -77,7 +77,7 @@ function outputOf(id: string, finished: FinishedRun | undefined): unknown {
   }
   if (finished.state === "succeeded") return decodePayload(finished.result ?? "null")
   const code = CODE_OF[finished.state] ?? "RUN_DEAD"
-  throw new RunError(code, id, saidOf(id, finished), {
+  throw new RunError(code, id, messageOf(id, finished), {
     ...(finished.error && { cause: reviveError(finished.error) }),
   })
 }

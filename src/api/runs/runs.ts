@@ -1,4 +1,4 @@
-/** The calls about one run: how they are checked, and the record that they answer with. */
+/** The calls about one run: their checks, and the record that they return. */
 import { priorityCheck } from "../../job/options.ts"
 import { decodePayload } from "../../job/payload.ts"
 import { discard } from "../../operations/dead-letters/discard.ts"
@@ -13,49 +13,53 @@ import { type ByWhom, byOf, byWhomCheck, byWhomShape } from "../actor.ts"
 import type { Opened } from "../application.ts"
 import { runIdOf } from "../options.ts"
 
-/** A run as it is now. */
+/** A run that has not ended. */
 export interface RunRecord {
   /** The id of the run. */
   readonly id: string
   /** The name of its job. */
   readonly job: string
-  /** The pool that it is in. */
+  /** The pool that executes it. */
   readonly pool: string
-  /** On whose behalf it is. */
+  /** The tenant that it belongs to. */
   readonly tenant?: string
-  /** Higher ones go first. */
+  /** Its priority. Higher runs go first. */
   readonly priority: number
-  /** The state that it is in. */
+  /** Its state. */
   readonly state: "waiting" | "parked" | "ready" | "running"
   /** What a parked run waits for. */
   readonly parkedFor?: "limit" | "pause" | "handler" | "hold"
-  /** Attempts that were charged so far. */
+  /** How many attempts were charged so far. */
   readonly attempts: number
-  /** 1, and one more with each replay. */
+  /** 1, and one more after each replay. */
   readonly generation: number
   /** When it was enqueued. */
   readonly enqueuedAt: Date
   /** When it is due. */
   readonly dueAt: Date
-  /** If it has not started by then, it expires. */
+  /** The run expires if it has not started by then. */
   readonly startBy?: Date
   /** Its idempotency key. */
   readonly key?: string
-  /** The words to find it by. */
+  /** The words for finding it. */
   readonly tags: readonly string[]
   /** Its input, as it is stored. */
   readonly input: unknown
-  /** What its handler last said about how far it has come. */
+  /** The last progress that its handler reported. */
   readonly progress?: unknown
 }
 
-/** How `expedite` changes a run, by whom and why. */
+/** The options of `expedite`: the new priority, the actor and the reason. */
 export interface ExpediteOptions extends ByWhom {
-  /** Its new priority. @default the priority that it has */
+  /**
+   * The new priority.
+   *
+   * @default the priority stays
+   */
   readonly priority?: number
 }
 
-/** A live run, or `undefined` for one that has ended or never was. */
+/** Reads a live run. `undefined` if it has ended or there is no such run. */
 export async function getRun({ runtime }: Opened, runId: string): Promise<RunRecord | undefined> {
   const [row] = await runtime.database.run(findRun, { id: runIdOf(runId) })
   if (!row) return undefined

@@ -1,35 +1,38 @@
-/** What can be asked of a backfill, and what is answered. */
+/** The options and the result of a backfill. */
 import type { Reprocess } from "../../schedule/backfill.ts"
 import type { ByWhom } from "../actor.ts"
 
-/** Which of the past a backfill makes runs of. */
+/** The options of a backfill: the past occurrences that get runs, and how these runs execute. */
 export interface BackfillOptions extends ByWhom {
-  /** Which schedule of several tenants. */
+  /**
+   * The tenant of the schedule.
+   *
+   * @default the schedule without a tenant
+   */
   readonly tenant?: string
-  /** The first occurrences are at this time or later. */
+  /** Only occurrences at this time or later. */
   readonly from: Date
-  /** The last ones are before this time, which is not later than now. */
+  /** Only occurrences before this time. It must not be later than now. */
   readonly to: Date
   /**
-   * Which of the occurrences get a run.
+   * Which occurrences get a run. An occurrence whose run is unfinished never gets another.
    *
-   * - `"missing"`: those that have had none: skipped, made up for by another, or never planned before.
-   * - `"failed"`: also those whose last run is a dead letter or has expired, as far as that is known.
-   * - `"all"`: every one, again.
-   *
-   * One whose run is not finished is left alone in any case.
+   * - `"missing"`: occurrences without a run: they were skipped, another occurrence made up for them, or they were never
+   *   planned before.
+   * - `"failed"`: also occurrences whose last run is a dead letter or has expired, as far as the ledger knows.
+   * - `"all"`: all occurrences.
    *
    * @default "missing"
    */
   readonly reprocess?: Reprocess
   /**
-   * With which of them it begins.
+   * Which occurrences run first.
    *
    * @default "oldest"
    */
   readonly order?: "oldest" | "newest"
   /**
-   * How many of its runs go on at once. One that waits for its retry goes on.
+   * How many of its runs execute at the same time. A run that waits for a retry counts.
    *
    * @default 1
    */
@@ -37,26 +40,35 @@ export interface BackfillOptions extends ByWhom {
   /**
    * The priority of its runs.
    *
-   * @default one below the schedule's
+   * @default one below the priority of the schedule
    */
   readonly priority?: number
-  /** Makes nothing, and says how many it would make. */
+  /**
+   * Makes no runs, and returns how many a backfill would make.
+   *
+   * @default false
+   */
   readonly dryRun?: boolean
-  /** Also for more than 10,000 occurrences, and for those that the ledger does not know any more. */
+  /**
+   * Allows more than 10,000 occurrences, and occurrences that are older than the ledger.
+   *
+   * @default false
+   */
   readonly force?: boolean
   /**
-   * Lets its runs stand in one line with those of the schedule, in the order of their occurrences: they then wait for each
-   * other, and `overlap: "skip"` leaves out what comes due meanwhile. Has no effect where overlaps are allowed.
+   * Whether its runs share the overlap of the schedule. If they do, the runs of both wait for each other in the order of
+   * their occurrences, and with `overlap: "skip"` an occurrence that comes due in this time gets no run. Has no effect
+   * with `overlap: "allow"`.
    *
    * @default false
    */
   readonly shareOverlap?: boolean
 }
 
-/** What a backfill has made. */
+/** The result of a backfill. */
 export interface BackfillResult {
-  /** How many occurrences were to get a run. */
+  /** How many occurrences were chosen. */
   readonly count: number
-  /** How many runs were made: fewer when somebody else was making them at the same time. Absent after a dry run. */
+  /** How many runs this call made. Lower than `count` if another backfill made some of them. Absent for a dry run. */
   readonly runs?: number
 }

@@ -1,4 +1,4 @@
-/** The call that backfills a schedule: how it is checked, and what it answers. */
+/** The call that backfills a schedule: its checks and its answer. */
 import { OptionsError } from "../../errors.ts"
 import { priorityCheck } from "../../job/options.ts"
 import { backfillSchedule } from "../../operations/schedules/backfill.ts"
@@ -66,13 +66,14 @@ function assertTogether({
   const faults = [
     ...(from.getTime() >= to.getTime() ? [{ path: "to", message: "is not later than `from`" }] : []),
     ...(shareOverlap && maxParallel > 1
-      ? [{ path: "maxParallel", message: "what shares the overlap of its schedule goes one by one" }]
+      ? [{ path: "maxParallel", message: "must be 1 with `shareOverlap`: those runs execute one at a time" }]
       : []),
     ...(shareOverlap && order === "newest"
       ? [
           {
             path: "order",
-            message: "what shares the overlap of its schedule goes in the order of its occurrences",
+            message:
+              'must be "oldest" with `shareOverlap`: those runs execute in the order of their occurrences',
           },
         ]
       : []),

@@ -1,5 +1,4 @@
-/** What can be asked of schedules, and what is answered. */
-
+/** The public calls for schedules, with their options and answers. */
 import type { ScheduleState } from "../../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../../schedule/spec.ts"
 import type { ByWhom } from "../actor.ts"
@@ -8,144 +7,194 @@ import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-
 import type { ScheduleOptions, ScheduleSettingsOptions } from "./options.ts"
 import type { ScheduleRecord } from "./record.ts"
 
-/** Which schedule of several tenants. */
+/** The tenant of a schedule. A name is unique within a tenant. */
 export interface OfTenant {
-  /** The tenant whose schedule is meant; the one without a tenant if left out. */
+  /**
+   * The tenant of the schedule.
+   *
+   * @default the schedule without a tenant
+   */
   readonly tenant?: string
 }
 
-/** Which schedules are asked for. */
-export interface ScheduleListOptions extends OfTenant {
-  /** Only those in this state. */
+/** The options of `schedules.list`. */
+export interface ScheduleListOptions {
+  /**
+   * Only schedules of this tenant.
+   *
+   * @default all tenants
+   */
+  readonly tenant?: string
+  /**
+   * Only schedules in this state.
+   *
+   * @default all states
+   */
   readonly state?: ScheduleState
-  /** How many at most. @default 100 */
+  /**
+   * The most schedules in a page, up to 1,000.
+   *
+   * @default 100
+   */
   readonly limit?: number
-  /** Goes on where an earlier page ended. */
+  /**
+   * The `cursor` of the page before.
+   *
+   * @default the first page
+   */
   readonly cursor?: string
 }
 
 /** A page of schedules. */
 export interface SchedulePage {
-  /** Those of this page, by name. */
+  /** The schedules of this page, by name. */
   readonly schedules: readonly ScheduleRecord[]
-  /** Give it to the next call for the next page; absent on the last. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly cursor?: string
 }
 
-/** What can be done with schedules: `carillon.schedules`. */
+/** The calls of `carillon.schedules`. */
 export interface Schedules {
-  /** Makes a schedule. Refuses a name that is taken. Nothing of it happens before now. */
+  /** Creates a schedule. Throws `SCHEDULE_EXISTS` if the name is taken. It has no occurrences before its creation. */
   readonly create: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<ScheduleRecord>
   /**
-   * Makes sure that there is this schedule: makes it, changes the one of that name, or does nothing if it is so. An edit
-   * decides what was due by the old definition, and counts from now on; runs that were made stay as they are.
+   * Makes the schedule of this name match the options: creates it, edits it, or does nothing if it is equal. Occurrences
+   * that are due before an edit follow the old definition. Existing runs stay as they are.
    */
   readonly put: <Input>(options: ScheduleOptions<Input>, by?: ByWhom & ToQueued) => Promise<PutSchedule>
   /**
-   * Changes some of it, and only if it is still at the version that the change was made to: of two who change the same,
-   * the second is told. `null` takes an option away. What counts from when is as with `put`.
+   * Changes parts of a schedule, if it still has the given version. If two callers change the same version, the second
+   * call throws `SCHEDULE_CHANGED`. `null` removes an option. Otherwise it edits like `put`.
    */
   readonly patch: (name: string, changes: SchedulePatch, by: PatchBy) => Promise<ScheduleRecord>
-  /** A schedule by its name; `undefined` if there is none. */
+  /** Reads a schedule by its name. `undefined` if there is none. */
   readonly get: (name: string, of?: OfTenant) => Promise<ScheduleRecord | undefined>
-  /** Schedules by name, a page at a time. */
+  /** Lists schedules by name, page by page. */
   readonly list: (options?: ScheduleListOptions) => Promise<SchedulePage>
   /**
-   * Makes no runs until it is resumed. What is paused is not missed: its occurrences are skipped. Whether that was not
-   * so before.
+   * Stops making runs until `resume`. Occurrences during the pause count as skipped, not as missed. Returns whether the
+   * call changed anything.
    */
   readonly pause: (name: string, by?: PauseBy) => Promise<boolean>
   /**
-   * Goes on with the first occurrence after now; also for one that was set aside. `misfire` says to make up for the pause.
-   * Whether there was something to resume.
+   * Continues a paused or faulty schedule with its first occurrence after now. `misfire` makes up for the pause. Returns
+   * false if the schedule is active.
    */
   readonly resume: (name: string, by?: ResumeBy) => Promise<boolean>
-  /** Ends it for good, and keeps it and its history. Runs that were made stay. Whether that made a difference. */
+  /** Ends a schedule for good. Its history and its runs stay. Returns whether the call changed anything. */
   readonly cancel: (name: string, by?: CancelBy) => Promise<boolean>
-  /** Deletes it. Its runs and the record of its occurrences stay. Whether there was one. */
+  /** Deletes a schedule. Its runs and the ledger of its occurrences stay. Returns whether there was one. */
   readonly delete: (name: string, by?: CancelBy) => Promise<boolean>
-  /** Makes a run now, beside its occurrences. It obeys `overlap`, unless it is told to `allow` one. */
+  /** Makes a run now, in addition to the occurrences. The run follows the `overlap` policy unless `by` overrides it. */
   readonly runNow: (name: string, by?: RunNowBy) => Promise<RunNow>
-  /** Leaves out its next occurrence, and says which that was. */
+  /** Skips the next occurrence and returns it. `undefined` if there is none. */
   readonly skipNext: (name: string, by?: ByWhom & OfTenant) => Promise<Date | undefined>
-  /** What became of its occurrences, the newest first, a page at a time. */
+  /** Lists what happened to the occurrences, newest first, page by page. */
   readonly fires: (name: string, options?: FireOptions) => Promise<FirePage>
   /**
-   * Its coming occurrences, the soonest first. Of a paused schedule those after the end of its pause, if it has one; of
-   * one with `maxRuns` as many as are left. Computed, not stored: an edit changes them.
+   * Lists the coming occurrences, soonest first. For a paused schedule they begin after the pause, if it has an end. With
+   * `maxRuns` they stop at the last run. The list is computed, not stored, so an edit changes it.
    */
   readonly planned: (name: string, options?: PlannedOptions) => Promise<readonly PlannedFire[]>
   /**
-   * Makes runs of occurrences from `from` to before `to`, by the definition that the schedule has now, whatever its pauses
-   * and its `misfire` say; it goes on as if nothing had happened. Occurrences that it is still to decide about are left
-   * to it. Call it again after a crash: it makes what is missing.
+   * Makes runs of the occurrences from `from` to before `to`, by the present definition. Ignores pauses and `misfire`, and
+   * does not change the progress of the schedule. Skips occurrences that the schedule has still to decide. After a crash,
+   * call it again: it makes the missing runs.
    */
   readonly backfill: (name: string, options: BackfillOptions) => Promise<BackfillResult>
 }
 
 type Optional<T> = { readonly [Key in keyof T]?: T[Key] | null }
 
-/** Of each kind of schedule, what can be said about it. */
+/** The optional properties of every kind of schedule. */
 type AnyWhen = ScheduleSpec extends infer Spec ? (Spec extends unknown ? Optional<Spec> : never) : never
 
-/** What is to be other than it is. */
+/** The changes of `patch`. A missing option stays, and `null` removes one. */
 export type SchedulePatch = AnyWhen &
   Optional<Omit<ScheduleSettingsOptions, "name" | "tenant">> & {
-    /** The input of the runs that it makes from now on. */
+    /**
+     * The input of runs from now on.
+     *
+     * @default the input stays
+     */
     readonly input?: unknown
   }
 
-/** Who changes a schedule, why, and which version of it they have seen. */
+/** The options of `patch`: actor, reason, and the version that the caller has read. */
 export type PatchBy = ByWhom &
   OfTenant &
   ToQueued & {
-    /** The version that the change is based on: if it has changed since, the call is refused. */
+    /** The version that the caller has read. The call throws `SCHEDULE_CHANGED` if the schedule has changed since. */
     readonly version: number
   }
 
-/** Who pauses a schedule, why, and for how long. */
+/** The options of `pause`: actor, reason, and how long. */
 export type PauseBy = ByWhom &
   OfTenant & {
-    /** The pause ends by itself then. @default when a call resumes it */
+    /**
+     * When the pause ends by itself.
+     *
+     * @default it lasts until `resume`
+     */
     readonly until?: Date
-    /** Parks also its runs that no worker has claimed. @default false */
+    /**
+     * Also parks the existing runs that no worker has claimed.
+     *
+     * @default false
+     */
     readonly hold?: boolean
   }
 
-/** Who resumes a schedule, why, and what becomes of the occurrences of the pause. */
+/** The options of `resume`: actor, reason, and what happens to the occurrences of the pause. */
 export type ResumeBy = ByWhom &
   OfTenant & {
-    /** Makes up for the occurrences of the pause. @default they are skipped */
+    /**
+     * Makes up for the occurrences of the pause: `"latest"` for the newest, `"all"` for each.
+     *
+     * @default they are skipped
+     */
     readonly misfire?: "latest" | "all"
   }
 
-/** Who cancels or deletes a schedule, why, and what becomes of its runs. */
+/** The options of `cancel` and `delete`: actor, reason, and what happens to the runs. */
 export type CancelBy = ByWhom &
   OfTenant & {
-    /** Cancels its runs that are not running, also those that wait for another attempt. @default false */
+    /**
+     * Also cancels the runs of the schedule that are not running, including runs that wait for a retry.
+     *
+     * @default false
+     */
     readonly cancelQueued?: boolean
   }
 
-/** Who runs a schedule by hand, and why. */
+/** The options of `runNow`: actor, reason, and the overlap. */
 export type RunNowBy = ByWhom &
   OfTenant & {
-    /** `allow`: the run starts also while others are not finished. @default as the schedule says */
+    /**
+     * `"allow"` starts the run even while earlier runs are unfinished.
+     *
+     * @default the `overlap` of the schedule
+     */
     readonly overlap?: "allow"
   }
 
-/** What happens to runs that were made before a change and have not started. */
+/** What an edit does with existing runs that have not started. */
 export interface ToQueued {
-  /** Gives them the new input. @default false */
+  /**
+   * Gives them the new input.
+   *
+   * @default false
+   */
   readonly applyToQueued?: boolean
 }
 
-/** What `put` has done. */
+/** The answer of `put`. */
 export interface PutSchedule {
-  /** Whether it was made, changed, or is as it was. */
+  /** What the call did to the schedule. */
   readonly outcome: "created" | "changed" | "unchanged"
-  /** The schedule as it is now. */
+  /** The schedule after the call. */
   readonly schedule: ScheduleRecord
 }
 
-/** The run that was made, or why there is none. */
+/** The answer of `runNow`: the id of the run, or why there is none. */
 export type RunNow = { readonly run: string } | { readonly skipped: "overlap" }

@@ -1,13 +1,13 @@
-/** The habits of a classic cron daemon, as options of a schedule. */
+/** The behaviour of a classic cron daemon, as options of a schedule. */
 import type { CronSpec } from "../../schedule/spec.ts"
 import type { Duration } from "../../time/duration.ts"
 import type { ScheduleSettingsOptions } from "./options.ts"
 
 /** The options of `classic`. */
 export interface ClassicOptions {
-  /** Five fields, as cron reads them. */
+  /** Five fields, read as cron daemons read them. */
   readonly cron: string
-  /** How long a failed run waits before it is tried again: until then, or until the next occurrence takes its place. */
+  /** How long a failed run waits for its retry. The next occurrence replaces a run that still waits. */
   readonly retryDelay: Duration
 }
 
@@ -20,8 +20,8 @@ type Classic = CronSpec &
   >
 
 /**
- * Five plain fields, the minute in which it is made included, one run at a time, the newest first, tried again at fixed
- * intervals until the next occurrence comes. Attempts are bounded, as everywhere.
+ * Five plain cron fields, beginning with the minute of creation. One run at a time: a newer occurrence replaces the one
+ * that waits. Failed runs are retried at a fixed interval until the next occurrence, or until their attempts are used up.
  *
  * @example await carillon.schedules.put({ name: "sync", job: sync, ...classic({ cron: "0 * * * *", retryDelay: "5m" }) })
  */

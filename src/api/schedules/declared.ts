@@ -1,4 +1,4 @@
-/** Schedules that the code declares: how they are written, what may be wrong with them, and what of them is stored. */
+/** Schedules declared in code: `defineSchedule`, the checks, and the definitions that are stored. */
 import { CarillonError, CronError, type Fault, InputError, OptionsError, PayloadError } from "../../errors.ts"
 import type { AnyJob } from "../../job/define.ts"
 import { expected } from "../../options/check.ts"
@@ -11,19 +11,18 @@ import {
   type ScheduleSettingsOptions,
 } from "./options.ts"
 
-/** Marks what `defineSchedule` made. Registered, so that two copies of this package know each other's schedules. */
+/** Marks a declared schedule. `Symbol.for` lets two copies of this package accept each other's schedules. */
 const SCHEDULE: unique symbol = Symbol.for("carillon.schedule")
 
 /** A schedule for `createCarillon({ schedules })`, made by `defineSchedule`. */
 export interface DeclaredSchedule extends ScheduleSettingsOptions {
   readonly [SCHEDULE]: true
-  /** The job that it makes runs of. */
+  /** The job of its runs. */
   readonly job: AnyJob
 }
 
 /**
- * Declares a schedule, with an input that fits its job. Does no work: whatever is wrong with it is told by
- * `createCarillon`, with everything else.
+ * Declares a schedule, with an input that fits its job. It checks nothing: `createCarillon` reports all faults together.
  *
  * @example
  * const nightly = defineSchedule({ name: "nightly", job: buildReport, input: { kind: "full" }, cron: "0 2 * * *" })
@@ -36,11 +35,11 @@ export function defineSchedule<Input>(options: ScheduleOptions<Input>): Declared
 
 export interface ReadSchedules {
   readonly faults: readonly Fault[]
-  /** What is stored of them. Rejects with everything that the schemas of their jobs have to say against their inputs. */
+  /** Reads the definitions to store. Rejects with all faults that the schemas of the jobs find in the inputs. */
   readonly definitions: () => Promise<readonly Definition[]>
 }
 
-/** Reads a list as it was given to `createCarillon`. */
+/** Reads the option `schedules` of `createCarillon`. */
 export function readSchedules(schedules: unknown): ReadSchedules {
   const read: { readonly path: string; readonly job: AnyJob; readonly definition: Definition }[] = []
   const faults: Fault[] = []
@@ -61,14 +60,14 @@ export function readSchedules(schedules: unknown): ReadSchedules {
   return {
     faults: [...faults, ...findDuplicates(read)],
     definitions: once(async () => {
-      const wrong: Fault[] = []
+      const inputFaults: Fault[] = []
       for (const { path, job, definition } of read) {
         if (!job.hasSchema) continue
         await Promise.resolve(job.parse(definition.input)).catch((error: unknown) => {
-          wrong.push(...faultsOf(error, path))
+          inputFaults.push(...faultsOf(error, path))
         })
       }
-      if (wrong.length > 0) throw new OptionsError("createCarillon", wrong)
+      if (inputFaults.length > 0) throw new OptionsError("createCarillon", inputFaults)
       return read.map(({ definition }) => definition)
     }),
   }
@@ -78,7 +77,7 @@ function isSchedule(value: unknown): value is DeclaredSchedule {
   return typeof value === "object" && value !== null && Object.hasOwn(value, SCHEDULE)
 }
 
-/** One start cannot make two of one. */
+/** Finds two schedules with one name and tenant. */
 function findDuplicates(
   read: readonly { readonly path: string; readonly definition: Definition }[],
 ): Fault[] {
@@ -92,7 +91,7 @@ function findDuplicates(
   })
 }
 
-/** What is wrong with a schedule of the list, and where. */
+/** The faults of one schedule in the list, with their paths. */
 function faultsOf(error: unknown, path: string, hasCron = false): Fault[] {
   const at = (steps: string) =>
     steps === "" || steps.startsWith("(") ? path : `${path}${steps.startsWith("[") ? "" : "."}${steps}`
@@ -106,7 +105,7 @@ function faultsOf(error: unknown, path: string, hasCron = false): Fault[] {
   if (error instanceof PayloadError) {
     return [{ path: at(error.path === "" ? "input" : `input.${error.path}`), message: error.message }]
   }
-  // Excluded times are written as cron expressions, too.
+  // `exclude` also holds cron expressions.
   if (error instanceof CronError) return [{ path: hasCron ? at("cron") : path, message: error.message }]
   if (error instanceof CarillonError) {
     return [{ path: error.code === "TIME_ZONE_UNKNOWN" ? at("timeZone") : path, message: error.message }]

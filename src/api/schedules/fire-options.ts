@@ -1,46 +1,62 @@
-/** What can be asked about the occurrences of a schedule, past and to come, and what is answered. */
+/** The options and answers of `fires` and `planned`: past and coming occurrences of a schedule. */
 import type { FireRecord } from "./record.ts"
 
-/** Which records of occurrences are asked for. */
+/** The options of `fires`. */
 export interface FireOptions {
-  /** Which schedule of several tenants. */
+  /**
+   * The tenant of the schedule.
+   *
+   * @default the schedule without a tenant
+   */
   readonly tenant?: string
   /**
-   * How many a page has at the most.
+   * The most records in a page, up to 1,000.
    *
    * @default 100
    */
   readonly limit?: number
-  /** Goes on where an earlier page ended: its `cursor`. */
+  /**
+   * The `cursor` of the page before.
+   *
+   * @default the first page
+   */
   readonly cursor?: string
 }
 
 /** A page of records of occurrences. */
 export interface FirePage {
-  /** The newest occurrence first, and of one occurrence the newest generation. */
+  /** The newest occurrence first, and the newest generation of an occurrence first. */
   readonly fires: readonly FireRecord[]
-  /** For the next page. Absent when this is the last one. */
+  /** The cursor of the next page. Absent on the last page. */
   readonly cursor?: string
 }
 
-/** How many coming occurrences are asked for. */
+/** The options of `planned`. */
 export interface PlannedOptions {
-  /** Which schedule of several tenants. */
+  /**
+   * The tenant of the schedule.
+   *
+   * @default the schedule without a tenant
+   */
   readonly tenant?: string
   /**
-   * How many at the most.
+   * The most occurrences in the answer, up to 1,000.
    *
    * @default 100
    */
   readonly limit?: number
-  /** Only those after this occurrence: the last one of an earlier answer. */
+  /**
+   * Only occurrences after this one. Give the last one of the answer before.
+   *
+   * @default the first coming occurrence
+   */
   readonly after?: Date
 }
 
-/** An occurrence that is still to come. */
+/** A coming occurrence. */
 export interface PlannedFire {
   /** The planned instant. */
   readonly occurrence: Date
-  /** When it is due: later than planned by its jitter. */
+  /** When its run is due: the planned instant plus jitter. */
   readonly due: Date
 }

@@ -1,5 +1,4 @@
-/** What became of the occurrences of a schedule, in pages, and which are still to come. */
-
+/** Reads the ledger of a schedule in pages, and computes its coming occurrences. */
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { undecidedOf } from "../../engine/schedules/decided.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
@@ -19,8 +18,8 @@ const MOST = 1_000
 const MOST_GENERATIONS = 2_147_483_647
 
 /**
- * The ledger from its newest occurrence on. Over all pages every row that was there when the first was read is told once:
- * a page begins below the last row of the page before it, so nothing is shifted by what has come since.
+ * Reads a page of the ledger, newest occurrence first. A page begins below the last row of the page before, so new rows
+ * shift nothing: the pages together list every row that existed at the first page once.
  */
 export async function scheduleFires(
   opened: Opened,
@@ -39,7 +38,7 @@ export async function scheduleFires(
   const { tenant, limit = LIMIT, cursor } = options
   const { id } = await find(opened, name, tenant)
   const below = (cursor === undefined ? undefined : readCursor(cursor)) ?? NEWEST
-  // One more, to know whether there is another page.
+  // One more row shows whether there is another page.
   const rows = await opened.runtime.database.run(listFires, { schedule: id, ...below, limit: limit + 1 })
   const shown = rows.slice(0, limit)
   const last = shown.at(-1)
@@ -76,7 +75,7 @@ export async function plannedFires(
   return planned.map(({ occurrence, due }) => ({ occurrence: toDate(occurrence), due: toDate(due) }))
 }
 
-/** When each follows from the end of the one before it, one is known at the most. */
+/** A schedule with `afterCompletion` knows at most one coming occurrence. The next follows from the end of its run. */
 function onlyNext({ next_occurrence: next, next_at: due }: StoredSchedule, after?: Date): PlannedFire[] {
   if (next === null || due === null || (after && next <= after.getTime())) return []
   return [{ occurrence: toDate(next), due: toDate(due) }]
@@ -88,7 +87,7 @@ async function find({ runtime }: Opened, name: string, tenant = ""): Promise<Sto
   return row
 }
 
-/** A place in the ledger of one schedule: no two rows of it share one. */
+/** A place in the ledger of one schedule. Each row has its own. */
 interface Place {
   readonly at: InstantMs
   readonly generation: number
@@ -96,7 +95,7 @@ interface Place {
 
 const NEWEST: Place = { at: LAST_INSTANT_MS - 1, generation: MOST_GENERATIONS }
 
-/** Opaque to callers: what is inside may change from version to version. */
+/** Callers must not read a cursor: its content may change between versions. */
 function writeCursor({
   occurrence,
   generation,
@@ -108,7 +107,7 @@ function writeCursor({
   return btoa(json).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 }
 
-/** The place that a cursor stands for, or `undefined` if it is none of ours. */
+/** The place that a cursor stands for. `undefined` for a text that is not a cursor. */
 function readCursor(cursor: string): Place | undefined {
   const [at, generation, ...rest] = partsOf(cursor)
   const isPlace =

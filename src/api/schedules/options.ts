@@ -1,5 +1,4 @@
-/** The options of a schedule: what users write, how it is checked, and what of it is stored. */
-
+/** The options of a schedule: what users write, the checks, and the stored definition. */
 import { DEFAULTS } from "../../defaults.ts"
 import { OptionsError } from "../../errors.ts"
 import type { AnyJob, Job } from "../../job/define.ts"
@@ -32,77 +31,140 @@ import { type Duration, parseDuration } from "../../time/duration.ts"
 import { assertJob } from "../assert-job.ts"
 import { shortText, tagsCheck } from "../runs/enqueue-options.ts"
 
-/** What a schedule says beside when it happens and what it makes runs of. */
+/** The options of a schedule besides its times, its job and its input. */
 export interface ScheduleSettingsOptions {
-  /** Its name, the only one of its tenant. */
+  /** The name of the schedule, unique within its tenant. */
   readonly name: string
-  /** On whose behalf its runs are. */
+  /**
+   * The tenant of the schedule and of its runs.
+   *
+   * @default no tenant
+   */
   readonly tenant?: string
   /**
-   * What it does about occurrences that came due while no scheduler was running.
+   * What the schedule does with occurrences that came due while no scheduler was running.
    *
-   * @default "latest"
+   * - `"latest"`: one run, for the newest.
+   * - `"all"`: one run for each, oldest first.
+   * - `"skip"`: one run for the newest, if it is at most a minute late.
+   * - `{ mode, within, max }`: `"latest"` or `"all"` with limits.
+   *
+   * @default the policy of the job, else "latest"
    */
   readonly misfire?: MisfireOption
   /**
-   * What it does about an occurrence that comes due while an earlier run is not finished.
+   * What the schedule does with an occurrence that comes due while an earlier run is unfinished.
    *
-   * @default "skip"; "queue" with misfire "all"
+   * - `"skip"`: the occurrence gets no run.
+   * - `"queue"`: its run waits until the earlier runs have ended.
+   * - `"collapse"`: its run waits and replaces one that waits already.
+   * - `"replace"`: Carillon cancels the earlier run and starts the new one when that has ended.
+   * - `"allow"`: both run at the same time.
+   *
+   * @default the policy of the job, else "skip"; "queue" with misfire "all"
    */
   readonly overlap?: OverlapOption
   /**
-   * With so many unfinished runs, the next occurrences of a schedule that drops none of them wait.
+   * How many unfinished runs a schedule with overlap `"queue"` may have. Further occurrences wait until there is room.
    *
    * @default 1000
    */
   readonly maxQueued?: number
   /**
-   * Schedules of a tenant with the same `overlapKey` never run at the same time.
+   * Runs of schedules with the same tenant and `overlapKey` never execute at the same time.
    *
-   * @default each is apart
+   * @default the schedule shares with no other
    */
   readonly overlapKey?: string
   /**
-   * With overlap `replace`: how long a running run has to end after it was told to. Then it is taken from its worker.
+   * With overlap `"replace"`: how long a replaced run has to end. After that, Carillon takes it from its worker.
    *
    * @default "30s"
    */
   readonly replaceGrace?: Duration
-  /** `replace-retry`: an occurrence takes the place of a run that only waits for its next attempt. */
+  /**
+   * What a new occurrence does to a run that waits for a retry. `"replace-retry"` replaces that run.
+   *
+   * @default the waiting run counts as unfinished
+   */
   readonly onNewOccurrence?: "replace-retry"
-  /** Pauses it when so many of its runs have died in a row. */
+  /**
+   * Pauses the schedule when so many of its runs have died in a row.
+   *
+   * @default never
+   */
   readonly pauseAfterFailures?: number
-  /** When it is made: an occurrence in the minute that has begun already counts. */
+  /**
+   * On creation: whether an occurrence in the current minute counts, although the minute has begun.
+   *
+   * @default false
+   */
   readonly includeCurrentMinute?: boolean
-  /** When it is made: makes a run at once, beside its occurrences. */
+  /**
+   * On creation: whether to make a run at once, in addition to the occurrences.
+   *
+   * @default false
+   */
   readonly runOnCreate?: boolean
-  /** Overrides the priority of the job. */
+  /**
+   * Overrides the priority of the job.
+   *
+   * @default the priority of the job
+   */
   readonly priority?: number
-  /** Overrides the pool of the job. */
+  /**
+   * Overrides the pool of the job.
+   *
+   * @default the pool of the job
+   */
   readonly pool?: string
-  /** Up to 20 words to find its runs by. */
+  /**
+   * Up to 20 words for finding its runs.
+   *
+   * @default none
+   */
   readonly tags?: readonly string[]
-  /** Overrides the timeout of the job. */
+  /**
+   * Overrides the timeout of the job.
+   *
+   * @default the timeout of the job
+   */
   readonly timeout?: Duration
-  /** How many attempts its runs have; the same as `retry.attempts`. */
+  /**
+   * How many attempts its runs have. The same as `retry.attempts`.
+   *
+   * @default the attempts of the job
+   */
   readonly maxAttempts?: number
-  /** Overrides the retry policy of the job, as a whole. */
+  /**
+   * Replaces the whole retry policy of the job.
+   *
+   * @default the retry policy of the job
+   */
   readonly retry?: RunRetryOptions
-  /** A run that is not started within this time after it is due expires instead of being started late. */
+  /**
+   * The longest time between due and start of a run. A run that has not started by then expires.
+   *
+   * @default no limit
+   */
   readonly startWithin?: Duration
-  /** For people: why it is there, whom to ask. */
+  /**
+   * A note for people: what the schedule is for, and whom to ask about it.
+   *
+   * @default none
+   */
   readonly notes?: string
 }
 
-/** What a schedule says: when it happens, what it makes runs of, and with which input. */
+/** A schedule as users write it: its times, its job, the input and the settings. */
 export type ScheduleOptions<Input> = ScheduleSpec &
   ScheduleSettingsOptions &
   MisnamedOfSchedule & {
-    /** The job that it makes runs of. */
+    /** The job of its runs. */
     readonly job: Job<Input, unknown>
   } & (undefined extends Input ? { readonly input?: Input } : { readonly input: Input })
 
-/** A schedule as it is stored, with its spec as it was read for the check. */
+/** The stored definition, with the spec that the check has read. */
 export type Definition = Required<ScheduleDefinition>
 
 const NAME_LENGTH = 200
@@ -139,10 +201,10 @@ const settingsShape = {
   input: () => [],
 } satisfies Readonly<Record<string, Check>>
 
-/** The ways to say when. */
+/** The options that name the kind of a schedule. */
 const KINDS: readonly string[] = ["cron", "every", "at", "afterCompletion"]
 
-/** Which of the options say when. */
+/** The options about times. */
 const WHEN: readonly string[] = [
   "cron",
   "every",
@@ -165,7 +227,7 @@ const WHEN: readonly string[] = [
 
 const optionsCheck = specCheck(settingsShape)
 
-/** Throws every fault at once, or what is wrong with the input, or that it can never happen. */
+/** Throws all faults of the options at once, then the faults of the input, then that the schedule has no occurrences. */
 export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): Promise<Definition> {
   const definition = readDefinition(options)
   const { job }: { job: AnyJob } = options
@@ -173,7 +235,7 @@ export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): P
   return definition
 }
 
-/** The same, without asking the schema of the job about the input, which takes its time. */
+/** Checks everything but the input, whose check by the schema of the job is asynchronous. */
 export function readDefinition(options: ScheduleSettingsOptions & { readonly job: AnyJob }): Definition {
   assertSchedule(options)
   const { job } = options
@@ -183,8 +245,8 @@ export function readDefinition(options: ScheduleSettingsOptions & { readonly job
 }
 
 /**
- * A stored schedule with some of it changed. `job` is needed to check another input; a process that does not know the
- * job cannot give its schedules another one.
+ * Applies the changes to a stored schedule. A new input needs the `job` for its check, so a process that does not have
+ * the job cannot change the input.
  */
 export async function patchedSchedule(
   row: StoredDefinition,
@@ -202,8 +264,8 @@ export async function patchedSchedule(
   }
   const options = patchedOptions(row, settings, changes)
   assertSchedule({ ...options, job: job ?? {} })
-  const given = changes as { input?: unknown }
-  const input = "input" in given ? encodePayload(given.input, "input", DEFAULTS.inputBytes) : row.input
+  const { input: newInput } = changes as { input?: unknown }
+  const input = "input" in changes ? encodePayload(newInput, "input", DEFAULTS.inputBytes) : row.input
   if (input !== row.input && job === undefined) {
     const message = `the input of a schedule of job "${row.job}" is checked by a process that knows the job`
     throw new OptionsError("schedules.patch", [{ path: "input", message }])
@@ -212,32 +274,32 @@ export async function patchedSchedule(
   return definitionOf(options, { job: row.job, facts: job ? factsOf(job) : settings.job, input })
 }
 
-/** What a schedule is known by, and what it makes runs of. */
+/** The options that no change may touch. */
 const FIXED: readonly string[] = ["name", "tenant", "job"]
 
 type StoredDefinition = Omit<ScheduleDefinition, "schedule">
 type GivenOptions = ScheduleSpec & ScheduleSettingsOptions
 
-/** What it says, as it would be written today, with the changes. Of the ways to say when, the one that is new counts. */
+/** Writes the stored schedule as options and applies the changes. A change of its kind drops the old kind. */
 function patchedOptions(row: StoredDefinition, settings: StoredSettings, changes: object): GivenOptions {
-  const { timeoutMs, startWithinMs, replaceGraceMs, job: _, retry: kept, ...same } = settings
-  const { attempts, ...waits } = (kept ?? {}) as RunRetryOptions
+  const { timeoutMs, startWithinMs, replaceGraceMs, job: _, retry: storedRetry, ...sameNames } = settings
+  const { attempts, ...waits } = (storedRetry ?? {}) as RunRetryOptions
   const spec = JSON.parse(row.spec) as Readonly<Record<string, unknown>>
   const isNewKind = KINDS.some((kind) => kind in changes && !(kind in spec))
   const before: Readonly<Record<string, unknown>> = {
     name: row.name,
     ...(row.tenant !== "" && { tenant: row.tenant }),
     ...(isNewKind ? Object.fromEntries(Object.entries(spec).filter(([key]) => !KINDS.includes(key))) : spec),
-    ...same,
-    // Said as both ways say it, so that either can be changed alone.
+    ...sameNames,
+    // Written as `retry` and `maxAttempts`, so that each can be changed alone.
     ...(Object.keys(waits).length > 0 && { retry: waits }),
     ...(!("retry" in changes) && { maxAttempts: attempts }),
     timeout: timeoutMs,
     startWithin: startWithinMs,
     replaceGrace: replaceGraceMs,
   }
-  const said = Object.entries(changes).filter(([key, value]) => key !== "input" && value !== undefined)
-  const merged = Object.entries({ ...before, ...Object.fromEntries(said) }).filter(
+  const changed = Object.entries(changes).filter(([key, value]) => key !== "input" && value !== undefined)
+  const merged = Object.entries({ ...before, ...Object.fromEntries(changed) }).filter(
     ([, value]) => value != null,
   )
   return Object.fromEntries(merged) as unknown as GivenOptions
@@ -279,7 +341,7 @@ function definitionOf(
   return { tenant, name, job, spec: JSON.stringify(spec), input, settings, schedule }
 }
 
-/** What counts of the job while no process declares it. */
+/** The settings of the job that are stored with the schedule, in case no process declares the job. */
 function factsOf(job: AnyJob): JobFacts {
   const { pool, priority, history, onLost, concurrency, misfire, overlap } = job
   return {
@@ -295,18 +357,18 @@ function factsOf(job: AnyJob): JobFacts {
 
 function specOf(options: object): ScheduleSpec {
   const given = options as Readonly<Record<string, unknown>>
-  // In this order, always: two that say the same are the same text.
+  // Always in this order, so that equal specs are equal texts.
   const when = WHEN.flatMap((key) => (given[key] === undefined ? [] : [[key, given[key]]]))
   return Object.fromEntries(when) as unknown as ScheduleSpec
 }
 
 /** The settings of a schedule as they are stored. */
 export interface StoredSettings extends ScheduleSettings {
-  /** For people. */
+  /** A note for people. */
   readonly notes?: string
 }
 
-/** In this order, always: two that say the same are the same text. */
+/** Always in this order, so that equal settings are equal texts. */
 function settingsOf(options: ScheduleSettingsOptions, facts: JobFacts | undefined): StoredSettings {
   const { misfire, overlap, maxQueued, overlapKey, onNewOccurrence, pool, priority, tags, retry, notes } =
     options

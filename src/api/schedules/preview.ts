@@ -1,4 +1,4 @@
-/** Schedules explained without a database: what users call before they trust one. */
+/** Previews a schedule without a database: its dates, its words and its warnings. */
 import { assertOptions, date, object } from "../../options/check.ts"
 import type { MisnamedOfSchedule } from "../../options/mistake.ts"
 import { wallClock } from "../../runtime/system.ts"
@@ -8,9 +8,9 @@ import type { ScheduleSpec } from "../../schedule/spec.ts"
 import { toDate } from "../../time/instant.ts"
 
 /**
- * When a schedule happens, in dates, in words, and with warnings about what its author may not have meant.
+ * Shows when a schedule happens, as dates and in words, with warnings about likely mistakes.
  *
- * Offline and synchronous. `timeZone: "local"` means the zone of this machine.
+ * Works offline and synchronously. `timeZone: "local"` means the zone of this machine.
  *
  * @example
  * previewSchedule({ cron: "30 2 * * *", timeZone: "Europe/Oslo", from: "2026-03-28T12:00Z", count: 2 })
@@ -22,7 +22,7 @@ export function previewSchedule(
   return previewOf(withLocalZone(options), wallClock.nowMs())
 }
 
-/** The first occurrence after `after`, or `undefined` if there is none. For `afterCompletion`, `after` is the end of a run. */
+/** The first occurrence after `after`. `undefined` if there is none. For `afterCompletion`, `after` is a run's end. */
 export function nextOccurrence(spec: ScheduleSpec, after: Date): Date | undefined {
   assertOptions("nextOccurrence", { after }, object({ after: date }))
   const next = readSchedule(withLocalZone(spec)).next(after.getTime())

@@ -1,4 +1,4 @@
-/** Schedules and the records of their occurrences, as users see them. */
+/** The public records of schedules and of their occurrences. */
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { decodePayload } from "../../job/payload.ts"
 import { readSettings } from "../../job/reconcile.ts"
@@ -11,71 +11,71 @@ import type { Statement } from "../../store/statement.ts"
 import { toDate } from "../../time/instant.ts"
 import type { StoredSettings } from "./options.ts"
 
-/** A schedule as it is now. */
+/** A schedule in its present state. */
 export interface ScheduleRecord {
-  /** The id of the schedule, which outlives a change of its settings. */
+  /** The id of the schedule. Edits keep it. */
   readonly id: string
-  /** Its name, the only one of its tenant. */
+  /** The name of the schedule, unique within its tenant. */
   readonly name: string
-  /** On whose behalf its runs are. */
+  /** The tenant of the schedule and of its runs. */
   readonly tenant?: string
-  /** The name of the job that it makes runs of. */
+  /** The name of the job of its runs. */
   readonly job: string
-  /** When, as it was written. */
+  /** Its times, as users wrote them. */
   readonly spec: ScheduleSpec
   /** The input of its runs. */
   readonly input: unknown
-  /** What else it says. */
+  /** Its other settings. */
   readonly settings: StoredSettings
-  /** What it does about missed and about overlapping occurrences, and who said so: it, its job, or nobody. */
+  /** Its misfire and overlap policies, each with its source: the schedule, its job, or the default. */
   readonly policy: SourcedPolicy
-  /** The state that it is in. */
+  /** Its state. */
   readonly state: ScheduleState
-  /** One more with every edit. */
+  /** Its version. Every edit adds one. */
   readonly version: number
   /** Its next occurrence, and when that is due. */
   readonly next?: { readonly occurrence: Date; readonly due: Date }
-  /** How many runs its occurrences have made. */
+  /** How many of its occurrences have made runs. */
   readonly fired: number
-  /** How many of its runs are not finished. */
+  /** How many of its runs are unfinished. */
   readonly live: number
-  /** Since when it is paused. */
+  /** When the pause began. */
   readonly pausedAt?: Date
   /** When the pause ends by itself. */
   readonly resumeAt?: Date
-  /** Why it is paused, or what is wrong with it. */
+  /** Why it is paused, or what its fault is. */
   readonly cause?: unknown
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: Date
   /** When it was last changed. */
   readonly changedAt: Date
-  /** There for one that code declares: which application's, where it has a name, and its latest version. */
+  /** For a schedule declared in code: the name of the application, if it has one, and its latest version. */
   readonly declared?: { readonly application?: string; readonly version?: string }
 }
 
-/** What became of an occurrence, or of several in a row that made no run. */
+/** A row of the ledger: one occurrence, or a stretch of occurrences in a row that made no run. */
 export interface FireRecord {
-  /** The occurrence, or the first of a stretch of them. */
+  /** The occurrence, or the first of the stretch. */
   readonly occurrence: Date
-  /** The last of the stretch; the same for a single one. */
+  /** The last occurrence of the stretch. Equal to `occurrence` for a single one. */
   readonly last: Date
-  /** How many occurrences it stands for. */
+  /** How many occurrences the row stands for. */
   readonly count: number
-  /** One more for each time that a backfill ran the occurrence again. */
+  /** 1, and one more for each backfill that ran the occurrence again. */
   readonly generation: number
-  /** What became of them. */
+  /** What happened to the occurrences. */
   readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
   /** Why there is no run. */
   readonly reason?: string
-  /** The occurrence that makes up for these. */
+  /** The occurrence that makes up for the stretch. */
   readonly into?: Date
   /** When the run was due. */
   readonly due?: Date
-  /** When it was decided. */
+  /** When the schedule decided. */
   readonly decidedAt: Date
-  /** The run that was made. */
+  /** The id of the run. */
   readonly run?: string
-  /** Of its run: live, or as history has it while it is kept. */
+  /** The present state of the run, or its final state while history keeps it. */
   readonly state?: string
   /** How many attempts the run has had. */
   readonly attempts?: number

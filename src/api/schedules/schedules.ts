@@ -1,4 +1,4 @@
-/** The calls that define schedules and read them: how they are checked, and the records that they answer with. */
+/** The calls that define and read schedules: their checks, and the records that they return. */
 import { perform } from "../../operations/perform.ts"
 import { createSchedule } from "../../operations/schedules/create.ts"
 import { patchSchedule } from "../../operations/schedules/patch.ts"

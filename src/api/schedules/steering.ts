@@ -1,4 +1,4 @@
-/** The calls by which an operator steers a schedule: how they are checked, and what they answer. */
+/** The calls that steer a schedule: their checks and their answers. */
 import type { Done } from "../../engine/effects.ts"
 import { perform } from "../../operations/perform.ts"
 import { cancelSchedule } from "../../operations/schedules/cancel.ts"
