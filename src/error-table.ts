@@ -26,6 +26,12 @@ export const ERROR_TABLE = {
     todo: "Store the data elsewhere and pass a reference to it.",
     retryable: false,
   },
+  FILTER_INVALID: {
+    means:
+      "A filter names a field that does not exist, or has a value or comparison that its field does not take.",
+    todo: "Correct each listed place. `faults` holds them all at once, with the position of each in a text.",
+    retryable: false,
+  },
   CLOSED: {
     means: "The call came after `stop()`.",
     todo: "Make the call before stopping, or create a new Carillon.",

@@ -28,6 +28,7 @@ export class CarillonError extends Error {
 export interface Fault {
   /** The place, as in `retry.attempts` or `jobs[2].name`. */
   readonly path: string
+  /** What was expected there, and what was found. */
   readonly message: string
 }
 
@@ -39,6 +40,27 @@ export class OptionsError extends CarillonError {
   constructor(subject: string, faults: readonly Fault[]) {
     const lines = faults.map(({ path, message }) => `  ${path}: ${message}`)
     super("OPTIONS_INVALID", `Invalid options for ${subject}:\n${lines.join("\n")}`)
+    this.faults = faults
+  }
+}
+
+/** One thing that is wrong with a filter. */
+export interface FilterFault extends Fault {
+  /** The character at which the trouble begins, counted from 0. Absent when the filter is an object. */
+  readonly position?: number
+}
+
+/** A filter cannot be read; all that is wrong with it at once. */
+export class FilterError extends CarillonError {
+  override readonly name = "FilterError"
+  readonly faults: readonly FilterFault[]
+
+  constructor(subject: string, faults: readonly FilterFault[]) {
+    const lines = faults.map(({ path, message, position }) => {
+      const place = position === undefined ? path : `character ${position + 1}, ${path}`
+      return `  ${place}: ${message}`
+    })
+    super("FILTER_INVALID", `Invalid filter ${subject}:\n${lines.join("\n")}`)
     this.faults = faults
   }
 }

@@ -44,6 +44,8 @@ export {
   DatabaseError,
   type ErrorCode,
   type Fault,
+  FilterError,
+  type FilterFault,
   InputError,
   OptionsError,
   PayloadError,

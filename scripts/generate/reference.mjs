@@ -5,6 +5,7 @@ import { buildSources } from "./reference/build.mjs"
 import { renderDefaults } from "./reference/defaults.mjs"
 import { renderErrors } from "./reference/errors.mjs"
 import { renderEvents } from "./reference/events.mjs"
+import { renderFilter } from "./reference/filter.mjs"
 import { renderMembers, undocumentedMembers } from "./reference/members.mjs"
 import { readOptions, renderOptions } from "./reference/options.mjs"
 import { renderRuns } from "./reference/runs.mjs"
@@ -22,6 +23,11 @@ const PAGES = [
   },
   { path: "docs/reference/events.md", from: "src/observe/events.ts", render: renderEvents },
   { path: "docs/reference/runs.md", from: "src/queue/run-state.ts", render: renderRuns },
+  {
+    path: "docs/reference/filter.md",
+    from: "src/filter/fields.ts and src/filter/run-filter.ts",
+    render: renderFilter,
+  },
   { path: "test/api.snapshot.md", from: "src/index.ts and src/testing/index.ts", render: renderApi },
 ]
 

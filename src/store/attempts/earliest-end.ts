@@ -1,4 +1,5 @@
 /** Reads the time inside a run's id, before which the run cannot have ended. */
+import { idTime } from "../../time/id-time.ts"
 import type { InstantMs } from "../../time/instant.ts"
 import type { Statement } from "../statement.ts"
 
@@ -6,20 +7,14 @@ import type { Statement } from "../statement.ts"
 const MARGIN_MS = 2 * 86_400_000
 /** The last instant with a four-digit year. An id can hold later ones, which PostgreSQL cannot read. */
 const LAST_MS = 253_402_300_799_999
-/** Version 7 begins with the time of the enqueue in milliseconds, version 8 with the time of the occurrence. */
-const TIMED_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-[78]/i
 
 /**
  * None of these runs is in history before this instant, unless the clocks differ by more than the margin. 0 if the ids
  * hold no time.
  */
 export function earliestEnd(ids: readonly string[]): InstantMs {
-  const earliestMs = ids.reduce((least, id) => Math.min(least, timeOf(id)), LAST_MS)
+  const earliestMs = ids.reduce((least, id) => Math.min(least, idTime(id)), LAST_MS)
   return Math.max(0, earliestMs - MARGIN_MS)
-}
-
-function timeOf(id: string): InstantMs {
-  return TIMED_ID.test(id) ? Number.parseInt(id.slice(0, 8) + id.slice(9, 13), 16) : 0
 }
 
 /** Makes `since` optional. Without it the statement reads all of history. */

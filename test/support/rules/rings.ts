@@ -6,7 +6,7 @@ import { allImports, type Import } from "./imports.ts"
 /** From the inside to the outside. A part is a folder of src, or a file that stands there alone. */
 const RINGS: readonly (readonly string[])[] = [
   ["time", "options", "errors.ts", "error-table.ts", "defaults.ts"],
-  ["job", "schedule", "queue"],
+  ["job", "schedule", "queue", "filter"],
   ["runtime", "store", "observe"],
   ["engine"],
   ["operations"],
@@ -24,6 +24,7 @@ const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
   options: ["time", "errors.ts"],
   schedule: ["job"],
   queue: ["job"],
+  filter: ["queue"],
   runtime: ["store"],
   store: ["runtime"],
   observe: ["runtime"],
