@@ -10,6 +10,7 @@ import type { RunState } from "../queue/run-state.ts"
 import { idTime } from "../time/id-time.ts"
 import type { FieldName } from "./fields.ts"
 import { type Filter, instantOf, type Term } from "./filter.ts"
+import { boundOf, EVER, exactOf, intersection, isClosed, isExact, textsOf, type Window } from "./terms.ts"
 
 export const STORES = {
   runs: ["waiting", "parked", "ready", "running"],
@@ -25,22 +26,12 @@ export interface FilterPlan {
   /** When ended runs ended. It chooses the partitions. */
   readonly finished: Window
   readonly way: Way
-  /** The terms that the states, the window and the way do not say in full: they are checked on each row. */
-  readonly rest: readonly Term[]
 }
 
-/** From an instant, and before another, in whole milliseconds. */
-export interface Window {
-  readonly fromMs?: number
-  readonly beforeMs?: number
-}
-
-/** The index that leads to the ended runs. By `time` there is no other than that of the ids, which is walked. */
+/** The index that leads to the ended runs. By `time` there is none but that of the ids, which is walked. */
 export type Way =
-  | { readonly by: "id" | "tenant" | "job"; readonly values: readonly string[] }
+  | { readonly by: "id" | "schedule" | "tenant" | "job"; readonly values: readonly string[] }
   | { readonly by: "time" }
-
-const EVER = {} as const satisfies Window
 
 /** The clocks of the processes that make ids, and of the servers after a failover, may differ by so much. */
 const CLOCK_MARGIN_MS = 2 * 86_400_000
@@ -67,7 +58,6 @@ export function planFilter({ terms }: Filter, nowMs: number): FilterPlan {
     },
     finished,
     way: way ?? { by: "time" },
-    rest: terms.filter((term) => !isSaid(term, way)),
   }
 }
 
@@ -87,41 +77,27 @@ function narrowed(states: readonly RunState[], term: Term): readonly RunState[] 
 
 /** The most selective index first. `undefined` if no value satisfies all terms of a field. */
 function wayOf(terms: readonly Term[]): Way | undefined {
-  const values = { id: exactOf(terms, "id"), tenant: exactOf(terms, "tenant"), job: exactOf(terms, "job") }
+  // A schedule has a name and an id, so two terms can hold that have no word in common.
+  const schedule = terms.find((term) => term.field === "schedule" && isExact(term))
+  const values = {
+    id: exactOf(terms, "id"),
+    schedule: schedule && textsOf(schedule),
+    tenant: exactOf(terms, "tenant"),
+    job: exactOf(terms, "job"),
+  }
   if (Object.values(values).some((each) => each?.length === 0)) return undefined
-  for (const by of ["id", "tenant", "job"] as const) {
+  for (const by of ["id", "schedule", "tenant", "job"] as const) {
     const found = values[by]
     if (found) return { by, values: found }
   }
   return { by: "time" }
 }
 
-/** The values that a field can have, if its terms list them. */
-function exactOf(terms: readonly Term[], field: FieldName): readonly string[] | undefined {
-  const lists = terms.flatMap((term) => (isExact(term) && term.field === field ? [wordsOf(term)] : []))
-  const [first, ...others] = lists
-  return first?.filter((text) => others.every((other) => other.includes(text)))
-}
-
-function isExact({ not, test }: Term): boolean {
-  return !not && test.is === "words" && test.any.every(({ isPrefix }) => !isPrefix)
-}
-
-function wordsOf({ test }: Term): string[] {
-  return test.is === "words" ? test.any.map(({ text }) => text) : []
-}
-
-/** The states, the window of the end and the exact values of the way say these terms in full. */
-function isSaid(term: Term, way: Way | undefined): boolean {
-  return term.field === "state" || (term.field === way?.by && isExact(term))
-}
-
 /** No run ends before it was enqueued or started, nor before the time in its id. */
 function windowOf(terms: readonly Term[], way: Way | undefined, nowMs: number): Window {
   const windows = terms.map((term): Window => {
     if (term.test.is !== "time") return EVER
-    const ms = instantOf(term.test.value, nowMs)
-    const own = boundOf(term.test.by, ms, term.not)
+    const own = boundOf(term.test.by, instantOf(term.test.value, nowMs), term.not)
     if (term.field === "finished") return own
     const isEarlier = ["enqueued", "started"].includes(term.field) && !term.not
     return isEarlier && own.fromMs !== undefined ? { fromMs: own.fromMs - CLOCK_MARGIN_MS } : EVER
@@ -131,27 +107,7 @@ function windowOf(terms: readonly Term[], way: Way | undefined, nowMs: number): 
   return windows.reduce(intersection, EVER)
 }
 
-/** Times are whole milliseconds: after one is from the next one on. */
-export function boundOf(by: ">" | ">=" | "<" | "<=", ms: number, not: boolean): Window {
-  const isLower = by.startsWith(">") !== not
-  const edge = ms + (by === ">" || by === "<=" ? 1 : 0)
-  return isLower ? { fromMs: edge } : { beforeMs: edge }
-}
-
-function intersection(one: Window, other: Window): Window {
-  const from = [one.fromMs, other.fromMs].filter((ms) => ms !== undefined)
-  const before = [one.beforeMs, other.beforeMs].filter((ms) => ms !== undefined)
-  return {
-    ...(from.length > 0 && { fromMs: Math.max(...from) }),
-    ...(before.length > 0 && { beforeMs: Math.min(...before) }),
-  }
-}
-
 /** The window is of ends: it says nothing of a run that lives. */
 function isLive(state: RunState): boolean {
   return (STORES.runs as readonly RunState[]).includes(state)
-}
-
-function isClosed({ fromMs, beforeMs }: Window): boolean {
-  return fromMs !== undefined && beforeMs !== undefined && fromMs >= beforeMs
 }
