@@ -50,6 +50,12 @@ CREATE TABLE carillon.attempts (
   schedule text,
   occurrence timestamp with time zone,
   logs json,
+  fingerprint text,
+  priority integer,
+  key text,
+  tags text[],
+  timeout_ms bigint,
+  missed json,
   CONSTRAINT attempts_last_has_input CHECK (((run_state IS NULL) = (input IS NULL))),
   CONSTRAINT attempts_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'timed_out'::text, 'released'::text, 'lost'::text, 'cancelled'::text, 'expired'::text, 'snoozed'::text]))),
   CONSTRAINT attempts_run_state CHECK ((run_state = ANY (ARRAY['succeeded'::text, 'dead'::text, 'cancelled'::text, 'expired'::text, 'discarded'::text])))
@@ -107,6 +113,10 @@ CREATE TABLE carillon.dead_letters (
   limits json,
   missed json,
   key text,
+  due_at timestamp with time zone,
+  started_at timestamp with time zone,
+  worker text,
+  version text,
   CONSTRAINT dead_letters_pkey PRIMARY KEY (run)
 );
 CREATE INDEX dead_letters_fingerprint ON carillon.dead_letters USING btree (job, fingerprint);

@@ -44,6 +44,7 @@ describeEngines("a run that is cancelled", (engine) => {
       await execute(
         database,
         `update {runs} set attempt = 2, generation = 3, cause = 'why', schedule = 's', occurrence = {now},
+         priority = 4, tags = array['x'], timeout_ms = 5, missed = '{"count":2}',
          stage = case when stage = 'parked' then 'queued' else stage end, parked_for = null;
        ${change}; insert into {keys} values ('ada', 'greet', 'k', '${id}', null)`,
       )
@@ -89,6 +90,7 @@ describeEngines("a run that is cancelled", (engine) => {
               logs: null,
             },
             ...{ error_code: "RUN_CANCELLED", error_message: "not wanted", error_stack: null },
+            ...{ fingerprint: null, priority: 4, key: "k", tags: ["x"], timeout_ms: 5, missed: { count: 2 } },
           },
         ],
       })

@@ -29,8 +29,8 @@ describeEngines("an attempt that is settled", (engine) => {
   describe("is recorded in full,", () => {
     it.each(ways)("when it has %s", async (_, end) => {
       const { database, clock } = await withStoppedClock(engine)
-      const [id] = await insert(database, SAID)
-      await execute(database, FROM_SCHEDULE)
+      const [id] = await insert(database, { ...SAID, key: "k" })
+      await execute(database, `${FROM_SCHEDULE}, missed = '{"count":2}'`)
       const lease = await openLease(database)
       const claimed = await claim(database, lease, { pool: "slow", jobs: ["mail"] })
       await clock.set("2026-03-01T09:00:30Z")
@@ -60,6 +60,11 @@ describeEngines("an attempt that is settled", (engine) => {
           ...{ input: isFinal ? { to: "ada" } : null, result: end.result ? 1 : null },
           ...{ error_code: end.error ? "E" : null, error_message: end.error ?? null },
           error_stack: end.error ? "at work" : null,
+          fingerprint: end.error ? `E:${end.error}` : null,
+          // What the run itself knew is kept when the run is gone.
+          ...(isFinal
+            ? { priority: 4, key: "k", tags: ["x"], timeout_ms: 5, missed: { count: 2 } }
+            : { priority: null, key: null, tags: null, timeout_ms: null, missed: null }),
         },
       ])
     })
@@ -131,7 +136,9 @@ describeEngines("an attempt that is settled", (engine) => {
           }[name],
           // After a release its time to start still counts; after any other attempt it does not.
           start_by: name === "released" ? "2026-03-01T09:01:00+00:00" : null,
-          last_error: end.error ? { code: "E", message: end.error } : { message: "old" },
+          last_error: end.error
+            ? { code: "E", message: end.error, fingerprint: `E:${end.error}` }
+            : { message: "old" },
         })
       },
     )
@@ -194,6 +201,10 @@ describeEngines("an attempt that is settled", (engine) => {
           occurrence: "2026-02-01T00:00:00+00:00",
           missed: null,
           key: null,
+          due_at: "2026-03-01T09:00:00+00:00",
+          started_at: "2026-03-01T08:59:59+00:00",
+          worker: "here:1",
+          version: "1.2.3",
         },
         limits: expect.arrayContaining(Object.entries(LIMITS).map(([key, name]) => [key, "job", name])),
       },

@@ -94,7 +94,8 @@ describeEngines("a run whose worker was lost", (engine) => {
         },
         ...{ outcome: "lost", run_state: null, input: null, result: null, charged: false, cause: "why" },
         ...{ worker: "here:1", version: "1.2.3", logs: null },
-        ...{ error_code: null, error_message: null, error_stack: null },
+        ...{ error_code: null, error_message: null, error_stack: null, fingerprint: null },
+        ...{ priority: null, key: null, tags: null, timeout_ms: null, missed: null },
       },
     ])
   })
@@ -128,6 +129,7 @@ describeEngines("a run whose worker was lost", (engine) => {
         attempts: [
           expect.objectContaining({
             ...{ outcome: "lost", run_state: "dead", charged: true, attempt: 3, input: [1], ...error },
+            ...{ fingerprint: "LEASE_LOST", priority: 0, key: "k", tags: ["x"], timeout_ms: 5 },
           }),
         ],
         letters: [
@@ -150,6 +152,7 @@ describeEngines("a run whose worker was lost", (engine) => {
               key: "k",
               limits: [["a", "job", "limit"]],
             },
+            ...{ due_at: "2026-03-01T09:00:00+00:00", started_at: null, worker: "here:1", version: "1.2.3" },
           },
         ],
       })

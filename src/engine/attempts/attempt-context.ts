@@ -91,7 +91,8 @@ export class AttemptContext implements JobContext {
 
   get lastFailure(): JobContext["lastFailure"] {
     const { lastError, last } = this.#source.run.extra
-    return lastError ?? last?.failure ?? undefined
+    const failure = lastError ?? last?.failure ?? undefined
+    return failure && { code: failure.code, message: failure.message }
   }
 
   get lastResult(): unknown {

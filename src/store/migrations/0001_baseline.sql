@@ -111,6 +111,14 @@ create table {attempts} (
   schedule text,
   occurrence timestamptz,
   logs json,
+  -- Errors that are likely the same have the same fingerprint.
+  fingerprint text,
+  -- Like the input, these are kept by the last attempt.
+  priority int,
+  key text,
+  tags text[],
+  timeout_ms bigint,
+  missed json,
   constraint attempts_last_has_input check ((run_state is null) = (input is null))
 ) partition by list (history);
 
@@ -367,7 +375,12 @@ create table {dead_letters} (
   limits json,
   missed json,
   -- A dead run still holds its idempotency key.
-  key text
+  key text,
+  -- Of the last attempt. Its start is null if its handler did not run, or if its worker was lost.
+  due_at timestamptz,
+  started_at timestamptz,
+  worker text,
+  version text
 );
 
 -- Alarms that one process raises for all: when one last checked, and what it last told.

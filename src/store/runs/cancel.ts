@@ -40,15 +40,18 @@ export const cancelRun = statement({
   gone as (
     delete from {runs}
     where id = any (array(select id from held where state <> 'running'))
-    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence, backfill
+    returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, tags, timeout_ms, history,
+      schedule, occurrence, missed, backfill
   ),
   recorded as (
     insert into {attempts} (
       run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, run_state, input,
-      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence
+      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence,
+      priority, key, tags, timeout_ms, missed
     )
     select id, attempt + 1, gone.job, gone.pool, enqueued_at, due_at, {now}, 'cancelled', 'cancelled', input,
-      @code, @message, history, gone.tenant, gone.generation, false, cause, schedule, occurrence
+      @code, @message, history, gone.tenant, gone.generation, false, cause, schedule, occurrence,
+      priority, key, tags, timeout_ms, missed
     from gone
     join held using (id)
   ),

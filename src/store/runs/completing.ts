@@ -36,19 +36,21 @@ export function completing(also = ""): string {
     -- The columns that every later part tests come first: PostgreSQL reads a row from the left, and only as far as
     -- needed.
     returning cancelling, limited, run.id, key, run.claim, attempt, job, pool, enqueued_at, due_at, input, tenant,
-      generation, history, cause, schedule, occurrence, backfill, started_ago_ms,
+      generation, history, cause, schedule, occurrence, backfill, priority, tags, timeout_ms, missed, started_ago_ms,
       case when cancelling then null else result end as result, log
   ),
   recorded as (
     insert into {attempts} (
       run, claim, attempt, job, pool, lease, enqueued_at, due_at, started_at, finished_at, outcome, run_state,
-      input, result, history, tenant, generation, charged, cause, worker, version, schedule, occurrence, logs
+      input, result, history, tenant, generation, charged, cause, worker, version, schedule, occurrence, logs,
+      priority, key, tags, timeout_ms, missed
     )
     select id, claim, attempt + 1, job, pool, @lease, enqueued_at, due_at,
       (select at from moment) - started_ago_ms * interval '1 millisecond', (select at from moment),
       case when cancelling then 'cancelled' else 'succeeded' end,
       case when cancelling then 'cancelled' else 'succeeded' end,
-      input, result, history, tenant, generation, not cancelling, cause, @worker, @version, schedule, occurrence, log
+      input, result, history, tenant, generation, not cancelling, cause, @worker, @version, schedule, occurrence, log,
+      priority, key, tags, timeout_ms, missed
     from gone
   ),
   ${also}

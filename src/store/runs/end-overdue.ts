@@ -38,16 +38,18 @@ export const endOverdueRuns = statement({
   gone as (
     delete from {runs}
     where id = any (array(select id from held))
-    returning id, claim, lease, attempt, job, pool, enqueued_at, input, key, limited, tenant, generation, history,
-      schedule, occurrence, backfill
+    returning id, claim, lease, attempt, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, tags,
+      timeout_ms, history, schedule, occurrence, missed, backfill
   ),
   recorded as (
     insert into {attempts} (
       run, claim, attempt, job, pool, lease, enqueued_at, due_at, finished_at, outcome, run_state, input,
-      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence
+      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence,
+      priority, key, tags, timeout_ms, missed
     )
     select id, claim, attempt + 1, job, pool, lease, enqueued_at, due_at, {now}, 'cancelled', 'cancelled', input,
-      @code, @message, history, tenant, generation, false, cause, schedule, occurrence
+      @code, @message, history, tenant, generation, false, cause, schedule, occurrence,
+      priority, key, tags, timeout_ms, missed
     from gone
     join held using (id)
   ),

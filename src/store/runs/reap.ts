@@ -65,19 +65,23 @@ export const reapRuns = statement({
   recorded as (
     insert into {attempts} (
       run, claim, attempt, job, pool, lease, enqueued_at, due_at, finished_at, outcome, run_state, input,
-      error_code, error_message, history, tenant, generation, charged, cause, worker, version, schedule, occurrence
+      error_code, error_message, history, tenant, generation, charged, cause, worker, version, schedule, occurrence,
+      fingerprint, priority, key, tags, timeout_ms, missed
     )
     select id, claim, attempt + 1, job, pool, lost.lease, enqueued_at, due_at, {now},
       'lost', case when next <> 'ready' then next end, input,
       case when next = 'dead' then 'LEASE_LOST' end,
       case when next = 'dead' then 'Its worker was lost after it had started, and the job must not run again then.' end,
       history, tenant, generation, lost.started, cause,
-      worker.hostname || ':' || worker.pid, worker.version, schedule, occurrence
+      worker.hostname || ':' || worker.pid, worker.version, schedule, occurrence,
+      case when next = 'dead' then 'LEASE_LOST' end, priority, key, tags, timeout_ms, missed
     from (
-      select id, job, pool, enqueued_at, input, tenant, generation, history, schedule, occurrence
+      select id, job, pool, enqueued_at, input, tenant, generation, history, schedule, occurrence,
+        priority, key, tags, timeout_ms, missed
       from gone
       union all
-      select id, job, pool, enqueued_at, null, tenant, generation, history, schedule, occurrence
+      select id, job, pool, enqueued_at, null, tenant, generation, history, schedule, occurrence,
+        null, null, null, null, null
       from moved
     ) as run
     join lost using (id)
@@ -87,15 +91,16 @@ export const reapRuns = statement({
     insert into {dead_letters} (
       run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, missed, key, limits
+      schedule, occurrence, missed, key, due_at, worker, version, limits
     )
     select id, job, pool, priority, attempt + 1, enqueued_at, {now}, input,
       'LEASE_LOST', 'Its worker was lost after it had started, and the job must not run again then.',
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, 'LEASE_LOST',
-      schedule, occurrence, missed, key,
+      schedule, occurrence, missed, key, due_at, worker.hostname || ':' || worker.pid, worker.version,
       case when limited then ${placesOf("gone.id")} end
     from gone
     join lost using (id)
+    left join {workers} as worker on worker.lease = lost.lease
     where next = 'dead'
   ),
   ended as (

@@ -94,7 +94,7 @@ export const settleRuns = statement({
       start_by = case when outcome = 'released' and started_ago_ms is null then start_by end,
       last_error = case
         when error_message is null then last_error
-        else json_build_object('code', error_code, 'message', error_message)
+        else json_build_object('code', error_code, 'message', error_message, 'fingerprint', fingerprint)
       end,
       cause = next_cause, lease = null, claim = null, started = false, progress = null
     from mine
@@ -106,19 +106,21 @@ export const settleRuns = statement({
     insert into {attempts} (
       run, claim, attempt, job, pool, lease, enqueued_at, due_at, started_at, finished_at, outcome, run_state,
       input, result, error_code, error_message, error_stack, history, tenant, generation, charged, cause,
-      worker, version, schedule, occurrence, logs
+      worker, version, schedule, occurrence, logs, fingerprint, priority, key, tags, timeout_ms, missed
     )
     select id, claim, attempt + 1, job, pool, @lease, enqueued_at, due_at,
       {now} - started_ago_ms * interval '1 millisecond', {now},
       outcome, case when next not in ('waiting', 'ready') then next end, input, result,
       error_code, error_message, error_stack, history, tenant, generation,
       outcome in ('succeeded', 'failed', 'timed_out') and started_ago_ms is not null, cause,
-      @worker, @version, schedule, occurrence, log
+      @worker, @version, schedule, occurrence, log, fingerprint, priority, key, tags, timeout_ms, missed
     from (
-      select id, job, pool, enqueued_at, input, tenant, generation, history, schedule, occurrence
+      select id, job, pool, enqueued_at, input, tenant, generation, history, schedule, occurrence,
+        priority, key, tags, timeout_ms, missed
       from gone
       union all
-      select id, job, pool, enqueued_at, null, tenant, generation, history, schedule, occurrence
+      select id, job, pool, enqueued_at, null, tenant, generation, history, schedule, occurrence,
+        null, null, null, null, null
       from moved
     ) as run
     join mine using (id)
@@ -127,12 +129,12 @@ export const settleRuns = statement({
     insert into {dead_letters} (
       run, job, pool, priority, attempts, enqueued_at, died_at, input, error_code, error_message, error_stack,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, missed, key, limits
+      schedule, occurrence, missed, key, due_at, started_at, worker, version, limits
     )
     select id, job, pool, priority, attempt + case when started_ago_ms is null then 0 else 1 end,
       enqueued_at, {now}, input, error_code, error_message, error_stack,
       tenant, generation, claims, bury_when_lost, tags, timeout_ms, retry, history, fingerprint,
-      schedule, occurrence, missed, key,
+      schedule, occurrence, missed, key, due_at, {now} - started_ago_ms * interval '1 millisecond', @worker, @version,
       case when limited then ${placesOf("gone.id")} end
     from gone
     join mine using (id)

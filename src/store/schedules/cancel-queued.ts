@@ -27,16 +27,18 @@ export const cancelQueuedRuns = statement({
   gone as (
     delete from {runs}
     where id = any (array(select id from held where lease is null))
-    returning id, job, pool, enqueued_at, input, key, limited, tenant, generation, history, schedule, occurrence,
-      backfill
+    returning id, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, tags, timeout_ms, history,
+      schedule, occurrence, missed, backfill
   ),
   recorded as (
     insert into {attempts} (
       run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, run_state, input,
-      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence
+      error_code, error_message, history, tenant, generation, charged, cause, schedule, occurrence,
+      priority, key, tags, timeout_ms, missed
     )
     select id, attempt + 1, job, pool, enqueued_at, due_at, {now}, 'cancelled', 'cancelled', input,
-      @code, @message, history, tenant, generation, false, cause, schedule, occurrence
+      @code, @message, history, tenant, generation, false, cause, schedule, occurrence,
+      priority, key, tags, timeout_ms, missed
     from gone
     join held using (id)
   ),
