@@ -1,0 +1,40 @@
+import { list, uuid } from "../codec.ts"
+import { DEAD_COLUMNS, ENDED_COLUMNS, LIVE_COLUMNS, sorted } from "../filtered/candidates.ts"
+import { LISTING_PARAMS, LISTING_ROW, listing } from "../filtered/listing.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * The ids among `ids` of the runs that meet a filter, newest first in each store.
+ *
+ * Guarantee: one snapshot.
+ * Locks: none.
+ * Index: the primary keys of runs and dead_letters, and attempts_by_run (run) of the days between the bounds.
+ */
+export const listRunsById = statement({
+  name: "runs/list-by-id",
+  params: { ...LISTING_PARAMS, ids: list(uuid) },
+  returns: LISTING_ROW,
+  plan: "index",
+  sql: listing({
+    found: `,
+  live as materialized (
+    select ${LIVE_COLUMNS}
+    from {runs} as run
+    where @asksLive and id = any (@ids)
+  ),
+  dead as materialized (
+    select ${DEAD_COLUMNS}
+    from {dead_letters}
+    where @asksDead and run = any (@ids)
+  ),
+  ended as materialized (
+    select ${ENDED_COLUMNS}
+    from {attempts} as attempt
+    where @asksEnded and run = any (@ids) and run_state is not null
+      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+  )`,
+    live: sorted("live"),
+    dead: sorted("dead"),
+    ended: sorted("ended"),
+  }),
+})

@@ -1,0 +1,32 @@
+import { list, text } from "../codec.ts"
+import { DEAD_WALK, ENDED_COLUMNS, LIVE_WALK, sorted } from "../filtered/candidates.ts"
+import { LISTING_PARAMS, LISTING_ROW, listing } from "../filtered/listing.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * The ids of filtered runs, newest first, where the ended runs of these jobs are few: all of them are read and sorted.
+ * Live runs and dead letters are walked.
+ *
+ * Guarantee: one snapshot. `attempts/count-of-jobs` says beforehand how many are read.
+ * Locks: none.
+ * Index: the primary keys of runs and dead_letters, backwards, and attempts_by_job (job, finished_at) of the days between
+ * the bounds.
+ */
+export const listRunsByJob = statement({
+  name: "runs/list-by-job",
+  params: { ...LISTING_PARAMS, ofJobs: list(text) },
+  returns: LISTING_ROW,
+  plan: "index",
+  sql: listing({
+    found: `,
+  ended as materialized (
+    select ${ENDED_COLUMNS}
+    from {attempts} as attempt
+    where @asksEnded and job = any (@ofJobs) and run_state is not null
+      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+  )`,
+    live: LIVE_WALK,
+    dead: DEAD_WALK,
+    ended: sorted("ended"),
+  }),
+})

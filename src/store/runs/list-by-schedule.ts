@@ -1,0 +1,37 @@
+import { list, text } from "../codec.ts"
+import { DEAD_WALK, ENDED_COLUMNS, LIVE_COLUMNS, sorted } from "../filtered/candidates.ts"
+import { LISTING_PARAMS, LISTING_ROW, listing } from "../filtered/listing.ts"
+import { statement } from "../statement.ts"
+
+/**
+ * The ids of filtered runs, newest first, where the ended runs of these schedules are few: all of them are read and
+ * sorted, and so are the live ones, of which a schedule has few. Dead letters are walked.
+ *
+ * Guarantee: one snapshot. `attempts/count-of-schedules` says beforehand how many are read.
+ * Locks: none.
+ * Index: runs_by_schedule and attempts_by_occurrence (schedule, occurrence) where schedule is not null of the days
+ * between the bounds, and the primary key of dead_letters, backwards.
+ */
+export const listRunsBySchedule = statement({
+  name: "runs/list-by-schedule",
+  params: { ...LISTING_PARAMS, ofSchedules: list(text) },
+  returns: LISTING_ROW,
+  plan: "index",
+  sql: listing({
+    found: `,
+  live as materialized (
+    select ${LIVE_COLUMNS}
+    from {runs} as run
+    where @asksLive and schedule = any (@ofSchedules)
+  ),
+  ended as materialized (
+    select ${ENDED_COLUMNS}
+    from {attempts} as attempt
+    where @asksEnded and schedule = any (@ofSchedules) and run_state is not null
+      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+  )`,
+    live: sorted("live"),
+    dead: DEAD_WALK,
+    ended: sorted("ended"),
+  }),
+})
