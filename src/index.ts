@@ -13,6 +13,7 @@ export type {
   RunOptions,
 } from "./api/runs/enqueue-options.ts"
 export type { HistoryOptions, HistoryPage } from "./api/runs/history.ts"
+export type { RunCountOptions, RunListOptions, RunPage, Runs } from "./api/runs/reads.ts"
 export type { RunHandle } from "./api/runs/run-handle.ts"
 export type { ExpediteOptions, RunRecord } from "./api/runs/runs.ts"
 export type { BackfillOptions, BackfillResult } from "./api/schedules/backfill-options.ts"
@@ -52,6 +53,16 @@ export {
   RunError,
 } from "./errors.ts"
 export type {
+  DurationRange,
+  InputValue,
+  NumberRange,
+  OneOf,
+  RunFilter,
+  TimeBound,
+  TimeRange,
+  WordPattern,
+} from "./filter/run-filter.ts"
+export type {
   HandlerTransaction,
   JobContext,
   MissedOccurrences,
@@ -85,6 +96,8 @@ export type {
 } from "./observe/events.ts"
 export type { Logger } from "./observe/logger.ts"
 export type { Cancelled } from "./operations/runs/cancel.ts"
+export type { RunCount } from "./operations/runs/count.ts"
+export type { Run, RunFailure } from "./operations/runs/run.ts"
 export {
   type CrontabEntry,
   type CrontabNote,

@@ -30,6 +30,7 @@ import {
   resolveManyOptions,
 } from "./runs/enqueue-options.ts"
 import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
+import { type Runs, readCalls } from "./runs/reads.ts"
 import { createRunHandle, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
 import { type ExpediteOptions, getRun, type RunRecord, runCalls } from "./runs/runs.ts"
 import { backfillCall } from "./schedules/backfill.ts"
@@ -73,6 +74,8 @@ export interface Carillon {
   ) => Promise<RunHandle<Output>[]>
   /** Waits for the end of a run by its id, and returns what its handler returned. See `RunHandle.result`. */
   readonly result: (runId: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>
+  /** Reads runs of all states: one by its id, a page of them, or how many there are. */
+  readonly runs: Runs
   /** Reads a run that has not ended. `undefined` if it has ended or there is no such run. */
   readonly run: (runId: string) => Promise<RunRecord | undefined>
   /** Lists all finished attempts of a run, oldest first. */
@@ -219,6 +222,11 @@ export function createFacade(host: Host, application: Application): Carillon {
       const { engine } = await application.open()
       return waitForOutput(engine.results, id, options)
     },
+    runs: Object.freeze({
+      get: call(readCalls.get),
+      list: call(readCalls.list),
+      count: call(readCalls.count),
+    }),
     run: call(getRun),
     attempts: call(async ({ runtime }, runId: string) =>
       attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId))),

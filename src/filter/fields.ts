@@ -180,7 +180,7 @@ export const FIELDS = {
   attempt: {
     kind: "whole",
     reads: ["attempt"],
-    means: "How many attempts were charged to the run, the current one included.",
+    means: "How many attempts the run has had, the current one included.",
     example: "attempt>=3",
     elsewhere: ["attempts", "tries", "retries", "attemptsMade"],
   },

@@ -10,7 +10,7 @@ export function matches(filter: Filter, run: FilteredRun, nowMs: number): boolea
 
 function holds({ field, path, test }: Term, run: FilteredRun, nowMs: number): boolean {
   const values = path
-    ? [valueInside(run.input, path)]
+    ? [isReadable(run.input) ? valueInside(run.input, path) : undefined]
     : fieldOf(field).reads.flatMap((from) => valuesAt(run, from))
   return values.some((value) => {
     if (test.is === "words") {
@@ -45,6 +45,15 @@ function valuesAt(run: FilteredRun, path: RunPath): unknown[] {
   if (found === undefined) return []
   if (isDate(found)) return [found.getTime()]
   return Array.isArray(found) ? found : [found]
+}
+
+/**
+ * The database can compare no text with a NUL or half a character in it, and reads no input that has one. So such an
+ * input has no values here either.
+ */
+function isReadable(input: unknown): boolean {
+  const text = JSON.stringify(input) ?? ""
+  return !text.includes("\\u0000") && !text.includes("\\ud")
 }
 
 /** As PostgreSQL's `#>>` goes: a number is an element of an array, from its end when it is negative. */

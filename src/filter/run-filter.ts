@@ -34,7 +34,7 @@ export interface RunFilter {
   readonly id?: OneOf<string>
   /** The priority of the run. */
   readonly priority?: OneOf<number> | NumberRange
-  /** How many attempts were charged to the run, the current one included. */
+  /** How many attempts the run has had, the current one included. */
   readonly attempt?: OneOf<number> | NumberRange
   /** When the run was enqueued. */
   readonly enqueued?: TimeRange

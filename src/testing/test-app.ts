@@ -244,6 +244,9 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     pause: async (...args) => living().pause(...args),
     resume: async (...args) => living().resume(...args),
     pauses: async () => living().pauses(),
+    get runs() {
+      return living().runs
+    },
     get schedules() {
       return living().schedules
     },

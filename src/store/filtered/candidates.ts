@@ -41,7 +41,7 @@ export const DEAD_COLUMNS = `run as id, 'dead' as state, job, pool, tenant, sche
  */
 export const ENDED_STATE = `case
         when run_state <> 'dead' then run_state
-        when 'discarded' = any (@states)
+        when run_state = 'dead' and 'discarded' = any (@states)
           and not exists (select from {dead_letters} as letter where letter.run = attempt.run)
           and not exists (select from {runs} as live where live.id = attempt.run)
           and not exists (

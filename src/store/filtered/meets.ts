@@ -29,7 +29,7 @@ export const TERMS = `term as materialized (
   )`
 
 /** How a schedule is called, also if it was deleted, for as long as the audit knows. */
-const SCHEDULE_NAME = `case when run.schedule ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' then coalesce(
+const SCHEDULE_NAME = `case when run.schedule ~ '^[0-9a-f]{8,8}(-[0-9a-f]{4,4}){3,3}-[0-9a-f]{12,12}$' then coalesce(
             (select name from {schedules} as schedule where schedule.id = run.schedule::uuid),
             (
               select before ->> 'name'
@@ -49,7 +49,7 @@ const READABLE = `strpos(run.input::text, '\\u0000') = 0 and strpos(run.input::t
 /** A number inside the input that is no number of PostgreSQL's would be an error. */
 const NUMBER_INSIDE = `case
             when ${READABLE} and json_typeof(run.input #> term.path) = 'number'
-              and run.input #>> term.path ~ '^-?[0-9.]{1,300}([eE][+-]?[0-9]{1,3})?$'
+              and run.input #>> term.path ~ '^-?[0-9.]{1,200}([eE][+-]?[0-9]{1,3})?$'
             then (run.input #>> term.path)::numeric
           end`
 
