@@ -17,9 +17,14 @@ export const countAttemptsOfJobs = statement({
   select count(*)::int as count
   from (
     select
-    from {attempts}
-    where job = any (@ofJobs)
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    from unnest(@ofJobs) as wanted (value)
+    cross join lateral (
+      select
+      from {attempts}
+      where job = wanted.value
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as attempt
     limit @most
   ) as found
 `,

@@ -17,9 +17,14 @@ export const countAttemptsOfSchedules = statement({
   select count(*)::int as count
   from (
     select
-    from {attempts}
-    where schedule = any (@ofSchedules)
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    from unnest(@ofSchedules) as wanted (value)
+    cross join lateral (
+      select
+      from {attempts}
+      where schedule = wanted.value
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as attempt
     limit @most
   ) as found
 `,

@@ -17,9 +17,14 @@ export const countAttemptsOfTenants = statement({
   select count(*)::int as count
   from (
     select
-    from {attempts}
-    where tenant = any (@ofTenants) and tenant <> ''
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    from unnest(@ofTenants) as wanted (value)
+    cross join lateral (
+      select
+      from {attempts}
+      where tenant = wanted.value and tenant <> ''
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as attempt
     limit @most
   ) as found
 `,

@@ -19,10 +19,15 @@ export const countRunsByJob = statement({
   sql: counting({
     live: LIVE_WALK,
     dead: DEAD_WALK,
-    ended: `select ${ENDED_COLUMNS}, row_number() over () as place
-    from {attempts} as attempt
-    where @asksEnded and job = any (@ofJobs) and run_state is not null
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    ended: `select ended.*, row_number() over () as place
+    from unnest(@ofJobs) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and job = wanted.value and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
     limit @budget`,
   }),
 })

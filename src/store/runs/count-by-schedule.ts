@@ -17,15 +17,25 @@ export const countRunsBySchedule = statement({
   returns: COUNTING_ROW,
   plan: "index",
   sql: counting({
-    live: `select ${LIVE_COLUMNS}, row_number() over () as place
-    from {runs} as run
-    where @asksLive and schedule = any (@ofSchedules)
+    live: `select live.*, row_number() over () as place
+    from unnest(@ofSchedules) as wanted (value)
+    cross join lateral (
+      select ${LIVE_COLUMNS}
+      from {runs} as run
+      where @asksLive and schedule = wanted.value
+      offset 0
+    ) as live
     limit @budget`,
     dead: DEAD_WALK,
-    ended: `select ${ENDED_COLUMNS}, row_number() over () as place
-    from {attempts} as attempt
-    where @asksEnded and schedule = any (@ofSchedules) and run_state is not null
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    ended: `select ended.*, row_number() over () as place
+    from unnest(@ofSchedules) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and schedule = wanted.value and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
     limit @budget`,
   }),
 })

@@ -19,10 +19,15 @@ export const countRunsByTenant = statement({
   sql: counting({
     live: LIVE_WALK,
     dead: DEAD_WALK,
-    ended: `select ${ENDED_COLUMNS}, row_number() over () as place
-    from {attempts} as attempt
-    where @asksEnded and tenant = any (@ofTenants) and tenant <> '' and run_state is not null
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    ended: `select ended.*, row_number() over () as place
+    from unnest(@ofTenants) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and tenant = wanted.value and tenant <> '' and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
     limit @budget`,
   }),
 })

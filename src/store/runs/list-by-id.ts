@@ -6,6 +6,8 @@ import { statement } from "../statement.ts"
 /**
  * The ids among `ids` of the runs that meet a filter, newest first in each store.
  *
+ * One look-up for each id, apart (`offset 0`): a list or a join is planned as a scan of another index while the table is
+ * empty.
  * Guarantee: one snapshot.
  * Locks: none.
  * Index: the primary keys of runs and dead_letters, and attempts_by_run (run) of the days between the bounds.
@@ -28,10 +30,15 @@ export const listRunsById = statement({
     where @asksDead and run = any (@ids)
   ),
   ended as materialized (
-    select ${ENDED_COLUMNS}
-    from {attempts} as attempt
-    where @asksEnded and run = any (@ids) and run_state is not null
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    select ended.*
+    from unnest(@ids) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and run = wanted.value and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
   )`,
     live: sorted("live"),
     dead: sorted("dead"),

@@ -7,6 +7,8 @@ import { statement } from "../statement.ts"
  * The ids of filtered runs, newest first, where the ended runs of these jobs are few: all of them are read and sorted.
  * Live runs and dead letters are walked.
  *
+ * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the table
+ * is empty.
  * Guarantee: one snapshot. `attempts/count-of-jobs` says beforehand how many are read.
  * Locks: none.
  * Index: the primary keys of runs and dead_letters, backwards, and attempts_by_job (job, finished_at) of the days between
@@ -20,10 +22,15 @@ export const listRunsByJob = statement({
   sql: listing({
     found: `,
   ended as materialized (
-    select ${ENDED_COLUMNS}
-    from {attempts} as attempt
-    where @asksEnded and job = any (@ofJobs) and run_state is not null
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    select ended.*
+    from unnest(@ofJobs) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and job = wanted.value and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
   )`,
     live: LIVE_WALK,
     dead: DEAD_WALK,

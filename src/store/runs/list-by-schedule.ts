@@ -7,6 +7,8 @@ import { statement } from "../statement.ts"
  * The ids of filtered runs, newest first, where the ended runs of these schedules are few: all of them are read and
  * sorted, and so are the live ones, of which a schedule has few. Dead letters are walked.
  *
+ * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the table
+ * is empty.
  * Guarantee: one snapshot. `attempts/count-of-schedules` says beforehand how many are read.
  * Locks: none.
  * Index: runs_by_schedule and attempts_by_occurrence (schedule, occurrence) where schedule is not null of the days
@@ -20,15 +22,25 @@ export const listRunsBySchedule = statement({
   sql: listing({
     found: `,
   live as materialized (
-    select ${LIVE_COLUMNS}
-    from {runs} as run
-    where @asksLive and schedule = any (@ofSchedules)
+    select live.*
+    from unnest(@ofSchedules) as wanted (value)
+    cross join lateral (
+      select ${LIVE_COLUMNS}
+      from {runs} as run
+      where @asksLive and schedule = wanted.value
+      offset 0
+    ) as live
   ),
   ended as materialized (
-    select ${ENDED_COLUMNS}
-    from {attempts} as attempt
-    where @asksEnded and schedule = any (@ofSchedules) and run_state is not null
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    select ended.*
+    from unnest(@ofSchedules) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and schedule = wanted.value and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
   )`,
     live: sorted("live"),
     dead: DEAD_WALK,

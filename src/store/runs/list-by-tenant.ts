@@ -7,6 +7,8 @@ import { statement } from "../statement.ts"
  * The ids of filtered runs, newest first, where the ended runs of these tenants are few: all of them are read and
  * sorted. Live runs and dead letters are walked.
  *
+ * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the table
+ * is empty.
  * Guarantee: one snapshot. `attempts/count-of-tenants` says beforehand how many are read.
  * Locks: none.
  * Index: the primary keys of runs and dead_letters, backwards, and attempts_by_tenant (tenant, finished_at) where
@@ -20,10 +22,15 @@ export const listRunsByTenant = statement({
   sql: listing({
     found: `,
   ended as materialized (
-    select ${ENDED_COLUMNS}
-    from {attempts} as attempt
-    where @asksEnded and tenant = any (@ofTenants) and tenant <> '' and run_state is not null
-      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    select ended.*
+    from unnest(@ofTenants) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and tenant = wanted.value and tenant <> '' and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
   )`,
     live: LIVE_WALK,
     dead: DEAD_WALK,
