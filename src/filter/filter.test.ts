@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { filters, NOW, objects, runs } from "../../test/support/filters.ts"
+import { filters, NOW, objects, runs } from "../../test/support/filter-arbitraries.ts"
 import { FilterError } from "../errors.ts"
 import { FIELD_NAMES, type FilteredRun, fieldOf } from "./fields.ts"
 import { matches } from "./matches.ts"

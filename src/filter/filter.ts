@@ -15,12 +15,12 @@ export interface Term {
 }
 
 export type Test =
-  | { readonly is: "words"; readonly any: readonly Word[] }
+  | { readonly is: "words"; readonly any: readonly Pattern[] }
   | { readonly is: "numbers"; readonly any: readonly number[] }
   | { readonly is: "compare"; readonly by: Comparison; readonly value: number }
   | { readonly is: "time"; readonly by: Comparison; readonly value: Moment }
 
-export interface Word {
+export interface Pattern {
   readonly text: string
   /** The value only has to begin with the text. */
   readonly isPrefix: boolean

@@ -1,7 +1,7 @@
 /** Does a run match a filter? Live tails ask this of each run, and tests hold the database's answers against it. */
 import { isDate } from "../time/instant.ts"
 import { type Comparison, type FilteredRun, fieldOf, type RunPath } from "./fields.ts"
-import { type Filter, instantOf, type Term, type Word } from "./filter.ts"
+import { type Filter, instantOf, type Pattern, type Term } from "./filter.ts"
 
 /** `nowMs` is the moment that relative times are counted from. */
 export function matches(filter: Filter, run: FilteredRun, nowMs: number): boolean {
@@ -29,7 +29,7 @@ function textOf(value: unknown): string | undefined {
   return typeof value === "number" || typeof value === "boolean" ? JSON.stringify(value) : undefined
 }
 
-function isWord(text: string, word: Word): boolean {
+function isWord(text: string, word: Pattern): boolean {
   return word.isPrefix ? text.startsWith(word.text) : text === word.text
 }
 

@@ -13,7 +13,7 @@ import {
   type KindName,
   propertyOf,
 } from "./fields.ts"
-import { type Filter, filterOf, type Term, type Test, type Word } from "./filter.ts"
+import { type Filter, filterOf, type Pattern, type Term, type Test } from "./filter.ts"
 import { MOST_TERMS, parseFilter, pathFault, unknownField } from "./parse.ts"
 import type { RunFilter } from "./run-filter.ts"
 import { scanTerms } from "./tokens.ts"
@@ -164,7 +164,7 @@ function readWhole(value: unknown): Reading<number> {
     : { wrong: `expected a number, got ${shown(value)}` }
 }
 
-function readPattern(kind: KindName, value: unknown): Reading<Word> {
+function readPattern(kind: KindName, value: unknown): Reading<Pattern> {
   if (kind === "json" && (typeof value === "boolean" || Number.isFinite(value))) {
     return readWord(kind, JSON.stringify(value), false)
   }

@@ -1,6 +1,6 @@
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { filters, NOW, runs } from "../../test/support/filters.ts"
+import { filters, NOW, runs } from "../../test/support/filter-arbitraries.ts"
 import { matches } from "./matches.ts"
 import { parseFilter } from "./parse.ts"
 import { type FilterPlan, isImpossible, planFilter, STORES, type StoreName } from "./plan.ts"

@@ -2,7 +2,7 @@
 import { formatDuration } from "../time/duration.ts"
 import { formatInstant } from "../time/instant.ts"
 import { fieldOf, KINDS, type KindName } from "./fields.ts"
-import type { Filter, Moment, Term, Word } from "./filter.ts"
+import type { Filter, Moment, Pattern, Term } from "./filter.ts"
 
 export function printFilter({ terms }: Filter): string {
   return terms.map(printTerm).join(" ")
@@ -27,7 +27,7 @@ function printMoment(moment: Moment): string {
   return `${moment.fromNow < 0 ? "-" : "+"}${formatDuration(Math.abs(moment.fromNow))}`
 }
 
-function printWord({ text, isPrefix }: Word): string {
+function printWord({ text, isPrefix }: Pattern): string {
   const isPlain = isPrefix && text === "" ? true : PLAIN_VALUE.test(text)
   return `${isPlain ? text : quoted(text)}${isPrefix ? "*" : ""}`
 }

@@ -5,7 +5,7 @@ import { RUN_LIFE } from "../queue/run-state.ts"
 import { LONGEST_DURATION_MS, parseDuration } from "../time/duration.ts"
 import { formatInstant, parseInstant } from "../time/instant.ts"
 import { KINDS, type KindName } from "./fields.ts"
-import type { Moment, Word } from "./filter.ts"
+import type { Moment, Pattern } from "./filter.ts"
 
 /** A value, or what is wrong with what was written. */
 export type Reading<T> = { readonly value: T } | { readonly wrong: string }
@@ -16,14 +16,13 @@ const WORD_LENGTH = 1_000
 /** The years from 1970 to 9999, which the database and ISO 8601 agree on. */
 const LAST_INSTANT_MS = 253_402_300_799_999
 
-export function readWord(kind: KindName, text: string, isPrefix: boolean): Reading<Word> {
+export function readWord(kind: KindName, text: string, isPrefix: boolean): Reading<Pattern> {
   if (isPrefix && !KINDS[kind].takesPrefix) return refused(kind, `${text}*`)
   if (kind === "state") {
     if (STATES.includes(text)) return { value: { text, isPrefix } }
     const meant = nearest(text, STATES)
-    return {
-      wrong: `no run has the state ${shown(text)}; ${meant ? `did you mean "${meant}"?` : `states are ${STATES.join(", ")}`}`,
-    }
+    const hint = meant ? `did you mean "${meant}"?` : `states are ${STATES.join(", ")}`
+    return { wrong: `no run has the state ${shown(text)}; ${hint}` }
   }
   if (kind === "id" || kind === "batch") {
     const id = text.toLowerCase()

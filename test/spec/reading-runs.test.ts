@@ -1,7 +1,7 @@
 /** Runs as they are read: one by its id, pages of them by a filter, and how many there are. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, FilterError, OptionsError, type Run, type RunListOptions } from "../../src/index.ts"
-import { createGate } from "../support/gate.ts"
+import { createGate } from "../support/gate-opened-by-test.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
 const NOBODY = "01900000-0000-7000-8000-000000000000"

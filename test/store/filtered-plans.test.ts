@@ -21,7 +21,7 @@ import { scheduleIdsCalled } from "../../src/store/schedules/ids-called.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
-import { executedPlan } from "../support/plan.ts"
+import { executedPlan } from "../support/executed-plan.ts"
 import { execute } from "../support/sql.ts"
 
 const host = createSystemHost()
@@ -53,7 +53,8 @@ describeEngines(
         database,
         `insert into {attempts} (run, claim, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, run_state,
            input, history, tenant, schedule)
-         select ${ID}, n, 1, 'j' || n % 100, 'default', at, at, at, 'succeeded', 'succeeded', '1', 'long', 't' || n % 100,
+         select ${ID}, n, 1, 'j' || n % 100, 'default', at, at, at, 'succeeded', 'succeeded', '1', 'long',
+           't' || n % 100,
            case when n % 100 = 1 then 'nightly' end
          from (
            select n, to_timestamp(${NOW / 1_000}) - n * interval '80 seconds' as at from generate_series(1, 30000) as n
@@ -116,7 +117,7 @@ describeEngines(
       return { ended: rowsOf(/^attempts/), live: rowsOf(/^runs$/), dead: rowsOf(/^dead/), days: days.size }
     }
 
-    it("reads no table as a whole, whatever is asked, though the plans were made when the tables were empty", async () => {
+    it("reads no table as a whole, though the plans were made when the tables were empty", async () => {
       for (const { statement, params } of asked("job:j1 tenant:t1 -tag:x input.a=1")) {
         const { ended, live, dead } = await readsOf(statement, params)
         // The budget of each store, and one row of each of the 33 partitions to merge by.

@@ -10,10 +10,10 @@ import { list } from "../../src/operations/runs/list.ts"
 import type { Run } from "../../src/operations/runs/run.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { describeEngines } from "../support/engines.ts"
-import { filters, NOW } from "../support/filters.ts"
-import { withHistory } from "../support/past.ts"
+import { filters, NOW } from "../support/filter-arbitraries.ts"
 import { execute } from "../support/sql.ts"
 import { asStored, someRuns, store } from "../support/stored-runs.ts"
+import { withHistory } from "../support/written-history.ts"
 
 const host = createSystemHost()
 const TOP = "ffffffff-ffff-ffff-ffff-ffffffffffff"
@@ -167,7 +167,8 @@ describeEngines("runs that meet a filter", (engine) => {
     expect(first.next?.nowMs).toBe(NOW)
     await execute(
       world.database,
-      "create or replace function {schema}.now() returns timestamptz language sql stable return '2026-03-02Z'::timestamptz",
+      `create or replace function {schema}.now() returns timestamptz
+         language sql stable return '2026-03-02Z'::timestamptz`,
     )
     const rest: string[] = []
     let cursor = first.next
@@ -196,7 +197,8 @@ describeEngines("runs that meet a filter", (engine) => {
       "7",
     ]
     const rows = inputs.map((input, index) => {
-      return `('0195507f-1c00-7000-8000-00000000000${index}', 'a', 'a', 0, 0, 'queued', {now}, {now}, U&'${input.replaceAll("\\", "\\\\").replaceAll("{", "\\007B")}')`
+      const text = input.replaceAll("\\", "\\\\").replaceAll("{", "\\007B")
+      return `('0195507f-1c00-7000-8000-00000000000${index}', 'a', 'a', 0, 0, 'queued', {now}, {now}, U&'${text}')`
     })
     await execute(
       database,
@@ -234,7 +236,8 @@ async function end(database: Parameters<typeof execute>[0], id: string): Promise
   await execute(
     database,
     `with gone as (delete from {runs} where id = '${id}' returning *)
-     insert into {attempts} (run, claim, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, run_state, input)
+     insert into {attempts}
+       (run, claim, attempt, job, pool, enqueued_at, due_at, finished_at, outcome, run_state, input)
      select id, 1, 1, job, pool, enqueued_at, due_at, {now}, 'succeeded', 'succeeded', input from gone`,
   )
 }

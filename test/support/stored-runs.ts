@@ -5,9 +5,9 @@ import { STORES } from "../../src/filter/plan.ts"
 import { json } from "../../src/store/codec.ts"
 import type { Database } from "../../src/store/database.ts"
 import { statement } from "../../src/store/statement.ts"
-import { NOW, runs } from "./filters.ts"
-import { idOf } from "./past.ts"
+import { NOW, runs } from "./filter-arbitraries.ts"
 import { execute } from "./sql.ts"
+import { idOf } from "./written-history.ts"
 
 /** So many runs as chance makes them, the same for the same seed. Ids are in no order of anything else. */
 export function someRuns(count: number, seed: number): FilteredRun[] {
@@ -85,7 +85,8 @@ function rowOf(run: FilteredRun, schedules: ReadonlyMap<string, string>) {
   }
 }
 
-const COLUMNS = `id uuid, state text, stage text, job text, pool text, priority int, attempt int, enqueued_at timestamptz,
+const COLUMNS = `
+  id uuid, state text, stage text, job text, pool text, priority int, attempt int, enqueued_at timestamptz,
   due_at timestamptz, started_at timestamptz, finished_at timestamptz, tenant text, tags text[], key text, input json,
   worker text, lease uuid, claim bigint, error_code text, fingerprint text, last_error json, schedule text`
 
@@ -104,8 +105,8 @@ const insertLive = statement({
   params: { rows: json },
   returns: {},
   sql: `
-  insert into {runs} (id, job, pool, priority, rank, stage, parked_for, enqueued_at, due_at, attempt, input, lease, claim,
-    tenant, tags, key, last_error, schedule)
+  insert into {runs} (id, job, pool, priority, rank, stage, parked_for, enqueued_at, due_at, attempt, input, lease,
+    claim, tenant, tags, key, last_error, schedule)
   select id, job, pool, priority, 0, stage, case when stage = 'parked' then 'pause' end, enqueued_at, due_at, attempt,
     coalesce(input, 'null'), lease, claim, tenant, tags, key, last_error, schedule
   from json_to_recordset(@rows) as row (${COLUMNS})`,
@@ -116,10 +117,10 @@ const insertDead = statement({
   params: { rows: json },
   returns: {},
   sql: `
-  insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, due_at, started_at, died_at, input, tenant,
-    tags, key, worker, error_code, error_message, fingerprint, schedule)
-  select id, job, pool, priority, attempt, enqueued_at, due_at, started_at, finished_at, coalesce(input, 'null'), tenant,
-    tags, key, worker, error_code, case when last_error is not null then 'no luck' end, fingerprint, schedule
+  insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, due_at, started_at, died_at, input,
+    tenant, tags, key, worker, error_code, error_message, fingerprint, schedule)
+  select id, job, pool, priority, attempt, enqueued_at, due_at, started_at, finished_at, coalesce(input, 'null'),
+    tenant, tags, key, worker, error_code, case when last_error is not null then 'no luck' end, fingerprint, schedule
   from json_to_recordset(@rows) as row (${COLUMNS})`,
 })
 
@@ -129,8 +130,8 @@ const insertEnded = statement({
   params: { rows: json },
   returns: {},
   sql: `
-  insert into {attempts} (run, claim, attempt, job, pool, priority, enqueued_at, due_at, started_at, finished_at, outcome,
-    run_state, input, tenant, tags, key, worker, error_code, error_message, fingerprint, schedule, history)
+  insert into {attempts} (run, claim, attempt, job, pool, priority, enqueued_at, due_at, started_at, finished_at,
+    outcome, run_state, input, tenant, tags, key, worker, error_code, error_message, fingerprint, schedule, history)
   select id, claim.number, attempt, job, pool, case when is_last then priority end, enqueued_at, due_at, started_at,
     finished_at, 'failed', case when is_last then case state when 'discarded' then 'dead' else state end end,
     case when is_last then coalesce(input, 'null') end, tenant, case when is_last then tags end,

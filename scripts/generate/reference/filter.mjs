@@ -71,8 +71,8 @@ export async function renderFilter({ load, read }) {
       "moment at which the filter is asked, by the database's clock.\n" +
       "- Times are compared in whole milliseconds.\n" +
       "- A path goes through objects by name and through arrays by number, from the end if it is negative: " +
-      "`input.lines.-1.sku`. `=` compares texts, numbers and booleans as JSON writes them; `42` is the number and the " +
-      "text. Objects, arrays and `null` have no value.",
+      "`input.lines.-1.sku`. `=` compares texts, numbers and booleans as JSON writes them; `42` is the number " +
+      "and the text. Objects, arrays and `null` have no value.",
     "## As an object",
     table(
       ["Key", "Type"],

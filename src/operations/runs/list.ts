@@ -47,7 +47,7 @@ export interface ListAnswer {
 const TOP = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 /** How many runs are loaded at once: each may have a megabyte of input and one of result. */
 const LOADED_AT_ONCE = 50
-/** A page ends early when it holds so many characters of inputs and results. */
+/** A page ends early when it holds so many characters of input and result together. */
 const FULL_LENGTH = 8 * 1024 * 1024
 
 export async function list({ database }: Runtime, request: ListRequest): Promise<ListAnswer> {

@@ -1,7 +1,7 @@
 /** Filters, objects and runs as chance makes them: small worlds, so that filters and runs meet. */
 import fc from "fast-check"
 import { FIELD_NAMES, type Field, type FilteredRun, fieldOf, KINDS } from "../../src/filter/fields.ts"
-import { filterOf, type Moment, type Term, type Test, type Word } from "../../src/filter/filter.ts"
+import { filterOf, type Moment, type Pattern, type Term, type Test } from "../../src/filter/filter.ts"
 import type { RunFilter } from "../../src/filter/run-filter.ts"
 import { STATES } from "../../src/filter/values.ts"
 import type { RunState } from "../../src/queue/run-state.ts"
@@ -32,7 +32,7 @@ const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map((one) => one + 0),
 )
 
-function wordOf(kind: Field["kind"]): fc.Arbitrary<Word> {
+function anyPatternOf(kind: Field["kind"]): fc.Arbitrary<Pattern> {
   if (kind === "state") return state.map((one) => ({ text: one, isPrefix: false }))
   if (kind === "id" || kind === "batch")
     return fc.constantFrom(...IDS).map((one) => ({ text: one, isPrefix: false }))
@@ -50,7 +50,7 @@ const moment: fc.Arbitrary<Moment> = fc.oneof(
 
 function testOf(kind: Field["kind"]): fc.Arbitrary<Test> {
   const some = <T>(each: fc.Arbitrary<T>) => fc.array(each, { minLength: 1, maxLength: 3 })
-  const words = some(wordOf(kind)).map((any): Test => ({ is: "words", any }))
+  const words = some(anyPatternOf(kind)).map((any): Test => ({ is: "words", any }))
   const compare = (value: fc.Arbitrary<number>) =>
     fc.record({ is: fc.constant("compare" as const), by: comparison, value })
   if (kind === "whole") {
@@ -112,7 +112,7 @@ export const runs: fc.Arbitrary<FilteredRun> = fc
 
 /** Every value of a word as an object writes it. */
 function patternOf(kind: Field["kind"]) {
-  return wordOf(kind).map(({ text: one, isPrefix }) => {
+  return anyPatternOf(kind).map(({ text: one, isPrefix }) => {
     if (isPrefix) return `${one}*`
     return one.endsWith("*") ? { exactly: one } : one
   })
