@@ -5,9 +5,8 @@ import type { Duration } from "../time/duration.ts"
 /**
  * Which runs are meant. Every key has to hold; of a list one entry has to.
  *
- * ```ts
+ * @example
  * { state: ["ready", "running"], job: "invoice.*", tenant: { not: "acme" }, enqueued: { after: "-1h" } }
- * ```
  */
 export interface RunFilter {
   /** The state of the run. */
