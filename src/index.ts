@@ -13,7 +13,7 @@ export type {
   RunOptions,
 } from "./api/runs/enqueue-options.ts"
 export type { HistoryOptions, HistoryPage } from "./api/runs/history.ts"
-export type { RunHandle } from "./api/runs/run-handle.ts"
+export type { ResultOptions, RunHandle } from "./api/runs/run-handle.ts"
 export type { ExpediteOptions, RunRecord } from "./api/runs/runs.ts"
 export type { BackfillOptions, BackfillResult } from "./api/schedules/backfill-options.ts"
 export type {

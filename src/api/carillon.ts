@@ -9,6 +9,7 @@ import { perform } from "../operations/perform.ts"
 import type { Cancelled } from "../operations/runs/cancel.ts"
 import { enqueue as enqueueRuns } from "../operations/runs/enqueue.ts"
 import { enqueueIn } from "../operations/runs/enqueue-in.ts"
+import { assertOptions, satisfies } from "../options/check.ts"
 import type { Host } from "../runtime/host.ts"
 import { createSystemHost } from "../runtime/system.ts"
 import { listAttempts } from "../store/attempts/by-run.ts"
@@ -30,7 +31,7 @@ import {
   resolveManyOptions,
 } from "./runs/enqueue-options.ts"
 import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
-import { createRunHandle, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
+import { createRunHandle, type ResultOptions, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
 import { type ExpediteOptions, getRun, type RunRecord, runCalls } from "./runs/runs.ts"
 import { backfillCall } from "./schedules/backfill.ts"
 import type { Schedules } from "./schedules/calls.ts"
@@ -71,7 +72,7 @@ export interface Carillon {
     options?: CallerTransaction,
   ) => Promise<RunHandle<Output>[]>
   /** Waits for the end of any run, by its id, and returns what its handler returned. See `RunHandle.result`. */
-  readonly result: (runId: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>
+  readonly result: (runId: string, options?: ResultOptions) => Promise<unknown>
   /** A run that has not ended, as it is now; `undefined` for one that has, or never was. */
   readonly run: (runId: string) => Promise<RunRecord | undefined>
   /** Every finished attempt of a run, the oldest first. */
@@ -147,6 +148,12 @@ function nameItem(error: unknown, index: number): unknown {
   const path = error.path === "" ? item : `${item}.${error.path}`
   const code = error.code === "PAYLOAD_TOO_LARGE" ? "PAYLOAD_TOO_LARGE" : "PAYLOAD_INVALID"
   return new PayloadError(code, path, `${item}: ${error.message}`, { cause: error })
+}
+
+const listenerCheck = satisfies("a function", (value) => typeof value === "function")
+
+function assertListener(listener: unknown): void {
+  assertOptions("subscribe", listener, (value) => listenerCheck(value, "listener"))
 }
 
 /** The public face of an application. */
@@ -246,7 +253,10 @@ export function createFacade(host: Host, application: Application): Carillon {
       planned: call(plannedFires),
       backfill: call(backfillCall),
     }),
-    subscribe: application.events.subscribe,
+    subscribe: (listener) => {
+      assertListener(listener)
+      return application.events.subscribe(listener)
+    },
     planMigrations: async () => {
       const { database } = await application.connect()
       return planMigrations(database)

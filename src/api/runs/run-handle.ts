@@ -3,6 +3,7 @@ import type { Results } from "../../engine/attempts/results.ts"
 import type { FinishedRun } from "../../engine/attempts/settler.ts"
 import { RunError } from "../../errors.ts"
 import { decodePayload } from "../../job/payload.ts"
+import { assertOptions, object, optional, satisfies } from "../../options/check.ts"
 import { reviveError } from "../../queue/error-record.ts"
 
 /** A run that was enqueued: its id, and a way to wait for its end. */
@@ -17,7 +18,13 @@ export interface RunHandle<Output> {
    * Throws a `RunError` when the run ends without a result, with the last error as its `cause`, and the
    * signal's reason when `signal` aborts.
    */
-  readonly result: (options?: { readonly signal?: AbortSignal }) => Promise<Output>
+  readonly result: (options?: ResultOptions) => Promise<Output>
+}
+
+/** The options of `result`. */
+export interface ResultOptions {
+  /** Ends the waiting when it aborts. The run goes on. */
+  readonly signal?: AbortSignal
 }
 
 /** A class because there may be fifty thousand of them: what they have in common is made once. */
@@ -51,10 +58,13 @@ export function createRunHandle<Output>(
 export async function waitForOutput(
   results: Results,
   id: string,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  options: ResultOptions = {},
 ): Promise<unknown> {
-  return outputOf(id, await results.wait(id, signal))
+  assertOptions("result", options, object({ signal: optional(signalCheck) }))
+  return outputOf(id, await results.wait(id, options.signal))
 }
+
+const signalCheck = satisfies("an AbortSignal", (value) => value instanceof AbortSignal)
 
 const CODE_OF: Readonly<Record<string, "RUN_CANCELLED" | "RUN_EXPIRED">> = {
   cancelled: "RUN_CANCELLED",

@@ -5,6 +5,7 @@
  * for, then all of them together, less and less often while nothing happens.
  */
 import { CarillonError } from "../../errors.ts"
+import { createAbortListeners } from "../../runtime/abort-listeners.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { createStop } from "../../runtime/stop.ts"
 import { findEnds } from "../../store/attempts/by-run.ts"
@@ -42,6 +43,7 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
   const fresh = new Set<string>()
   const closed = createStop()
   const bell = createBell(runtime)
+  const aborts = createAbortListeners()
   let asking = false
 
   async function askWhileAnyoneWaits(): Promise<void> {
@@ -93,22 +95,22 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
     if (signal?.aborted) return Promise.reject(signal.reason)
     const callers = waiting.get(run) ?? new Set()
     waiting.set(run, callers)
-    let giveUp = () => {}
+    let stopListening = () => {}
     const ended = new Promise<FinishedRun | undefined>((resolve, reject) => {
       const caller = { resolve, reject }
       callers.add(caller)
-      giveUp = () => {
+      const giveUp = () => {
         callers.delete(caller)
         // The set may have been told, and another one be waiting under the same id.
         if (callers.size === 0 && waiting.get(run) === callers) waiting.delete(run)
         reject(signal?.reason)
       }
-      signal?.addEventListener("abort", giveUp, { once: true })
+      if (signal) stopListening = aborts.add(signal, giveUp)
     })
     fresh.add(run)
     if (asking) bell.ring()
     else void askWhileAnyoneWaits()
-    return ended.finally(() => signal?.removeEventListener("abort", giveUp))
+    return ended.finally(stopListening)
   }
 
   return {
