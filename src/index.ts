@@ -1,6 +1,7 @@
 /** The public API of Carillon. Everything that is not exported here may change without notice. */
 
 export type { ByWhom } from "./api/actor.ts"
+export type { CallOptions } from "./api/call-options.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
 export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
 export type { Pause, PauseTarget } from "./api/pauses.ts"
@@ -8,6 +9,7 @@ export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts
 export type {
   CallerTransaction,
   EnqueueItem,
+  EnqueueManyOptions,
   EnqueueOptions,
   PostgresClient,
   RunOptions,

@@ -2,11 +2,13 @@
 
 import { DEFAULTS } from "../defaults.ts"
 import { createEngine, type Engine, type EngineConfig } from "../engine/engine.ts"
+import type { WriteLimits } from "../engine/enqueue/enqueuer.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { type CarillonEvent, createEvents, type Events } from "../observe/events.ts"
 import { createLog } from "../observe/log.ts"
 import { outputOf, terminalOutput } from "../observe/logger.ts"
 import { declareSchedules as declare } from "../operations/schedules/declare.ts"
+import { createAbortListeners } from "../runtime/abort-listeners.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
@@ -18,6 +20,7 @@ import { assertPrivileges } from "../store/roles/standing.ts"
 import type { ServerReports } from "../store/server/server.ts"
 import { assertWritable } from "../store/writable.ts"
 import { actorOf } from "./actor.ts"
+import { limitCall, type ResolvedCall } from "./limited-call.ts"
 import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
 import type { ResolvedOptions } from "./options.ts"
@@ -29,7 +32,7 @@ export interface Application {
   /** Connects and brings the schema up to date. */
   readonly open: () => Promise<Opened>
   /** Opens, and makes a call that a stop waits for. */
-  readonly call: <T>(work: (opened: Opened) => Promise<T>) => Promise<T>
+  readonly call: <T>(work: (opened: Opened) => Promise<T>, options?: ResolvedCall) => Promise<T>
   /** Opens and begins to work. While the database is away it goes on trying. */
   readonly start: () => Promise<void>
   readonly stop: (graceMs: number) => Promise<void>
@@ -43,6 +46,8 @@ export interface Opened {
   readonly actor: string
   /** The versions that were missing. */
   readonly migrated: readonly number[]
+  /** Of the call that is made, where it has limits of its own. */
+  readonly limits?: WriteLimits
 }
 
 /** How long a stop waits for calls that were made before it; the grace of handlers runs meanwhile. */
@@ -69,6 +74,7 @@ export function createApplication(
   if (options.onStuck === "exit") events.subscribe(exitIfStuck, { routine: false })
   const stopping = createStop()
   const calls = new Set<PendingCall>()
+  const aborts = createAbortListeners()
   let url: string | undefined
   let stopped: Promise<void> | undefined
 
@@ -143,8 +149,12 @@ export function createApplication(
     }
   }
 
-  async function call<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+  async function call<T>(work: (opened: Opened) => Promise<T>, options?: ResolvedCall): Promise<T> {
     if (stopping.signal.aborted) throw closedError()
+    if (options !== undefined) {
+      const limited = limitCall(host, aborts, options)
+      return limited.race(() => call((opened) => work({ ...opened, ...limited.on(opened.runtime) })))
+    }
     const made = open().then(work)
     return new Promise((resolve, reject) => {
       const pending: PendingCall = {

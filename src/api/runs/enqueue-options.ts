@@ -21,6 +21,7 @@ import {
 } from "../../options/check.ts"
 import { type Duration, parseDuration } from "../../time/duration.ts"
 import { isDate } from "../../time/instant.ts"
+import type { CallOptions } from "../call-options.ts"
 
 /** What can be said about one run when it is enqueued. */
 export interface RunOptions {
@@ -62,7 +63,10 @@ export interface RunOptions {
 }
 
 /** The options of `enqueue`. */
-export interface EnqueueOptions extends RunOptions, CallerTransaction {}
+export interface EnqueueOptions extends RunOptions, CallerTransaction, CallOptions {}
+
+/** The options of `enqueueMany`. */
+export interface EnqueueManyOptions extends CallerTransaction, CallOptions {}
 
 /** A transaction in which something is enqueued. */
 export interface CallerTransaction {

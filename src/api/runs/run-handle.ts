@@ -3,8 +3,9 @@ import type { Results } from "../../engine/attempts/results.ts"
 import type { FinishedRun } from "../../engine/attempts/settler.ts"
 import { RunError } from "../../errors.ts"
 import { decodePayload } from "../../job/payload.ts"
-import { assertOptions, object, optional, satisfies } from "../../options/check.ts"
+import { assertOptions, object, optional } from "../../options/check.ts"
 import { reviveError } from "../../queue/error-record.ts"
+import { signalCheck } from "../call-options.ts"
 
 /** A run that was enqueued: its id, and a way to wait for its end. */
 export interface RunHandle<Output> {
@@ -63,8 +64,6 @@ export async function waitForOutput(
   assertOptions("result", options, object({ signal: optional(signalCheck) }))
   return outputOf(id, await results.wait(id, options.signal))
 }
-
-const signalCheck = satisfies("an AbortSignal", (value) => value instanceof AbortSignal)
 
 const CODE_OF: Readonly<Record<string, "RUN_CANCELLED" | "RUN_EXPIRED">> = {
   cancelled: "RUN_CANCELLED",

@@ -3,6 +3,7 @@
 import type { ScheduleState } from "../../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../../schedule/spec.ts"
 import type { ByWhom } from "../actor.ts"
+import type { CallOptions } from "../call-options.ts"
 import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
 import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
 import type { ScheduleOptions, ScheduleSettingsOptions } from "./options.ts"
@@ -35,52 +36,58 @@ export interface SchedulePage {
 /** What can be done with schedules: `carillon.schedules`. */
 export interface Schedules {
   /** Makes a schedule. Refuses a name that is taken. Nothing of it happens before now. */
-  readonly create: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<ScheduleRecord>
+  readonly create: <Input>(
+    options: ScheduleOptions<Input>,
+    by?: ByWhom & CallOptions,
+  ) => Promise<ScheduleRecord>
   /**
    * Makes sure that there is this schedule: makes it, changes the one of that name, or does nothing if it is so. An edit
    * decides what was due by the old definition, and counts from now on; runs that were made stay as they are.
    */
-  readonly put: <Input>(options: ScheduleOptions<Input>, by?: ByWhom & ToQueued) => Promise<PutSchedule>
+  readonly put: <Input>(
+    options: ScheduleOptions<Input>,
+    by?: ByWhom & ToQueued & CallOptions,
+  ) => Promise<PutSchedule>
   /**
    * Changes some of it, and only if it is still at the version that the change was made to: of two who change the same,
    * the second is told. `null` takes an option away. What counts from when is as with `put`.
    */
-  readonly patch: (name: string, changes: SchedulePatch, by: PatchBy) => Promise<ScheduleRecord>
+  readonly patch: (name: string, changes: SchedulePatch, by: PatchBy & CallOptions) => Promise<ScheduleRecord>
   /** A schedule by its name; `undefined` if there is none. */
-  readonly get: (name: string, of?: OfTenant) => Promise<ScheduleRecord | undefined>
+  readonly get: (name: string, of?: OfTenant & CallOptions) => Promise<ScheduleRecord | undefined>
   /** Schedules by name, a page at a time. */
-  readonly list: (options?: ScheduleListOptions) => Promise<SchedulePage>
+  readonly list: (options?: ScheduleListOptions & CallOptions) => Promise<SchedulePage>
   /**
    * Makes no runs until it is resumed. What is paused is not missed: its occurrences are skipped. Whether that was not
    * so before.
    */
-  readonly pause: (name: string, by?: PauseBy) => Promise<boolean>
+  readonly pause: (name: string, by?: PauseBy & CallOptions) => Promise<boolean>
   /**
    * Goes on with the first occurrence after now; also for one that was set aside. `misfire` says to make up for the pause.
    * Whether there was something to resume.
    */
-  readonly resume: (name: string, by?: ResumeBy) => Promise<boolean>
+  readonly resume: (name: string, by?: ResumeBy & CallOptions) => Promise<boolean>
   /** Ends it for good, and keeps it and its history. Runs that were made stay. Whether that made a difference. */
-  readonly cancel: (name: string, by?: CancelBy) => Promise<boolean>
+  readonly cancel: (name: string, by?: CancelBy & CallOptions) => Promise<boolean>
   /** Deletes it. Its runs and the record of its occurrences stay. Whether there was one. */
-  readonly delete: (name: string, by?: CancelBy) => Promise<boolean>
+  readonly delete: (name: string, by?: CancelBy & CallOptions) => Promise<boolean>
   /** Makes a run now, beside its occurrences. It obeys `overlap`, unless it is told to `allow` one. */
-  readonly runNow: (name: string, by?: RunNowBy) => Promise<RunNow>
+  readonly runNow: (name: string, by?: RunNowBy & CallOptions) => Promise<RunNow>
   /** Leaves out its next occurrence, and says which that was. */
-  readonly skipNext: (name: string, by?: ByWhom & OfTenant) => Promise<Date | undefined>
+  readonly skipNext: (name: string, by?: ByWhom & OfTenant & CallOptions) => Promise<Date | undefined>
   /** What became of its occurrences, the newest first, a page at a time. */
-  readonly fires: (name: string, options?: FireOptions) => Promise<FirePage>
+  readonly fires: (name: string, options?: FireOptions & CallOptions) => Promise<FirePage>
   /**
    * Its coming occurrences, the soonest first. Of a paused schedule those after the end of its pause, if it has one; of
    * one with `maxRuns` as many as are left. Computed, not stored: an edit changes them.
    */
-  readonly planned: (name: string, options?: PlannedOptions) => Promise<readonly PlannedFire[]>
+  readonly planned: (name: string, options?: PlannedOptions & CallOptions) => Promise<readonly PlannedFire[]>
   /**
    * Makes runs of occurrences from `from` to before `to`, by the definition that the schedule has now, whatever its pauses
    * and its `misfire` say; it goes on as if nothing had happened. Occurrences that it is still to decide about are left
    * to it. Call it again after a crash: it makes what is missing.
    */
-  readonly backfill: (name: string, options: BackfillOptions) => Promise<BackfillResult>
+  readonly backfill: (name: string, options: BackfillOptions & CallOptions) => Promise<BackfillResult>
 }
 
 type Optional<T> = { readonly [Key in keyof T]?: T[Key] | null }

@@ -10,7 +10,7 @@ import type { AnyJob } from "../../job/define.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findEnd } from "../../store/attempts/find-end.ts"
 import { readClock } from "../../store/clock/read.ts"
-import type { Runner } from "../../store/database.ts"
+import type { Database, Runner } from "../../store/database.ts"
 import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../../store/database-error.ts"
 import { handOffRun } from "../../store/runs/hand-off.ts"
 import { insertRuns } from "../../store/runs/insert.ts"
@@ -38,9 +38,25 @@ import { takeFreeKeys } from "./run-keys.ts"
 
 export interface Enqueuer {
   /** Writes all of them or none. */
-  readonly write: (job: AnyJob, runs: readonly NewRun[], handOff?: HandOff) => Promise<Written>
+  readonly write: (
+    job: AnyJob,
+    runs: readonly NewRun[],
+    handOff?: HandOff,
+    limits?: WriteLimits,
+  ) => Promise<Written>
   /** The same, in a transaction of the caller's. */
   readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<Written>
+}
+
+/** How long a call of the user's may take, and what ends it before. */
+export interface WriteLimits {
+  readonly deadlineAtMs: number
+  /** The database, as the call may use it. @default without limits of the call */
+  readonly on?: Database
+  /** When it aborts, nothing is tried again. */
+  readonly signal?: AbortSignal
+  /** Called before anything is sent past `on`, in a transaction of the caller's. */
+  readonly onSent?: () => void
 }
 
 /** How many runs one statement writes. */
@@ -82,9 +98,10 @@ export function createEnqueuer(
   async function write(
     job: AnyJob,
     runs: readonly NewRun[],
-    deadlineAtMs: number,
+    limits: WriteLimits,
     handOff?: HandOff,
   ): Promise<Written> {
+    const { deadlineAtMs, on = database, signal } = limits
     const isSimple = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
     let doubt: unknown
     for (let failures = 0; ; failures += 1) {
@@ -92,12 +109,12 @@ export function createEnqueuer(
       const tryMs = Math.min(runs.length > MOST_AT_ONCE ? LARGE_TRY_MS : TRY_MS, deadlineAtMs - monotonicMs())
       let notAfter = Number.POSITIVE_INFINITY
       try {
-        await hearTheTime(deadlineAtMs)
+        await hearTheTime(on, deadlineAtMs)
         notAfter = Math.ceil((clock.atLeast() ?? 0) + tryMs)
         const written =
           isSimple && !isDoubtful
-            ? await writeSimply(job, runs, { notAfter, tryMs, handOff })
-            : await writeCarefully(job, runs, { notAfter, tryMs, isDoubtful })
+            ? await writeSimply(on, job, runs, { notAfter, tryMs, handOff })
+            : await writeCarefully(on, job, runs, { notAfter, tryMs, isDoubtful })
         if (written) return written
         // Void before it began: the database was busy for too long, or its clock was set forward.
         if (monotonicMs() >= deadlineAtMs) throw deadlineError(insertRuns.name)
@@ -112,20 +129,20 @@ export function createEnqueuer(
           handOff = undefined
         }
         const restMs = runtime.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
-        const isOver = monotonicMs() + restMs >= deadlineAtMs
+        const isOver = signal?.aborted || monotonicMs() + restMs >= deadlineAtMs
         // What is certain of this try is not of those before it.
         if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error
-        if (isPassing(error)) await runtime.sleep(restMs)
+        if (isPassing(error)) await runtime.sleep(restMs, signal)
         else if (!hasEndedSession(error) && !(await passed(notAfter, deadlineAtMs))) throw doubt ?? error
       }
     }
   }
 
   /** Asks for the database's time, unless it is known; a question whose answer is lost is asked again. */
-  async function hearTheTime(deadlineAtMs: number): Promise<void> {
+  async function hearTheTime(on: Database, deadlineAtMs: number): Promise<void> {
     while (clock.atLeast() === undefined) {
       try {
-        const [row] = await database.run(readClock, {}, { deadlineMs: deadlineAtMs - monotonicMs() })
+        const [row] = await on.run(readClock, {}, { deadlineMs: deadlineAtMs - monotonicMs() })
         if (row) clock.hear(row.at)
       } catch (error) {
         if (!isUncertain(error) || monotonicMs() >= deadlineAtMs) throw error
@@ -145,6 +162,7 @@ export function createEnqueuer(
 
   /** One statement; `undefined` if it was void. */
   async function writeSimply(
+    on: Database,
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
@@ -155,7 +173,7 @@ export function createEnqueuer(
         : undefined
     const before: Runner = {
       run: (statement, params) =>
-        database.run(statement, params, {
+        on.run(statement, params, {
           deadlineMs: tryMs,
           ...(behind && { behind: { ...behind, onEnd } }),
         }),
@@ -181,11 +199,12 @@ export function createEnqueuer(
 
   /** A transaction, for many runs, for keys, and after a try whose answer was lost. */
   async function writeCarefully(
+    on: Database,
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, tryMs, isDoubtful }: { notAfter: number; tryMs: number; isDoubtful: boolean },
   ): Promise<Written | undefined> {
-    return database
+    return on
       .transaction(
         async (tx) => {
           const written = await writeIn(tx, job, runs, { notAfter, isDoubtful })
@@ -225,13 +244,16 @@ export function createEnqueuer(
     return { answers, went }
   }
 
-  const together = createEnqueueTogether(write, runtime)
+  const together = createEnqueueTogether(
+    (job, runs, deadlineAtMs) => write(job, runs, { deadlineAtMs }),
+    runtime,
+  )
 
   return {
-    write: (job, runs, handOff) =>
-      handOff === undefined && together.isFor(job, runs)
+    write: (job, runs, handOff, limits) =>
+      handOff === undefined && limits === undefined && together.isFor(job, runs)
         ? together.write(job, runs)
-        : write(job, runs, monotonicMs() + DEFAULTS.deadlineMs, handOff),
+        : write(job, runs, limits ?? { deadlineAtMs: monotonicMs() + DEFAULTS.deadlineMs }, handOff),
     writeIn: (runner, job, runs) => writeIn(runner, job, runs, { notAfter: null, isDoubtful: false }),
   }
 }
