@@ -304,7 +304,6 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
   it.each<[string, object, RegExp]>([
     ["of the future", { to: at("09:00:01") }, /to.*later than now/s],
     ["that ends before it begins", { to: at("07:00") }, /to.*not later than/s],
-    ["without anybody who asks for it", { actor: undefined }, /actor/],
     ["of a word that is none", { reprocess: "faled" }, /did you mean "failed"/],
     ["that shares and runs several", { shareOverlap: true, maxParallel: 2 }, /maxParallel.*one by one/s],
     ["that shares and turns the order", { shareOverlap: true, order: "newest" }, /order.*occurrences/s],

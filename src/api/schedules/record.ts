@@ -55,7 +55,7 @@ export interface ScheduleRecord {
 
 /** What became of an occurrence, or of several in a row that made no run. */
 export interface FireRecord {
-  /** The occurrence, or the first of a stretch of them. */
+  /** The occurrence, or the first of a stretch of them. Of a run that was asked for by `runNow`, when that was. */
   readonly occurrence: Date
   /** The last of the stretch; the same for a single one. */
   readonly last: Date
@@ -63,6 +63,8 @@ export interface FireRecord {
   readonly count: number
   /** One more for each time that a backfill ran the occurrence again. */
   readonly generation: number
+  /** True for a run that was asked for by `runNow`. It stands for no occurrence. */
+  readonly byHand?: true
   /** What became of them. */
   readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
   /** Why there is no run. */
@@ -129,7 +131,9 @@ export function fireRecord(fire: FireRow): FireRecord {
     occurrence: toDate(fire.occurrence),
     last: toDate(fire.last),
     count: Number(fire.count),
-    generation: fire.generation,
+    // Those by hand count down from 0.
+    generation: Math.max(1, fire.generation),
+    ...(fire.generation < 1 && { byHand: true }),
     // The table's constraint allows these words and no others.
     outcome: fire.outcome as FireRecord["outcome"],
     ...(fire.reason !== null && { reason: fire.reason }),
