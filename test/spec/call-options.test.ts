@@ -3,8 +3,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest"
 import { type CallOptions, type Carillon, createCarillon, defineJob } from "../../src/index.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
-import { PLACES } from "../support/places.ts"
-import { type FaultyNetwork, openProxy } from "../support/proxy.ts"
+import { type FaultyNetwork, openFaultyNetwork } from "../support/faulty-network.ts"
+import { SERVER_URLS } from "../support/server-urls.ts"
 import { SILENT } from "../support/watched-app.ts"
 
 const host = createSystemHost()
@@ -34,18 +34,18 @@ const writes: Record<string, Call> = {
 }
 const calls = Object.values({ ...reads, ...writes })
 
-let proxy: FaultyNetwork
+let network: FaultyNetwork
 let carillon: Carillon
 beforeEach(async () => {
-  proxy = await openProxy(PLACES.postgres18)
+  network = await openFaultyNetwork(SERVER_URLS.postgres18)
   // What tells others of a run would keep the connection of its enqueue.
-  const options = { database: proxy.url, schema: newSchema(host), wakeups: false, logger: SILENT }
+  const options = { database: network.url, schema: newSchema(host), wakeups: false, logger: SILENT }
   carillon = createCarillon(options)
   onTestFinished(async () => {
-    proxy.pass()
-    proxy.cut()
+    network.pass()
+    network.cut()
     await carillon.stop()
-    await proxy.close()
+    await network.close()
   })
 })
 
@@ -58,7 +58,7 @@ async function codesOf(all: readonly Call[], options: () => CallOptions): Promis
 const each = (all: readonly Call[], code: string) => all.map(() => code)
 
 it("calls give up while the database is away, and say that nothing was changed", async () => {
-  proxy.refuse()
+  network.refuse()
   expect(await codesOf(calls, () => ({ deadline: 100 }))).toEqual(each(calls, "DATABASE_UNAVAILABLE"))
   expect(await codesOf(calls, () => ({ signal: AbortSignal.timeout(100) }))).toEqual(
     each(calls, "CALL_ABORTED"),
@@ -77,7 +77,7 @@ describe("calls on a database that falls silent", () => {
     await carillon.enqueue(job, "ada")
     await looked
     await carillon.run(id)
-    proxy.silence("to client")
+    network.silence("to client")
   })
 
   it.each(Object.entries(writes))(
@@ -103,12 +103,12 @@ describe("calls on a database that falls silent", () => {
 
 it("calls whose signal has aborted before send nothing, and say why", async () => {
   await carillon.migrate()
-  const before = proxy.sent.length
+  const before = network.sent.length
   const signal = AbortSignal.abort("enough")
   for (const call of calls) {
     await expect(call(carillon, { signal })).rejects.toMatchObject({ code: "CALL_ABORTED", cause: "enough" })
   }
-  expect(proxy.sent).toHaveLength(before)
+  expect(network.sent).toHaveLength(before)
 })
 
 it("calls refuse a deadline and a signal that are none", async () => {
@@ -121,7 +121,7 @@ it("calls refuse a deadline and a signal that are none", async () => {
 })
 
 it("an enqueue with time left goes through when the database is back", async () => {
-  proxy.refuse()
+  network.refuse()
   const unreachable = new Promise<void>((resolve) => {
     carillon.subscribe(({ type }) => {
       if (type === "database.unreachable") resolve()
@@ -129,7 +129,7 @@ it("an enqueue with time left goes through when the database is back", async () 
   })
   const asked = carillon.enqueue(job, "ada", { deadline: "20s", signal: new AbortController().signal })
   await unreachable
-  proxy.pass()
+  network.pass()
   expect((await asked).created).toBe(true)
 })
 
@@ -142,5 +142,5 @@ it("an enqueue whose schema never answers fails with its input, and writes nothi
     code: "INPUT_INVALID",
     message: expect.stringContaining("has not answered"),
   })
-  expect(proxy.sent.filter(({ name }) => name.startsWith("runs/"))).toEqual([])
+  expect(network.sent.filter(({ name }) => name.startsWith("runs/"))).toEqual([])
 })
