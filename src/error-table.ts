@@ -37,6 +37,11 @@ export const ERROR_TABLE = {
     todo: "Make the call before stopping, or create a new Carillon.",
     retryable: false,
   },
+  CALL_ABORTED: {
+    means: "The `signal` of the call aborted. Nothing was changed; the reason of the signal is the `cause`.",
+    todo: "Nothing: the call was ended on purpose. Where something may have been changed, the code is OUTCOME_UNKNOWN.",
+    retryable: false,
+  },
   JOB_UNKNOWN: {
     means: "No process has declared or executed a job of this name.",
     todo: "Check the name: the message suggests a similar one. Otherwise start a process that declares the job.",

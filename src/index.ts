@@ -1,6 +1,7 @@
 /** The public API of Carillon. Everything that is not exported here may change without notice. */
 
 export type { ByWhom } from "./api/actor.ts"
+export type { CallOptions } from "./api/call-options.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
 export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
 export type { Pause, PauseTarget } from "./api/pauses.ts"
@@ -8,13 +9,14 @@ export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts
 export type {
   CallerTransaction,
   EnqueueItem,
+  EnqueueManyOptions,
   EnqueueOptions,
   PostgresClient,
   RunOptions,
 } from "./api/runs/enqueue-options.ts"
 export type { HistoryOptions, HistoryPage } from "./api/runs/history.ts"
 export type { RunCountOptions, RunListOptions, RunPage, Runs } from "./api/runs/reads.ts"
-export type { RunHandle } from "./api/runs/run-handle.ts"
+export type { ResultOptions, RunHandle } from "./api/runs/run-handle.ts"
 export type { ExpediteOptions, RunRecord } from "./api/runs/runs.ts"
 export type { BackfillOptions, BackfillResult } from "./api/schedules/backfill-options.ts"
 export type {

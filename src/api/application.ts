@@ -1,11 +1,13 @@
 /** The life of one Carillon: it connects, migrates, starts and stops once, however often it is called. */
 import { DEFAULTS } from "../defaults.ts"
 import { createEngine, type Engine, type EngineConfig } from "../engine/engine.ts"
+import type { WriteLimits } from "../engine/enqueue/enqueuer.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { type CarillonEvent, createEvents, type Events } from "../observe/events.ts"
 import { createLog } from "../observe/log.ts"
 import { outputOf, terminalOutput } from "../observe/logger.ts"
 import { declareSchedules as declare } from "../operations/schedules/declare.ts"
+import { createAbortListeners } from "../runtime/abort-listeners.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
@@ -17,6 +19,7 @@ import { assertPrivileges } from "../store/roles/standing.ts"
 import type { ServerReports } from "../store/server/server.ts"
 import { assertWritable } from "../store/writable.ts"
 import { actorOf } from "./actor.ts"
+import { limitCall, type ResolvedCall } from "./limited-call.ts"
 import { once } from "./once.ts"
 import type { OpenedDatabase } from "./open-database.ts"
 import type { ResolvedOptions } from "./options.ts"
@@ -28,7 +31,7 @@ export interface Application {
   /** Connects and brings the schema up to date. */
   readonly open: () => Promise<Opened>
   /** Opens, and makes a call that a stop waits for. */
-  readonly call: <T>(work: (opened: Opened) => Promise<T>) => Promise<T>
+  readonly call: <T>(work: (opened: Opened) => Promise<T>, options?: ResolvedCall) => Promise<T>
   /** Opens and begins to work. Retries while the database is unreachable or read-only. */
   readonly start: () => Promise<void>
   readonly stop: (graceMs: number) => Promise<void>
@@ -42,6 +45,8 @@ export interface Opened {
   readonly actor: string
   /** The versions that were missing. */
   readonly migrated: readonly number[]
+  /** Of the call that is made, where it has limits of its own. */
+  readonly limits?: WriteLimits
 }
 
 /** How long a stop waits for calls made before it. The grace of handlers runs at the same time. */
@@ -68,6 +73,7 @@ export function createApplication(
   if (options.onStuck === "exit") events.subscribe(exitIfStuck, { routine: false })
   const stopping = createStop()
   const calls = new Set<PendingCall>()
+  const aborts = createAbortListeners()
   let url: string | undefined
   let stopped: Promise<void> | undefined
 
@@ -142,8 +148,12 @@ export function createApplication(
     }
   }
 
-  async function call<T>(work: (opened: Opened) => Promise<T>): Promise<T> {
+  async function call<T>(work: (opened: Opened) => Promise<T>, options?: ResolvedCall): Promise<T> {
     if (stopping.signal.aborted) throw closedError()
+    if (options !== undefined) {
+      const limited = limitCall(host, aborts, options)
+      return limited.race(() => call((opened) => work({ ...opened, ...limited.on(opened.runtime) })))
+    }
     const made = open().then(work)
     return new Promise((resolve, reject) => {
       const pending: PendingCall = {

@@ -9,13 +9,17 @@ import { perform } from "../operations/perform.ts"
 import type { Cancelled } from "../operations/runs/cancel.ts"
 import { enqueue as enqueueRuns } from "../operations/runs/enqueue.ts"
 import { enqueueIn } from "../operations/runs/enqueue-in.ts"
+import { assertOptions, satisfies } from "../options/check.ts"
 import type { Host } from "../runtime/host.ts"
 import { createSystemHost } from "../runtime/system.ts"
 import { listAttempts } from "../store/attempts/by-run.ts"
+import { withDeadline } from "../store/deadline.ts"
 import { planMigrations } from "../store/migrate.ts"
 import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { assertJob } from "./assert-job.ts"
+import { assertNothingElse, type CallOptions, takeCallOptions } from "./call-options.ts"
+import type { ResolvedCall } from "./limited-call.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
 import { type Pause, type PauseTarget, pauseCalls } from "./pauses.ts"
@@ -23,6 +27,7 @@ import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
 import {
   type CallerTransaction,
   type EnqueueItem,
+  type EnqueueManyOptions,
   type EnqueueOptions,
   type ResolvedRun,
   resolveEnqueue,
@@ -31,7 +36,7 @@ import {
 } from "./runs/enqueue-options.ts"
 import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
 import { type Runs, readCalls } from "./runs/reads.ts"
-import { createRunHandle, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
+import { createRunHandle, type ResultOptions, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
 import { type ExpediteOptions, getRun, type RunRecord, runCalls } from "./runs/runs.ts"
 import { backfillCall } from "./schedules/backfill.ts"
 import type { Schedules } from "./schedules/calls.ts"
@@ -70,38 +75,38 @@ export interface Carillon {
   readonly enqueueMany: <Input, Output>(
     job: Job<Input, Output>,
     items: readonly EnqueueItem<NoInfer<Input>>[],
-    options?: CallerTransaction,
+    options?: EnqueueManyOptions,
   ) => Promise<RunHandle<Output>[]>
   /** Waits for the end of a run by its id, and returns what its handler returned. See `RunHandle.result`. */
-  readonly result: (runId: string, options?: { readonly signal?: AbortSignal }) => Promise<unknown>
+  readonly result: (runId: string, options?: ResultOptions) => Promise<unknown>
   /** Reads runs of all states: one by its id, a page of them, or how many there are. */
   readonly runs: Runs
   /** Reads a run that has not ended. `undefined` if it has ended or there is no such run. */
-  readonly run: (runId: string) => Promise<RunRecord | undefined>
+  readonly run: (runId: string, options?: CallOptions) => Promise<RunRecord | undefined>
   /** Lists all finished attempts of a run, oldest first. */
-  readonly attempts: (runId: string) => Promise<AttemptRecord[]>
+  readonly attempts: (runId: string, options?: CallOptions) => Promise<AttemptRecord[]>
   /** Lists finished attempts, newest first, page by page. */
-  readonly history: (options?: HistoryOptions) => Promise<HistoryPage>
+  readonly history: (options?: HistoryOptions & CallOptions) => Promise<HistoryPage>
   /**
    * Cancels a run in any state. A run that is not running ends at once. The handler of a running run gets the abort of
    * `ctx.signal`, and the run ends as cancelled, whatever the handler returns.
    */
-  readonly cancel: (runId: string, by?: ByWhom) => Promise<Cancelled>
+  readonly cancel: (runId: string, by?: ByWhom & CallOptions) => Promise<Cancelled>
   /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
-  readonly expedite: (runId: string, options?: ExpediteOptions) => Promise<boolean>
+  readonly expedite: (runId: string, options?: ExpediteOptions & CallOptions) => Promise<boolean>
   /** Puts a dead run back into the queue with all its attempts, as its next generation. */
-  readonly replay: (runId: string, by?: ByWhom) => Promise<void>
+  readonly replay: (runId: string, by?: ByWhom & CallOptions) => Promise<void>
   /** Removes a dead letter for good. History keeps its attempts. */
-  readonly discard: (runId: string, by?: ByWhom) => Promise<void>
+  readonly discard: (runId: string, by?: ByWhom & CallOptions) => Promise<void>
   /**
    * Stops claims of a job's or a pool's runs until `resume`. Running handlers continue. Returns whether the target was
    * not paused before. Throws `JOB_UNKNOWN` for a job that no process has declared or executed.
    */
-  readonly pause: (target: PauseTarget, by?: ByWhom) => Promise<boolean>
+  readonly pause: (target: PauseTarget, by?: ByWhom & CallOptions) => Promise<boolean>
   /** Ends a pause. Returns whether there was one. */
-  readonly resume: (target: PauseTarget, by?: ByWhom) => Promise<boolean>
+  readonly resume: (target: PauseTarget, by?: ByWhom & CallOptions) => Promise<boolean>
   /** Lists the paused jobs and pools. */
-  readonly pauses: () => Promise<Pause[]>
+  readonly pauses: (options?: CallOptions) => Promise<Pause[]>
   /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
   /** Calls `listener` with every event of this process. The returned function ends that. */
@@ -153,12 +158,25 @@ function nameItem(error: unknown, index: number): unknown {
   return new PayloadError(code, path, `${item}: ${error.message}`, { cause: error })
 }
 
+const listenerCheck = satisfies("a function", (value) => typeof value === "function")
+
+function assertListener(listener: unknown): void {
+  assertOptions("subscribe", listener, (value) => listenerCheck(value, "listener"))
+}
+
 /** The public face of an application. */
 export function createFacade(host: Host, application: Application): Carillon {
   async function enqueueAll<Output>(
     job: Job<never, Output>,
     items: readonly { readonly input: unknown; readonly run: ResolvedRun }[],
-    { tx, naming }: CallerTransaction & { readonly naming: (error: unknown, index: number) => unknown },
+    {
+      tx,
+      naming,
+      limits,
+    }: CallerTransaction & {
+      readonly naming: (error: unknown, index: number) => unknown
+      readonly limits: ResolvedCall | undefined
+    },
   ): Promise<RunHandle<Output>[]> {
     const named = (index: number) => (error: unknown) => {
       throw naming(error, index)
@@ -172,14 +190,23 @@ export function createFacade(host: Host, application: Application): Carillon {
     })
     return application.call(async (opened) => {
       if (job.hasSchema) {
-        for (const [index, input] of inputs.entries()) {
-          await Promise.resolve(job.parse(input)).catch(named(index))
-        }
+        const atMs = opened.limits?.deadlineAtMs ?? host.monotonicMs() + DEFAULTS.deadlineMs
+        for (const [index, input] of inputs.entries()) await parsed(job, input, atMs).catch(named(index))
       }
       const runs = items.map(({ run }, index) => newRun(run, host.newId(), inputs[index] ?? ""))
       const operation = tx ? enqueueIn(opened, { tx, job, runs }) : enqueueRuns(opened, { job, runs })
       const answers = await perform(opened.engine.tell, operation)
       return answers.map((answer) => createRunHandle<Output>(opened.engine.results, answer))
+    }, limits)
+  }
+
+  /** A schema may ask others, who may never answer. */
+  async function parsed(job: Job<never, unknown>, input: string, atMs: number): Promise<unknown> {
+    const message = "the schema has not answered before the deadline of the call"
+    return withDeadline(host, {
+      atMs,
+      work: Promise.resolve(job.parse(input)),
+      onLate: () => new InputError(job.name, [{ path: "", message }]),
     })
   }
 
@@ -189,27 +216,39 @@ export function createFacade(host: Host, application: Application): Carillon {
     options: EnqueueOptions = {},
   ): Promise<RunHandle<Output>> {
     assertJob(job)
-    const run = resolveEnqueue(options, job.concurrency !== null)
+    const { own, options: limits } = takeCallOptions("enqueue", [options], 0)
+    const [{ tx } = {}] = own
+    const run = resolveEnqueue(own[0] ?? {}, job.concurrency !== null)
     const naming = (error: unknown) => error
-    const [handle] = await enqueueAll(job, [{ input, run }], { ...options, naming })
+    const [handle] = await enqueueAll(job, [{ input, run }], { ...(tx && { tx }), naming, limits })
     return handle as RunHandle<Output>
   }
 
   async function enqueueMany<Input, Output>(
     job: Job<Input, Output>,
     items: readonly EnqueueItem<Input>[],
-    options: CallerTransaction = {},
+    options: EnqueueManyOptions = {},
   ): Promise<RunHandle<Output>[]> {
     assertJob(job)
-    resolveManyOptions(options)
+    const { own, options: limits } = takeCallOptions("enqueueMany", [options], 0)
+    const [{ tx } = {}] = own
+    resolveManyOptions(own[0] ?? {})
     const runs = resolveItems(items, job.concurrency !== null)
     const all = runs.map((run, index) => ({ input: items[index]?.input, run }))
-    return all.length === 0 ? [] : enqueueAll(job, all, { ...options, naming: nameItem })
+    return all.length === 0 ? [] : enqueueAll(job, all, { ...(tx && { tx }), naming: nameItem, limits })
   }
 
   const stop = async (options: StopOptions = {}) => application.stop(resolveStop(options).graceMs)
-  const call = <Args extends unknown[], T>(work: (opened: Opened, ...args: Args) => Promise<T>) => {
-    return (...args: Args) => application.call((opened) => work(opened, ...args))
+  /** A call whose options, at this place among its arguments, may also limit it. */
+  const call = <Args extends unknown[], T>(
+    name: string,
+    place: number,
+    work: (opened: Opened, ...args: Args) => Promise<T>,
+  ) => {
+    return async (...args: Args) => {
+      const { own, options } = takeCallOptions(name, args, place)
+      return application.call((opened) => work(opened, ...own), options)
+    }
   }
 
   return Object.freeze({
@@ -223,39 +262,54 @@ export function createFacade(host: Host, application: Application): Carillon {
       return waitForOutput(engine.results, id, options)
     },
     runs: Object.freeze({
-      get: call(readCalls.get),
-      list: call(readCalls.list),
-      count: call(readCalls.count),
+      get: call("runs.get", 1, async (opened, runId: string, rest?: CallOptions) => {
+        assertNothingElse("runs.get", rest)
+        return readCalls.get(opened, runId)
+      }),
+      list: call("runs.list", 0, readCalls.list),
+      count: call("runs.count", 0, readCalls.count),
     }),
-    run: call(getRun),
-    attempts: call(async ({ runtime }, runId: string) =>
-      attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId))),
+    run: call("run", 1, (opened, runId: string, rest?: CallOptions) => {
+      assertNothingElse("run", rest)
+      return getRun(opened, runId)
+    }),
+    attempts: call("attempts", 1, async ({ runtime }, runId: string, rest?: CallOptions) => {
+      assertNothingElse("attempts", rest)
+      return attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId)))
+    }),
+    history: call("history", 0, ({ runtime }, options?: HistoryOptions) =>
+      listHistory(runtime, options ?? {}),
     ),
-    history: call(({ runtime }, options?: HistoryOptions) => listHistory(runtime, options ?? {})),
-    cancel: call(runCalls.cancel),
-    expedite: call(runCalls.expedite),
-    replay: call(runCalls.replay),
-    discard: call(runCalls.discard),
-    pause: call(pauseCalls.pause),
-    resume: call(pauseCalls.resume),
-    pauses: call(pauseCalls.list),
-    schedules: Object.freeze({
-      create: call(definingCalls.create) as Schedules["create"],
-      put: call(definingCalls.put) as Schedules["put"],
-      patch: call(definingCalls.patch),
-      get: call(getSchedule),
-      list: call(listAllSchedules),
-      pause: call(steeringCalls.pause),
-      resume: call(steeringCalls.resume),
-      cancel: call(steeringCalls.cancel),
-      delete: call(steeringCalls.delete),
-      runNow: call(steeringCalls.runNow),
-      skipNext: call(steeringCalls.skipNext),
-      fires: call(scheduleFires),
-      planned: call(plannedFires),
-      backfill: call(backfillCall),
+    cancel: call("cancel", 1, runCalls.cancel),
+    expedite: call("expedite", 1, runCalls.expedite),
+    replay: call("replay", 1, runCalls.replay),
+    discard: call("discard", 1, runCalls.discard),
+    pause: call("pause", 1, pauseCalls.pause),
+    resume: call("resume", 1, pauseCalls.resume),
+    pauses: call("pauses", 0, (opened, rest?: CallOptions) => {
+      assertNothingElse("pauses", rest)
+      return pauseCalls.list(opened)
     }),
-    subscribe: application.events.subscribe,
+    schedules: Object.freeze({
+      create: call("schedules.create", 1, definingCalls.create) as Schedules["create"],
+      put: call("schedules.put", 1, definingCalls.put) as Schedules["put"],
+      patch: call("schedules.patch", 2, definingCalls.patch),
+      get: call("schedules.get", 1, getSchedule),
+      list: call("schedules.list", 0, listAllSchedules),
+      pause: call("schedules.pause", 1, steeringCalls.pause),
+      resume: call("schedules.resume", 1, steeringCalls.resume),
+      cancel: call("schedules.cancel", 1, steeringCalls.cancel),
+      delete: call("schedules.delete", 1, steeringCalls.delete),
+      runNow: call("schedules.runNow", 1, steeringCalls.runNow),
+      skipNext: call("schedules.skipNext", 1, steeringCalls.skipNext),
+      fires: call("schedules.fires", 1, scheduleFires),
+      planned: call("schedules.planned", 1, plannedFires),
+      backfill: call("schedules.backfill", 1, backfillCall),
+    }),
+    subscribe: (listener) => {
+      assertListener(listener)
+      return application.events.subscribe(listener)
+    },
     planMigrations: async () => {
       const { database } = await application.connect()
       return planMigrations(database)

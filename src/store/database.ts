@@ -77,6 +77,8 @@ export interface CallOptions {
   readonly behind?: SentBehind
   /** If it aborts before the statement is sent, the statement is not sent and the call fails. */
   readonly unless?: AbortSignal
+  /** Called right before the statement or the transaction is sent, and again before each repetition. */
+  readonly onSent?: () => void
 }
 
 export interface SentBehind extends WakeUp {

@@ -116,6 +116,7 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
       refuseNesting(statement.name)
       if (call.unless?.aborted) throw closedError()
       const { plan } = statement
+      call.onSent?.()
       const work =
         plan === "free" || plan === "alone"
           ? query(pglite, statement, params)
@@ -142,6 +143,8 @@ export async function openPglite(host: Host, options: PgliteOptions): Promise<Da
       const work = pglite.transaction(async (tx) => {
         // The call timed out while it waited, and its caller already has the error.
         if (late) throw onLate()
+        call.onSent?.()
+        if (call.unless?.aborted) throw closedError()
         const token = { open: true }
         let failed = false
         const noteFailure = (error: unknown): never => {

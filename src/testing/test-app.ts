@@ -243,7 +243,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     discard: async (...args) => living().discard(...args),
     pause: async (...args) => living().pause(...args),
     resume: async (...args) => living().resume(...args),
-    pauses: async () => living().pauses(),
+    pauses: async (...args) => living().pauses(...args),
     get runs() {
       return living().runs
     },

@@ -199,7 +199,7 @@ function stepHint(spec: FieldSpec, step: number): string {
 
 function rangeHint(spec: FieldSpec): string {
   const names = spec.names ? ` or a name such as "${spec.names[1]}"` : ""
-  return `A ${spec.name} is a number from ${spec.min} to ${spec.max}${names}.`
+  return `${spec.name === "hour" ? "An" : "A"} ${spec.name} is a number from ${spec.min} to ${spec.max}${names}.`
 }
 
 export function isDigits(text: string): boolean {

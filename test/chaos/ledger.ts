@@ -21,7 +21,7 @@ export async function readLedger({ talk, schema }: World, name: string): Promise
     `select ${ms("f.occurrence")} as first, ${ms("f.last")} as last, f.count::int as count, f.outcome, f.reason,
        ${ms("f.decided_at")} as "decidedMs"
      from "${schema}".fires as f join "${schema}".schedules as s on s.id = f.schedule
-     where s.name = $1 order by f.occurrence`,
+     where s.name = $1 and f.generation > 0 order by f.occurrence`,
     [name],
   )
   return rows as unknown as Decided[]

@@ -59,6 +59,24 @@ it("a handler hands its signal to twenty calls at once without a warning", async
   expect(warnings).toEqual([])
 })
 
+it("thirty waiters share one signal without a warning, and one abort ends their waiting", async () => {
+  const job = defineJob({ name: "later", run: async () => {} })
+  const carillon = createCarillon({ database, schema: newSchema(host), jobs: [job] })
+  const runs = await carillon.enqueueMany(
+    job,
+    Array.from({ length: 30 }, () => ({ delay: "1h" })),
+  )
+  const enough = new AbortController()
+  const ends = Promise.allSettled(runs.map((run) => run.result({ signal: enough.signal })))
+  await told()
+  enough.abort("enough")
+  expect(new Set((await ends).map((end) => end.status === "rejected" && end.reason))).toEqual(
+    new Set(["enough"]),
+  )
+  await carillon.stop()
+  expect(warnings).toEqual([])
+})
+
 it("a pool opens twenty connections at once without a warning", async () => {
   const opened = openServer(host, { url: database, schema: "public", workConnections: 20 })
   const queries = Array.from({ length: 20 }, (_, n) =>

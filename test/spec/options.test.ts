@@ -1,5 +1,11 @@
 import { afterAll, describe, expect, it } from "vitest"
-import { type CarillonOptions, createCarillon, defineJob, OptionsError } from "../../src/index.ts"
+import {
+  type CarillonOptions,
+  createCarillon,
+  defineJob,
+  type EventListener,
+  OptionsError,
+} from "../../src/index.ts"
 import { createTestKit } from "../../src/testing/index.ts"
 
 const good = defineJob({ name: "good", run: async () => {} })
@@ -121,6 +127,22 @@ describe("wrong options of a call", async () => {
     await expect(app.stop({ grace: "a while" as "1s" })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
     await app.drain()
     expect(app.events.filter(({ type }) => type === "run.enqueued")).toEqual([])
+  })
+
+  it("fail a wait for a result and a subscription, which take nothing else", async () => {
+    await using app = await kit.app({ jobs: [good] })
+    const run = await app.enqueue(good, undefined, { delay: "1h" })
+    for (const wait of [
+      (options: object) => run.result(options),
+      (options: object) => app.result(run.id, options),
+    ]) {
+      await expect(wait({ sginal: undefined })).rejects.toMatchObject({
+        faults: [{ path: "sginal", message: 'unknown option; did you mean "signal"?' }],
+      })
+      await expect(wait({ signal: 5 })).rejects.toMatchObject({ faults: [{ path: "signal" }] })
+    }
+    const error = catchOptionsError(() => app.subscribe(undefined as unknown as EventListener))
+    expect(error.faults).toMatchObject([{ path: "listener", message: "expected a function, got nothing" }])
   })
 
   it("are not mistaken for a stop: after one, calls are refused by name", async () => {

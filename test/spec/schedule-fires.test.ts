@@ -85,13 +85,45 @@ describe.each(["memory", "postgres18"] as const)("the occurrences of a schedule,
     ])
   })
 
-  it.each(["", "[]", "x", btoa("[1]"), btoa('["2026",1]'), btoa("[1,2,3]"), btoa("[1,0]"), btoa("[1e99,1]")])(
-    "refuse a cursor that is none: %j",
-    async (cursor) => {
-      await using app = await stage()
-      await expect(app.schedules.fires("report", { cursor })).rejects.toThrow(/cursor.*earlier page/s)
-    },
-  )
+  it("list runs by hand beside them, with a mark", async () => {
+    await using app = await stage()
+    const byHand = () => app.schedules.runNow("report", by)
+    const first = await byHand()
+    await app.clock.advance("10m")
+    const [second, third] = [await byHand(), await byHand()]
+    await app.clock.advance("10m")
+    const found = await pages(app, 1)
+    const brief = found.map(({ run, byHand: mark, generation, state }, index) => {
+      return { at: times(found)[index], run, mark, generation, state }
+    })
+    const fired = { run: expect.any(String), mark: undefined, generation: 1, state: "succeeded" }
+    const asked = { mark: true, generation: 1, state: "succeeded" }
+    expect(brief).toEqual([
+      { at: "09:20", ...fired },
+      { at: "09:10", ...fired },
+      { at: "09:10", ...asked, ...second },
+      { at: "09:10", ...asked, ...third },
+      { at: "09:00", ...asked, ...first },
+    ])
+    const span = { from: new Date("2026-03-02T09:00Z"), to: new Date("2026-03-02T09:20Z"), reprocess: "all" }
+    expect(await app.schedules.backfill("report", { ...by, ...span, dryRun: true } as never)).toEqual({
+      count: 2,
+    })
+  })
+
+  it.each([
+    "",
+    "[]",
+    "x",
+    btoa("[1]"),
+    btoa('["2026",1]'),
+    btoa("[1,2,3]"),
+    btoa("[1,0.5]"),
+    btoa("[1e99,1]"),
+  ])("refuse a cursor that is none: %j", async (cursor) => {
+    await using app = await stage()
+    await expect(app.schedules.fires("report", { cursor })).rejects.toThrow(/cursor.*earlier page/s)
+  })
 
   it("report planned ones with the time each is due, and write nothing", async () => {
     await using app = await stage({ jitter: "5m" } as object)

@@ -62,7 +62,7 @@ export async function ledgerOf(runtime: Runtime, id: string): Promise<LedgerEntr
     runtime.database,
     `select to_char(occurrence at time zone 'UTC', 'HH24:MI:SS') as occurrence, outcome, reason, count::int as count,
         run
-      from {fires} where schedule = '${id}' order by fires.occurrence`,
+      from {fires} where schedule = '${id}' and generation > 0 order by fires.occurrence`,
   )
   return rows as unknown as LedgerEntry[]
 }

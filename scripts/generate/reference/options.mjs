@@ -88,6 +88,14 @@ const GROUPS = [
     governs: {},
   },
   {
+    name: "CallOptions",
+    file: "src/api/call-options.ts",
+    title: "every call",
+    intro: "Every call that asks the database takes these beside its own options, also one that has none.",
+    prefix: "call.",
+    governs: { deadline: "deadlineMs" },
+  },
+  {
     name: "ScheduleSettingsOptions",
     file: "src/api/schedules/options.ts",
     title: "defineSchedule(schedule), schedules.put(schedule)",

@@ -21,6 +21,7 @@ import {
 } from "../../options/check.ts"
 import { type Duration, parseDuration } from "../../time/duration.ts"
 import { isDate } from "../../time/instant.ts"
+import type { CallOptions } from "../call-options.ts"
 
 /** The options of one run when it is enqueued. */
 export interface RunOptions {
@@ -103,7 +104,10 @@ export interface RunOptions {
 }
 
 /** The options of `enqueue`. */
-export interface EnqueueOptions extends RunOptions, CallerTransaction {}
+export interface EnqueueOptions extends RunOptions, CallerTransaction, CallOptions {}
+
+/** The options of `enqueueMany`. */
+export interface EnqueueManyOptions extends CallerTransaction, CallOptions {}
 
 /** The transaction of the caller for an enqueue. */
 export interface CallerTransaction {

@@ -10,12 +10,13 @@ import { list } from "../../operations/runs/list.ts"
 import type { Run } from "../../operations/runs/run.ts"
 import { assertOptions, integer, object, optional, satisfies } from "../../options/check.ts"
 import type { Opened } from "../application.ts"
+import type { CallOptions } from "../call-options.ts"
 import { runIdOf } from "../options.ts"
 
 /** Reads about runs, whatever state they are in. */
 export interface Runs {
   /** A run; `undefined` for one that never was, or that history does not know any more. */
-  readonly get: (runId: string) => Promise<Run | undefined>
+  readonly get: (runId: string, options?: CallOptions) => Promise<Run | undefined>
   /**
    * Runs, the newest first, a page at a time.
    *
@@ -25,9 +26,9 @@ export interface Runs {
    * @example
    * const { items, nextCursor } = await carillon.runs.list({ filter: { state: "dead", job: "invoice.*" } })
    */
-  readonly list: (options?: RunListOptions) => Promise<RunPage>
+  readonly list: (options?: RunListOptions & CallOptions) => Promise<RunPage>
   /** How many runs there are. More than `upTo` are not counted. */
-  readonly count: (options?: RunCountOptions) => Promise<RunCount>
+  readonly count: (options?: RunCountOptions & CallOptions) => Promise<RunCount>
 }
 
 /** Which runs are asked for. */

@@ -3,7 +3,9 @@ import type { Results } from "../../engine/attempts/results.ts"
 import type { FinishedRun } from "../../engine/attempts/settler.ts"
 import { RunError } from "../../errors.ts"
 import { decodePayload } from "../../job/payload.ts"
+import { assertOptions, object, optional } from "../../options/check.ts"
 import { reviveError } from "../../queue/error-record.ts"
+import { signalCheck } from "../call-options.ts"
 
 /** An enqueued run: its id, and a call that waits for its end. */
 export interface RunHandle<Output> {
@@ -17,7 +19,13 @@ export interface RunHandle<Output> {
    * Throws a `RunError` if the run ends without a result, with the last error as its `cause`. Throws the reason of
    * `signal` if that aborts.
    */
-  readonly result: (options?: { readonly signal?: AbortSignal }) => Promise<Output>
+  readonly result: (options?: ResultOptions) => Promise<Output>
+}
+
+/** The options of `result`. */
+export interface ResultOptions {
+  /** Ends the waiting when it aborts. The run goes on. */
+  readonly signal?: AbortSignal
 }
 
 /** A class, because `enqueueMany` may return fifty thousand handles and a prototype holds what they share. */
@@ -51,9 +59,10 @@ export function createRunHandle<Output>(
 export async function waitForOutput(
   results: Results,
   id: string,
-  { signal }: { readonly signal?: AbortSignal } = {},
+  options: ResultOptions = {},
 ): Promise<unknown> {
-  return outputOf(id, await results.wait(id, signal))
+  assertOptions("result", options, object({ signal: optional(signalCheck) }))
+  return outputOf(id, await results.wait(id, options.signal))
 }
 
 const CODE_OF: Readonly<Record<string, "RUN_CANCELLED" | "RUN_EXPIRED">> = {

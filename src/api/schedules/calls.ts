@@ -2,6 +2,7 @@
 import type { ScheduleState } from "../../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../../schedule/spec.ts"
 import type { ByWhom } from "../actor.ts"
+import type { CallOptions } from "../call-options.ts"
 import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
 import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
 import type { ScheduleOptions, ScheduleSettingsOptions } from "./options.ts"
@@ -56,52 +57,58 @@ export interface SchedulePage {
 /** The calls of `carillon.schedules`. */
 export interface Schedules {
   /** Creates a schedule. Throws `SCHEDULE_EXISTS` if the name is taken. It has no occurrences before its creation. */
-  readonly create: <Input>(options: ScheduleOptions<Input>, by?: ByWhom) => Promise<ScheduleRecord>
+  readonly create: <Input>(
+    options: ScheduleOptions<Input>,
+    by?: ByWhom & CallOptions,
+  ) => Promise<ScheduleRecord>
   /**
    * Makes the schedule of this name match the options: creates it, edits it, or does nothing if it is equal. Occurrences
    * that are due before an edit follow the old definition. Existing runs stay as they are.
    */
-  readonly put: <Input>(options: ScheduleOptions<Input>, by?: ByWhom & ToQueued) => Promise<PutSchedule>
+  readonly put: <Input>(
+    options: ScheduleOptions<Input>,
+    by?: ByWhom & ToQueued & CallOptions,
+  ) => Promise<PutSchedule>
   /**
    * Changes parts of a schedule, if it still has the given version. If two callers change the same version, the second
    * call throws `SCHEDULE_CHANGED`. `null` removes an option. Otherwise it edits like `put`.
    */
-  readonly patch: (name: string, changes: SchedulePatch, by: PatchBy) => Promise<ScheduleRecord>
+  readonly patch: (name: string, changes: SchedulePatch, by: PatchBy & CallOptions) => Promise<ScheduleRecord>
   /** Reads a schedule by its name. `undefined` if there is none. */
-  readonly get: (name: string, of?: OfTenant) => Promise<ScheduleRecord | undefined>
+  readonly get: (name: string, of?: OfTenant & CallOptions) => Promise<ScheduleRecord | undefined>
   /** Lists schedules by name, page by page. */
-  readonly list: (options?: ScheduleListOptions) => Promise<SchedulePage>
+  readonly list: (options?: ScheduleListOptions & CallOptions) => Promise<SchedulePage>
   /**
    * Stops making runs until `resume`. Occurrences during the pause count as skipped, not as missed. Returns whether the
    * call changed anything.
    */
-  readonly pause: (name: string, by?: PauseBy) => Promise<boolean>
+  readonly pause: (name: string, by?: PauseBy & CallOptions) => Promise<boolean>
   /**
    * Continues a paused or faulty schedule with its first occurrence after now. `misfire` makes up for the pause. Returns
    * false if the schedule is active.
    */
-  readonly resume: (name: string, by?: ResumeBy) => Promise<boolean>
+  readonly resume: (name: string, by?: ResumeBy & CallOptions) => Promise<boolean>
   /** Ends a schedule for good. Its history and its runs stay. Returns whether the call changed anything. */
-  readonly cancel: (name: string, by?: CancelBy) => Promise<boolean>
+  readonly cancel: (name: string, by?: CancelBy & CallOptions) => Promise<boolean>
   /** Deletes a schedule. Its runs and the ledger of its occurrences stay. Returns whether there was one. */
-  readonly delete: (name: string, by?: CancelBy) => Promise<boolean>
+  readonly delete: (name: string, by?: CancelBy & CallOptions) => Promise<boolean>
   /** Makes a run now, in addition to the occurrences. The run follows the `overlap` policy unless `by` overrides it. */
-  readonly runNow: (name: string, by?: RunNowBy) => Promise<RunNow>
+  readonly runNow: (name: string, by?: RunNowBy & CallOptions) => Promise<RunNow>
   /** Skips the next occurrence and returns it. `undefined` if there is none. */
-  readonly skipNext: (name: string, by?: ByWhom & OfTenant) => Promise<Date | undefined>
+  readonly skipNext: (name: string, by?: ByWhom & OfTenant & CallOptions) => Promise<Date | undefined>
   /** Lists what happened to the occurrences, newest first, page by page. */
-  readonly fires: (name: string, options?: FireOptions) => Promise<FirePage>
+  readonly fires: (name: string, options?: FireOptions & CallOptions) => Promise<FirePage>
   /**
    * Lists the coming occurrences, soonest first. For a paused schedule they begin after the pause, if it has an end. With
    * `maxRuns` they stop at the last run. The list is computed, not stored, so an edit changes it.
    */
-  readonly planned: (name: string, options?: PlannedOptions) => Promise<readonly PlannedFire[]>
+  readonly planned: (name: string, options?: PlannedOptions & CallOptions) => Promise<readonly PlannedFire[]>
   /**
    * Makes runs of the occurrences from `from` to before `to`, by the present definition. Ignores pauses and `misfire`, and
    * does not change the progress of the schedule. Skips occurrences that the schedule has still to decide. After a crash,
    * call it again: it makes the missing runs.
    */
-  readonly backfill: (name: string, options: BackfillOptions) => Promise<BackfillResult>
+  readonly backfill: (name: string, options: BackfillOptions & CallOptions) => Promise<BackfillResult>
 }
 
 type Optional<T> = { readonly [Key in keyof T]?: T[Key] | null }

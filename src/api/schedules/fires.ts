@@ -112,7 +112,7 @@ function readCursor(cursor: string): Place | undefined {
   const [at, generation, ...rest] = partsOf(cursor)
   const isPlace =
     isWithin(at, -LAST_INSTANT_MS, LAST_INSTANT_MS - 1) &&
-    isWithin(generation, 1, MOST_GENERATIONS) &&
+    isWithin(generation, -MOST_GENERATIONS, MOST_GENERATIONS) &&
     rest.length === 0
   return isPlace ? { at, generation } : undefined
 }

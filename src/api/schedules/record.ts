@@ -55,7 +55,7 @@ export interface ScheduleRecord {
 
 /** A row of the ledger: one occurrence, or a stretch of occurrences in a row that made no run. */
 export interface FireRecord {
-  /** The occurrence, or the first of the stretch. */
+  /** The occurrence, or the first of a stretch. For a run made by `runNow`, the time of that call. */
   readonly occurrence: Date
   /** The last occurrence of the stretch. Equal to `occurrence` for a single one. */
   readonly last: Date
@@ -63,6 +63,8 @@ export interface FireRecord {
   readonly count: number
   /** 1, and one more for each backfill that ran the occurrence again. */
   readonly generation: number
+  /** True for a run made by `runNow`. It stands for no occurrence. */
+  readonly byHand?: true
   /** What happened to the occurrences. */
   readonly outcome: "fired" | "coalesced" | "skipped" | "superseded"
   /** Why there is no run. */
@@ -129,7 +131,9 @@ export function fireRecord(fire: FireRow): FireRecord {
     occurrence: toDate(fire.occurrence),
     last: toDate(fire.last),
     count: Number(fire.count),
-    generation: fire.generation,
+    // Those by hand count down from 0.
+    generation: Math.max(1, fire.generation),
+    ...(fire.generation < 1 && { byHand: true }),
     // The table's constraint allows these words and no others.
     outcome: fire.outcome as FireRecord["outcome"],
     ...(fire.reason !== null && { reason: fire.reason }),

@@ -5,6 +5,7 @@
  * waits for a run, then about all runs together, less and less often while nothing ends.
  */
 import { CarillonError } from "../../errors.ts"
+import { createAbortListeners } from "../../runtime/abort-listeners.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { createStop } from "../../runtime/stop.ts"
 import { findEnds } from "../../store/attempts/by-run.ts"
@@ -47,6 +48,7 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
   const fresh = new Set<string>()
   const closed = createStop()
   const bell = createBell(runtime)
+  const aborts = createAbortListeners()
   let asking = false
 
   async function askWhileAnyoneWaits(): Promise<void> {
@@ -98,22 +100,22 @@ export function createResults({ runtime, onFailure }: ResultsParts): Results {
     if (signal?.aborted) return Promise.reject(signal.reason)
     const callers = waiting.get(run) ?? new Set()
     waiting.set(run, callers)
-    let giveUp = () => {}
+    let stopListening = () => {}
     const ended = new Promise<FinishedRun | undefined>((resolve, reject) => {
       const caller = { resolve, reject }
       callers.add(caller)
-      giveUp = () => {
+      const giveUp = () => {
         callers.delete(caller)
         // These callers may have been answered, and others wait under the same id.
         if (callers.size === 0 && waiting.get(run) === callers) waiting.delete(run)
         reject(signal?.reason)
       }
-      signal?.addEventListener("abort", giveUp, { once: true })
+      if (signal) stopListening = aborts.add(signal, giveUp)
     })
     fresh.add(run)
     if (asking) bell.ring()
     else void askWhileAnyoneWaits()
-    return ended.finally(() => signal?.removeEventListener("abort", giveUp))
+    return ended.finally(stopListening)
   }
 
   return {

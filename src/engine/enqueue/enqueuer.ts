@@ -10,7 +10,7 @@ import type { AnyJob } from "../../job/define.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findEnd } from "../../store/attempts/find-end.ts"
 import { readClock } from "../../store/clock/read.ts"
-import type { Runner } from "../../store/database.ts"
+import type { Database, Runner } from "../../store/database.ts"
 import { deadlineError, hasEndedSession, isPassing, isUncertain } from "../../store/database-error.ts"
 import { handOffRun } from "../../store/runs/hand-off.ts"
 import { insertRuns } from "../../store/runs/insert.ts"
@@ -37,9 +37,25 @@ import { takeFreeKeys } from "./run-keys.ts"
 
 export interface Enqueuer {
   /** Writes all runs or none. */
-  readonly write: (job: AnyJob, runs: readonly NewRun[], handOff?: HandOff) => Promise<EnqueueOutcome>
+  readonly write: (
+    job: AnyJob,
+    runs: readonly NewRun[],
+    handOff?: HandOff,
+    limits?: WriteLimits,
+  ) => Promise<EnqueueOutcome>
   /** The same in a transaction of the caller. */
   readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<EnqueueOutcome>
+}
+
+/** How long a call may take, and what ends it earlier. */
+export interface WriteLimits {
+  readonly deadlineAtMs: number
+  /** The database, as the call may use it. @default without limits of the call */
+  readonly on?: Database
+  /** When it aborts, nothing is tried again. */
+  readonly signal?: AbortSignal
+  /** Called before anything is sent past `on`, in a transaction of the caller's. */
+  readonly onSent?: () => void
 }
 
 /** The most runs that one statement writes. */
@@ -81,9 +97,10 @@ export function createEnqueuer(
   async function write(
     job: AnyJob,
     runs: readonly NewRun[],
-    deadlineAtMs: number,
+    limits: WriteLimits,
     handOff?: HandOff,
   ): Promise<EnqueueOutcome> {
+    const { deadlineAtMs, on = database, signal } = limits
     const isSimple = runs.length <= MOST_AT_ONCE && runs.every(({ key }) => key === null)
     let doubt: unknown
     for (let failures = 0; ; failures += 1) {
@@ -91,12 +108,12 @@ export function createEnqueuer(
       const tryMs = Math.min(runs.length > MOST_AT_ONCE ? LARGE_TRY_MS : TRY_MS, deadlineAtMs - monotonicMs())
       let notAfter = Number.POSITIVE_INFINITY
       try {
-        await hearTheTime(deadlineAtMs)
+        await hearTheTime(on, deadlineAtMs)
         notAfter = Math.ceil((clock.atLeast() ?? 0) + tryMs)
         const written =
           isSimple && !isDoubtful
-            ? await writeSimply(job, runs, { notAfter, tryMs, handOff })
-            : await writeCarefully(job, runs, { notAfter, tryMs, isDoubtful })
+            ? await writeSimply(on, job, runs, { notAfter, tryMs, handOff })
+            : await writeCarefully(on, job, runs, { notAfter, tryMs, isDoubtful })
         if (written) return written
         // The try was void before it began: the database was too busy, or its clock was set forward.
         if (monotonicMs() >= deadlineAtMs) throw deadlineError(insertRuns.name)
@@ -111,20 +128,20 @@ export function createEnqueuer(
           handOff = undefined
         }
         const restMs = runtime.random() * Math.min(REST_CAP_MS, REST_BASE_MS * 2 ** failures)
-        const isOver = monotonicMs() + restMs >= deadlineAtMs
+        const isOver = signal?.aborted || monotonicMs() + restMs >= deadlineAtMs
         // This error is certain of this try, and not of earlier ones.
         if (isOver || !(isUncertain(error) || isPassing(error))) throw doubt ?? error
-        if (isPassing(error)) await runtime.sleep(restMs)
+        if (isPassing(error)) await runtime.sleep(restMs, signal)
         else if (!hasEndedSession(error) && !(await passed(notAfter, deadlineAtMs))) throw doubt ?? error
       }
     }
   }
 
   /** Asks for the database's time, unless it is known. A question whose answer is lost is repeated. */
-  async function hearTheTime(deadlineAtMs: number): Promise<void> {
+  async function hearTheTime(on: Database, deadlineAtMs: number): Promise<void> {
     while (clock.atLeast() === undefined) {
       try {
-        const [row] = await database.run(readClock, {}, { deadlineMs: deadlineAtMs - monotonicMs() })
+        const [row] = await on.run(readClock, {}, { deadlineMs: deadlineAtMs - monotonicMs() })
         if (row) clock.hear(row.at)
       } catch (error) {
         if (!isUncertain(error) || monotonicMs() >= deadlineAtMs) throw error
@@ -144,6 +161,7 @@ export function createEnqueuer(
 
   /** One statement. `undefined` if it was void. */
   async function writeSimply(
+    on: Database,
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
@@ -154,7 +172,7 @@ export function createEnqueuer(
         : undefined
     const before: Runner = {
       run: (statement, params) =>
-        database.run(statement, params, {
+        on.run(statement, params, {
           deadlineMs: tryMs,
           ...(behind && { behind: { ...behind, onEnd } }),
         }),
@@ -180,11 +198,12 @@ export function createEnqueuer(
 
   /** A transaction: for many runs, for keys, and after a try whose answer was lost. */
   async function writeCarefully(
+    on: Database,
     job: AnyJob,
     runs: readonly NewRun[],
     { notAfter, tryMs, isDoubtful }: { notAfter: number; tryMs: number; isDoubtful: boolean },
   ): Promise<EnqueueOutcome | undefined> {
-    return database
+    return on
       .transaction(
         async (tx) => {
           const written = await writeIn(tx, job, runs, { notAfter, isDoubtful })
@@ -224,13 +243,16 @@ export function createEnqueuer(
     return { answers, lanes }
   }
 
-  const together = createEnqueueTogether(write, runtime)
+  const together = createEnqueueTogether(
+    (job, runs, deadlineAtMs) => write(job, runs, { deadlineAtMs }),
+    runtime,
+  )
 
   return {
-    write: (job, runs, handOff) =>
-      handOff === undefined && together.isFor(job, runs)
+    write: (job, runs, handOff, limits) =>
+      handOff === undefined && limits === undefined && together.isFor(job, runs)
         ? together.write(job, runs)
-        : write(job, runs, monotonicMs() + DEFAULTS.deadlineMs, handOff),
+        : write(job, runs, limits ?? { deadlineAtMs: monotonicMs() + DEFAULTS.deadlineMs }, handOff),
     writeIn: (runner, job, runs) => writeIn(runner, job, runs, { notAfter: null, isDoubtful: false }),
   }
 }

@@ -1,6 +1,7 @@
 /** Enqueues runs of one job: writes them once, and starts them at once if this process has free slots for them. */
 import type { Done, Effects } from "../../engine/effects.ts"
 import type { Engine } from "../../engine/engine.ts"
+import type { WriteLimits } from "../../engine/enqueue/enqueuer.ts"
 import { type EnqueueOutcome, limitKeyOf, type NewRun } from "../../engine/enqueue/new-run.ts"
 import { type ClaimedRun, claimNameOf, type Fence, handedOffRun } from "../../engine/queue/claimed-run.ts"
 import type { Reservation } from "../../engine/queue/pool-loop.ts"
@@ -11,6 +12,8 @@ import { checkPools, type EnqueueAnswers, type EnqueueRequest, eventsOf } from "
 /** The parts of the process that an enqueue uses. */
 export interface EnqueueParts {
   readonly runtime: Runtime
+  /** The limits of the call, where it has some of its own. */
+  readonly limits?: WriteLimits
   readonly engine: Pick<Engine, "enqueuer" | "poolLoops" | "poolCheck" | "events">
 }
 
@@ -19,12 +22,12 @@ const MOST_HANDED_OFF = 1_000
 
 /** Writes all of the runs or none, in its own transaction. */
 export async function enqueue(
-  { runtime, engine }: EnqueueParts,
+  { runtime, engine, limits }: EnqueueParts,
   request: EnqueueRequest,
 ): Promise<Done<EnqueueAnswers>> {
   const { job, runs } = request
   const slots = reserveSlots(engine, job, runs)
-  const written = await engine.enqueuer.write(job, runs, slots).catch((error) => {
+  const written = await engine.enqueuer.write(job, runs, slots, limits).catch((error) => {
     slots?.cancel()
     throw error
   })

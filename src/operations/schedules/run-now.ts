@@ -8,6 +8,8 @@ import { behaviourOf } from "../../job/overlap.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { withPartitions } from "../../store/attempts/with-partitions.ts"
 import type { Transaction } from "../../store/database.ts"
+import { recordByHand } from "../../store/fires/by-hand.ts"
+import { isMissingMonth, makeFirePartitionsInTurn } from "../../store/fires/partitions.ts"
 import { runScheduleNow } from "../../store/schedules/run-now.ts"
 import type { WhichSchedule } from "./which.ts"
 
@@ -22,15 +24,21 @@ export async function runScheduleByHand(
   { name, tenant, by, overlap }: RunNowRequest,
 ): Promise<Done<string | undefined>> {
   const run = newId()
-  const effects = await withPartitions(database, () =>
+  const write = () =>
     database.transaction(async (tx) => {
       const row = await lockedSchedule(tx, tenant, name)
       if (!row) throw notFound(name)
       const made = await makeRunNow(tx, row, { run, overlap })
-      if (made) await audit(tx, "schedule.runNow", { row, by })
+      if (!made) return undefined
+      await tx.run(recordByHand, { schedule: row.id, run })
+      await audit(tx, "schedule.runNow", { row, by })
       return made
-    }),
-  )
+    })
+  const effects = await write().catch(async (error: unknown) => {
+    if (!isMissingMonth(error)) throw error
+    await makeFirePartitionsInTurn(database, [])
+    return withPartitions(database, write)
+  })
   return { answer: effects && run, effects: effects ?? {} }
 }
 

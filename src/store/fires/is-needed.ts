@@ -7,7 +7,8 @@ import { type Statement, statement } from "../statement.ts"
  *
  * A row after the cursor protects its occurrence from a second run, because a schedule decides only what lies after its
  * cursor. Such rows come from backfills of a time in which the schedule was paused, or record what was left out before
- * an edit. A schedule that has ended decides nothing more.
+ * an edit. A schedule that has ended decides nothing more, and a run
+ * by hand stands for no occurrence.
  * Each month has a statement of its own, because the name of a table cannot be a parameter.
  * Locks: none that block other sessions.
  * Index: none. The month is read up to the first such row, or once in full if it has none.
@@ -24,7 +25,7 @@ export function isMonthNeeded(name: string): Statement<{ keepMs: number }, { nee
       select
       from {${name}} as fire
       join {schedules} as schedule on schedule.id = fire.schedule
-      where fire.last > schedule.cursor and schedule.state not in ('completed', 'missed', 'cancelled')
+      where fire.generation > 0 and fire.last > schedule.cursor and schedule.state not in ('completed', 'missed', 'cancelled')
     ) as needed
 `,
   })

@@ -29,7 +29,7 @@ export const readFires = statement({
       )
     ) end as run_state
   from {fires} as fire
-  where schedule = @schedule and occurrence >= @first and occurrence <= @last
+  where schedule = @schedule and occurrence >= @first and occurrence <= @last and generation > 0
   order by occurrence, generation
 `,
 })

@@ -113,6 +113,7 @@ export function openServer(host: Host, options: ServerOptions): Database {
       try {
         const answer = await lendTo(call, deadlineAtMs, (connection) => {
           const settings = settingsFor(connection, statement.plan)
+          call.onSent?.()
           if (call.unless?.aborted) throw closedError()
           return settings === undefined
             ? sendAlone(connection, command, deadlineAtMs)
@@ -133,6 +134,8 @@ export function openServer(host: Host, options: ServerOptions): Database {
     const deadlineMs = call.deadlineMs ?? DEFAULTS.deadlineMs
     const deadlineAtMs = host.monotonicMs() + deadlineMs
     return lend(call, deadlineAtMs, (connection) => {
+      call.onSent?.()
+      if (call.unless?.aborted) throw closedError()
       const session = openTransaction({
         connection,
         deadlineMs,

@@ -26,7 +26,7 @@ export async function readFinal(database: Database): Promise<FinalRead> {
       ${all(AUDIT, "audit")} as audit,
       ${all("lease, dead", "workers")} as workers,
       ${all(SCHEDULES, "schedules")} as schedules,
-      ${all(FIRES, "fires")} as fires,
+      ${all(FIRES, "fires where generation > 0")} as fires,
       ${all(`tenant, job, key, run, ${us(FINITE_EXPIRY)} as "expiresAtUs"`, "keys")} as keys,
       ${all("name, cap", "limits")} as limits,
       ${all('run, key, limit_name as "limit", admitted', "run_limits")} as "runLimits",

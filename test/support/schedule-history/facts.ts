@@ -51,7 +51,7 @@ export async function readFacts(database: Database): Promise<Facts> {
       (select coalesce(json_agg(f), '[]') from (
         select schedule, ${ms("occurrence")} as first, ${ms("last")} as last, count, outcome, reason,
           ${ms("into_occurrence")} as into, ${ms("due_at")} as due, ${ms("decided_at")} as decided, run
-        from {fires} where schedule in (select id from {schedules}) order by occurrence
+        from {fires} where generation > 0 and schedule in (select id from {schedules}) order by occurrence
       ) as f) as fires,
       (select coalesce(json_agg(r), '[]') from (
         select ${run} from {runs} union all select ${run} from {settled}

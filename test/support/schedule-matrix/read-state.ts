@@ -20,7 +20,7 @@ export async function readPicture(
     database,
     `select schedule, ${time("occurrence")} as at, count::int as count, outcome, reason,
         ${time("into_occurrence")} as into
-      from {fires} order by fires.occurrence`,
+      from {fires} where generation > 0 order by fires.occurrence`,
   )
   const live = await rowsOf(
     database,
