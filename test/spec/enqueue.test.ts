@@ -192,7 +192,7 @@ describe("an enqueue that is refused", () => {
     ["startWithin", { startWithin: "late" }, "late"],
     ["retry.attempts", { retry: { attempts: 0 } }, "0"],
     ["retry.after", { retry: { after: () => 1 } }, "unknown option"],
-    ["retry", { retry: { delay: "1s", delays: ["1s"] } }, "one way to wait"],
+    ["retry", { retry: { delay: "1s", delays: ["1s"] } }, "set one kind of wait"],
     ["concurrencyKey", { concurrencyKey: "k" }, "has no `concurrency`"],
     ["tx", { tx: "begin" }, "a node-postgres client"],
   ])("because of %s names it and says what was expected (%#)", async (path, options, hint) => {

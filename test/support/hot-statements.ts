@@ -259,7 +259,7 @@ export async function fillTables(database: Database): Promise<void> {
        select '', 'greet', 'key ' || n, gen_random_uuid(), case when n % 2 = 0 then now() - n * interval '1 s' end
        from generate_series(1, 100000) as n;
      insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input, limits)
-       select gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '{}', '[["big", "wide"]]'
+       select gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '{}', '[["big", "job", "wide"]]'
        from generate_series(1, 50000);
      insert into {limits} values ('wide', 10);`,
   )
