@@ -73,7 +73,7 @@ describe("a vacuum", () => {
     },
   )
 
-  it("tells of failures and how many in a row, and nobody else hears of them", async () => {
+  it("reports failures with their count in a row, and throws none of them", async () => {
     const { end, told } = slow(0, { fails: true })
     await end(MANY)
     await end(MANY)
