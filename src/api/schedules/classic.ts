@@ -24,8 +24,9 @@ type Classic = CronSpec &
  * that waits. Failed runs are retried at a fixed interval until the next occurrence, or until their attempts are used
  * up.
  *
- * @example await carillon.schedules.put({ name: "sync", job: sync, ...classic({ cron: "0 * * * *", retryDelay: "5m" })
- * })
+ * @example
+ * const sync = classic({ cron: "0 * * * *", retryDelay: "5m" })
+ * await carillon.schedules.put({ name: "sync", job: syncAll, ...sync })
  */
 export function classic({ cron, retryDelay }: ClassicOptions): Classic {
   return {
