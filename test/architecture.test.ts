@@ -119,10 +119,11 @@ describe("the English of the code", () => {
     expect(longLines(written)).toEqual([])
   })
   it("names who acts in every comment", () => {
-    expect(vagueComments(written.filter(({ path }) => !path.endsWith(".sql")))).toEqual([])
+    expect(vagueComments(written)).toEqual([])
   })
   it("names who acts in the name of every test", () => {
-    expect(vagueTestNames(suites)).toEqual([])
+    // The tests of the rules plant what the rules forbid.
+    expect(vagueTestNames(suites.filter(({ path }) => path !== "test/planted.test.ts"))).toEqual([])
   })
   it("contains no retired word", () => {
     const others = written.filter(({ path }) => !path.startsWith("test/support/rules/retired-words"))

@@ -300,6 +300,21 @@ describe("the rules about English turn red", () => {
       vagueTestNames,
       plant({ "a.test.ts": `it.each([1])("is told to nobody", () => {})` }),
     ],
+    [
+      "a text in the rows of a test says anybody",
+      vagueTestNames,
+      plant({ "a.test.ts": `it.each([["before anybody asks", 1]])("%s", () => {})` }),
+    ],
+    [
+      "a comment in a statement says somebody",
+      vagueComments,
+      plant({ "src/store/a.ts": "const sql = `\n  -- Somebody holds it.\n  select 1\n`" }),
+    ],
+    [
+      "a comment in a migration says nobody",
+      vagueComments,
+      plant({ "src/store/migrations/a.sql": "-- Nobody deletes it.\nselect 1;" }),
+    ],
   ])("when %s", (_, rule, sources) => {
     expect(rule(sources)).toHaveLength(1)
   })
@@ -315,6 +330,7 @@ describe("the rules about English turn red", () => {
     const fine = plant({
       "src/job/a.ts": `${"x".repeat(120)}\n`,
       "src/job/b.ts": `const user = "nobody" // "somebodies" is another word\nconst url = "https://nobody/"`,
+      "src/job/d.ts": "// The system user `nobody` owns nothing.",
       "src/job/c.ts": "const rule = /nobody|whoever/\nconst text = `// nobody`",
       "src/store/migrations.generated.ts": `/* nobody */${"x".repeat(200)}`,
       "a.test.ts": `it("stops when no process listens", () => { const nobody = 1 })`,

@@ -219,7 +219,8 @@ function print(result) {
   const history = lost === undefined ? "" : `, of which ${lost === 0 ? "none is" : `${lost} are`} missing`
   const speed = recovered === undefined ? "" : `; ${round(recovered * 100)} % of the speed before`
   console.log(
-    `${alive} of ${replicas} processes alive; ${thousands(acknowledged)} acknowledged${history}; ${thousands(left)} left after ${drainMs} ms${speed}: ${verdict}`,
+    `${alive} of ${replicas} processes alive; ${thousands(acknowledged)} acknowledged${history}; ` +
+      `${thousands(left)} left after ${drainMs} ms${speed}: ${verdict}`,
   )
   if (complaints.length > 0) console.log(`last words: ${complaints.slice(-3).join(" | ").slice(0, 400)}`)
 }

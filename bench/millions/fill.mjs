@@ -49,7 +49,8 @@ export async function fillWith(client, kind, { count, from = 0 }) {
   const { table, columns } = KINDS[kind]
   const example = table.replace("carillon.", "example_")
   const { rows } = await client.query(
-    "select attname from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''",
+    `select attname from pg_attribute
+     where attrelid = $1::regclass and attnum > 0 and not attisdropped and attgenerated = ''`,
     [table],
   )
   const names = rows.map(({ attname }) => attname)

@@ -66,8 +66,9 @@ async function withDatabasePlace(server, url, contender, use) {
 
 /** What only counts up. Sessions hand in their share when they end, so they are waited for. */
 async function databaseCounters(client) {
-  const others =
-    "select 1 from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()"
+  const others = `
+    select 1 from pg_stat_activity
+    where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid()`
   const untilMs = performance.now() + SESSIONS_END_MS
   while ((await client.query(others)).rows.length > 0) {
     if (performance.now() > untilMs)

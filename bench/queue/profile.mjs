@@ -24,8 +24,10 @@ const STATEMENTS = `
 
 /** What the log is made of, by kind of record; `fpi` are pages written in full after a checkpoint. */
 const LOG = `
-  select "resource_manager/record_type" as kind, count::int, (record_size / $2)::float8 as record, (fpi_size / $2)::float8 as fpi
-  from pg_get_wal_stats($1::pg_lsn, pg_current_wal_flush_lsn(), true) where count > 0 order by combined_size desc limit 15`
+  select "resource_manager/record_type" as kind, count::int,
+    (record_size / $2)::float8 as record, (fpi_size / $2)::float8 as fpi
+  from pg_get_wal_stats($1::pg_lsn, pg_current_wal_flush_lsn(), true)
+  where count > 0 order by combined_size desc limit 15`
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,

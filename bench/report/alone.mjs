@@ -43,11 +43,12 @@ export function harnessSection(read) {
   const recovered = all.map((each) => each.recovered).filter((share) => share !== undefined)
   const late = all.filter(({ scenario }) => scenario !== "throughput").sort((a, b) => b.p99Ms - a.p99Ms)
   return wrapped(
-    `In ${all.length} scenarios of that harness ${sum("lost")} acknowledged jobs are missing, ${sum("left")} are left over, and ` +
-      `${sum("alive")} of ${sum("replicas")} processes are alive at the end. After the trouble the rate is ` +
-      `${figure(Math.min(...recovered))} to ${figure(Math.max(...recovered))} of the rate before. During it, 99 % start ` +
-      `within ${figure(late[0].p99Ms)} ms in \`${late[0].scenario}\`, within ${figure(late[1].p99Ms)} ms or less in the ` +
-      `others. ${measured({ harness: results })}`,
+    `In ${all.length} scenarios of that harness ${sum("lost")} acknowledged jobs are missing, ` +
+      `${sum("left")} are left over, and ${sum("alive")} of ${sum("replicas")} processes are alive at the end. ` +
+      `After the trouble the rate is ` +
+      `${figure(Math.min(...recovered))} to ${figure(Math.max(...recovered))} of the rate before. ` +
+      `During it, 99 % start within ${figure(late[0].p99Ms)} ms in \`${late[0].scenario}\`, ` +
+      `within ${figure(late[1].p99Ms)} ms or less in the others. ${measured({ harness: results })}`,
   )
 }
 
@@ -85,8 +86,8 @@ export function schedulesSection(read) {
     table(head, rows),
     wrapped(
       `${thousands(sizes.atOnce)} due at the same instant take ${crowd.join(", ")}. Beside ` +
-        `${thousands(sizes.many - sizes.few)} schedules that are not due, the same load costs ${figure(cost.times)} times ` +
-        `the processor time. ${measured({ schedules: results })}`,
+        `${thousands(sizes.many - sizes.few)} schedules that are not due, the same load costs ` +
+        `${figure(cost.times)} times the processor time. ${measured({ schedules: results })}`,
     ),
   ].join("\n\n")
 }
@@ -99,12 +100,15 @@ export function timeSection(read) {
   const most = (key) => figure(Math.max(...worst.rows.map((row) => row[key])))
   const over = worst.rows.reduce((sum, { overLimit }) => sum + overLimit, 0)
   return wrapped(
-    `Next occurrences of ${nexts.utc.rows.length} expressions in UTC and New York: ${rangeOf(rates, "ours")} a second, ` +
-      `${rangeOf(all, "timesCroner")} times croner and ${rangeOf(all, "timesCronParser")} times cron-parser. Previews of 20 ` +
-      `occurrences, with words and warnings: ${rangeOf(previews, "previewsPerSecond")} a second, ` +
-      `${rangeOf(previews, "timesCroner")} times croner's 20 bare occurrences. Expressions that never fire or are meant to ` +
-      `hurt take at most ${most("medianMs")} ms in the median and ${most("slowestMs")} ms at the slowest; ${over} of ` +
-      `${thousands(worst.rows.length * CALLS_EACH)} calls take longer than 5 ms. ${measured({ time: results })}`,
+    `Next occurrences of ${nexts.utc.rows.length} expressions in UTC and New York: ` +
+      `${rangeOf(rates, "ours")} a second, ${rangeOf(all, "timesCroner")} times croner and ` +
+      `${rangeOf(all, "timesCronParser")} times cron-parser. Previews of 20 occurrences, ` +
+      `with words and warnings: ${rangeOf(previews, "previewsPerSecond")} a second, ` +
+      `${rangeOf(previews, "timesCroner")} times croner's 20 bare occurrences. ` +
+      `Expressions that never fire or are meant to hurt take at most ` +
+      `${most("medianMs")} ms in the median and ${most("slowestMs")} ms at the slowest; ` +
+      `${over} of ${thousands(worst.rows.length * CALLS_EACH)} calls take longer than 5 ms. ` +
+      measured({ time: results }),
   )
 }
 

@@ -32,7 +32,8 @@ export function barChart({ title, unit, rows }) {
 
 function framed({ title, unit, height }, pieces) {
   return [
-    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" font-family="system-ui, sans-serif" font-size="13">`,
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${height}" ` +
+      `font-family="system-ui, sans-serif" font-size="13">`,
     `<title>${safely(title)}</title>`,
     `<rect width="${WIDTH}" height="${height}" fill="#ffffff"/>`,
     text(12, 20, title, `font-weight="600"`),

@@ -25,7 +25,9 @@ export async function fill(client, count) {
     )
     select
       -- In the order in which they were made, as the library's own ids are.
-      (lpad(to_hex(due_ms - 36000000 + n / 10), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15))::uuid,
+      (
+        lpad(to_hex(due_ms - 36000000 + n / 10), 12, '0') || '7' || substr(hash, 1, 3) || '8' || substr(hash, 4, 15)
+      )::uuid,
       '', 'schedule ' || n, 'noop', ${SPECS.daily}, '{"n":1}', $2::json, 'active', date_trunc('milliseconds', now()),
       to_timestamp(due_ms / 1000.0), to_timestamp(due_ms / 1000.0), now(), now()
     from generate_series(1, $1::bigint) as n

@@ -32,7 +32,8 @@ export async function run({ quick = false } = {}) {
       for (const [title, each] of Object.entries({ without, held })) {
         const { p50Ms, p99Ms } = each.late
         console.log(
-          `scheduled, ${title}: ${costOf(each).toFixed(0)} ms of processors a second, ${round(p50Ms)} ms late, 99 % ${round(p99Ms)}`,
+          `scheduled, ${title}: ${costOf(each).toFixed(0)} ms of processors a second, ` +
+            `${round(p50Ms)} ms late, 99 % ${round(p99Ms)}`,
         )
       }
     }

@@ -230,8 +230,8 @@ interface PendingCall {
 function overtakenError(): DatabaseError {
   return new DatabaseError(
     "OUTCOME_UNKNOWN",
-    "The process stopped before the database had answered this call. Whether it took effect is unknown; a repetition with " +
-      "the same `key` finds the run if it did.",
+    "The process stopped before the database had answered this call. Whether it took effect is unknown; a repetition " +
+      "with the same `key` finds the run if it did.",
   )
 }
 

@@ -1,21 +1,21 @@
-/** What every call takes beside its own options: how long it may take, and what ends it before. */
+/** The options that every call takes beside its own: a deadline and a signal. */
 import { assertOptions, duration, isPlainObject, object, optional, satisfies } from "../options/check.ts"
 import { type Duration, parseDuration } from "../time/duration.ts"
 import type { ResolvedCall } from "./limited-call.ts"
 
-/** How long a call may take, and what ends it before. */
+/** How long a call may take, and what ends it earlier. */
 export interface CallOptions {
   /**
-   * How long the call may take, waiting for the database included. It is repeated until then while it has certainly changed
-   * nothing. Where nothing is said, each transaction of a call has so long. `DATABASE_UNAVAILABLE` says that nothing was changed, `DATABASE_DEADLINE` and `OUTCOME_UNKNOWN` that this is
-   * unknown.
+   * How long the call may take, including the wait for the database. Until then Carillon repeats a call that certainly
+   * changed nothing. Without this option, each transaction of the call has 30 seconds. `DATABASE_UNAVAILABLE` says that
+   * nothing was changed. `DATABASE_DEADLINE` and `OUTCOME_UNKNOWN` say that this is unknown.
    *
    * @default "30s"
    */
   readonly deadline?: Duration
   /**
-   * Ends the call when it aborts: with `CALL_ABORTED` if nothing was changed, with `OUTCOME_UNKNOWN` if something may have
-   * been.
+   * Ends the call when it aborts. The error is `CALL_ABORTED` if nothing was changed, and `OUTCOME_UNKNOWN` if this is
+   * unknown.
    */
   readonly signal?: AbortSignal
 }
@@ -24,7 +24,7 @@ export const signalCheck = satisfies("an AbortSignal", (value) => value instance
 
 const shape = { deadline: optional(duration({ min: 1 })), signal: optional(signalCheck) }
 
-/** Takes them out of the options at one place among the arguments, which are then those of the call itself. */
+/** Separates the deadline and the signal from the options at one place among the arguments. */
 export function takeCallOptions<Args extends readonly unknown[]>(
   call: string,
   args: Args,

@@ -35,6 +35,7 @@ export async function grant(
 function notMigrated(schema: string): CarillonError {
   return new CarillonError(
     "SCHEMA_MISMATCH",
-    `Schema "${schema}" is not up to date, so there is something that cannot be granted yet. Run \`carillon db migrate\` first.`,
+    `Schema "${schema}" is not up to date, so there is something that cannot be granted yet. ` +
+      "Run `carillon db migrate` first.",
   )
 }

@@ -1,4 +1,4 @@
-/** Holds one call to its deadline and to its signal, and says of one that is over whether it may have changed something. */
+/** Holds a call to its deadline and its signal. The error says whether the call may have changed something. */
 import { DEFAULTS } from "../defaults.ts"
 import type { WriteLimits } from "../engine/enqueue/enqueuer.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"

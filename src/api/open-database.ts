@@ -98,8 +98,8 @@ function missesBoth(cause: CarillonError) {
 function heldByPglite({ path }: Contents): CarillonError {
   return new CarillonError(
     "DATA_OF_ANOTHER_ENGINE",
-    `The data folder ${path} holds the data of PGlite, from a time when no PostgreSQL binaries ran here. They do now, ` +
-      "and the embedded server would begin with an empty queue beside it. Go on with PGlite " +
+    `The data folder ${path} holds the data of PGlite, from a time when no PostgreSQL binaries ran here. ` +
+      "They do now, and the embedded server would begin with an empty queue beside it. Go on with PGlite " +
       '(`database: "pglite"`), take the data along (`carillon db export --database pglite`, then import it into ' +
       "another `dataDir`), or move the folder `pglite` in it away to begin anew.",
   )

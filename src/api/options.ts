@@ -71,8 +71,8 @@ export interface CarillonOptions {
    */
   readonly schedules?: readonly DeclaredSchedule[]
   /**
-   * What a start does with a schedule that your code no longer declares. Its runs and the ledger of its occurrences stay
-   * in both cases.
+   * What a start does with a schedule that your code no longer declares. Its runs and the ledger of its occurrences
+   * stay in both cases.
    *
    * - `"retire"`: the schedule makes no more runs, and continues when your code declares it again.
    * - `"delete"`: the schedule is deleted.
@@ -81,8 +81,8 @@ export interface CarillonOptions {
    */
   readonly removedSchedules?: "retire" | "delete"
   /**
-   * The name of your program. Give it if several programs, or processes with different `schedules`, share a schema: each
-   * program then retires only its own schedules.
+   * The name of your program. Give it if several programs, or processes with different `schedules`, share a schema:
+   * each program then retires only its own schedules.
    *
    * @default no name
    */
@@ -94,8 +94,8 @@ export interface CarillonOptions {
    */
   readonly actor?: string
   /**
-   * The pools that this process serves, each with its number of slots: the runs that it executes at once. Other processes
-   * execute the jobs of other pools.
+   * The pools that this process serves, each with its number of slots: the runs that it executes at once. Other
+   * processes execute the jobs of other pools.
    *
    * @default every pool of the `jobs`, with 10 slots each
    */
@@ -148,8 +148,8 @@ export interface CarillonOptions {
    */
   readonly deadLetterAlarm?: false | DeadLetterAlarm
   /**
-   * Receives one line for each event: any object with the methods `debug`, `info`, `warn` and `error`. A logger like pino
-   * also receives fields.
+   * Receives one line for each event: any object with the methods `debug`, `info`, `warn` and `error`. A logger like
+   * pino also receives fields.
    *
    * @default lines for operators on stderr: readable on a terminal, one JSON object per line elsewhere
    */
@@ -161,8 +161,8 @@ export interface ConnectionOptions {
   /**
    * The most connections that this process holds at once, 2 or more.
    *
-   * - 2: one for heartbeats and settles, and one for claims and enqueues. The event loop renews the lease, polling finds
-   *   ready runs, and an open `ctx.transaction` delays the claims and enqueues of this process.
+   * - 2: one for heartbeats and settles, and one for claims and enqueues. The event loop renews the lease, polling
+   * finds ready runs, and an open `ctx.transaction` delays the claims and enqueues of this process.
    * - 3: a thread renews the lease with its own connection.
    * - 4: one connection listens for wake-ups.
    * - 5 or more: transactions of handlers have their own connections.

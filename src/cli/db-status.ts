@@ -41,7 +41,7 @@ function folderLines({ folder, pglite }: Status): Line[] {
     return [
       ["data folder", `${path} (${sizeOf(bytes)})`],
       ["data", "of PGlite, which serves one process"],
-      ["in use by", holder ? `process ${holder.pid}${since}` : "nobody"],
+      ["in use by", holder ? `process ${holder.pid}${since}` : "no process"],
     ]
   }
   const lines: Line[] = [

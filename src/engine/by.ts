@@ -1,7 +1,7 @@
-/** Who makes a change, and why. */
+/** The actor and the reason of a change. */
 export interface By {
-  /** The user or the program that asked for it. */
+  /** The user or the program that asks for the change. */
   readonly actor: string
-  /** Empty if no reason was given. */
+  /** Empty without a reason. */
   readonly reason: string
 }

@@ -1,13 +1,13 @@
 /**
- * What a committed change means for the loops of this process, of other processes, and for callers that wait.
+ * The effects of a committed change: what loops, other processes and waiting callers must learn about it.
  *
- * An operation returns its effects as a value. After the commit, and never before, one function tells them. Losing one
- * delays a run until a loop looks by itself; it never loses the run.
+ * An operation returns its effects as a value. After the commit, and never before, one function tells them. A lost
+ * effect delays a run until a loop polls. It never loses the run.
  */
 import type { CarillonEvent, Events } from "../observe/events.ts"
-import type { CancelledBy } from "./attempts/abort-reasons.ts"
 import type { Results } from "./attempts/results.ts"
 import type { FinishedRun } from "./attempts/settler.ts"
+import type { By } from "./by.ts"
 import type { Wakeups } from "./process/wakeups.ts"
 import type { Admissions } from "./queue/admissions.ts"
 import type { ReadyLane } from "./queue/lane.ts"
@@ -24,8 +24,8 @@ export interface Effects {
   /** Runs wait under limits whose keys the statement does not name: the sweep finds them. */
   readonly hasParked?: boolean
   /** Running runs that an operator cancelled. */
-  readonly cancelling?: readonly { readonly run: string; readonly by: CancelledBy }[]
-  /** Runs that a newer run of their schedule replaced. */
+  readonly cancelling?: readonly { readonly run: string; readonly by: By }[]
+  /** Runs that a newer run of their schedule has replaced. */
   readonly displaced?: readonly Displaced[]
   /** Runs that ended without an attempt. */
   readonly ended?: readonly FinishedRun[]
@@ -36,7 +36,7 @@ export interface Effects {
   readonly events?: readonly CarillonEvent[]
 }
 
-/** What an operation answers, with the effects to tell now that it is committed. */
+/** The answer of a committed operation, with its effects. */
 export interface Done<Answer> {
   readonly answer: Answer
   readonly effects: Effects

@@ -1,4 +1,4 @@
-/** One process at work: makes its parts, starts its loops together, and stops them in order. */
+/** The engine of one process: makes its parts, starts its loops together, and stops them in order. */
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
 import type { GrowthAlarm } from "../queue/growth-alarm.ts"
@@ -41,13 +41,13 @@ export interface EngineConfig {
   readonly pools: ReadonlyMap<string, number>
   readonly leaseMs: number
   readonly renewEveryMs: number
-  /** How long a handler may run on after the end of its attempt is decided, before it counts as stuck. */
+  /** How long a handler may continue after its attempt was aborted. After that it is stuck. */
   readonly overrunGraceMs: number
   /** Do processes notify each other, or only poll? */
   readonly wakeups: boolean
   /** The version of the code that this process runs. */
   readonly version: string | undefined
-  /** When dead letters count as growing. Undefined if the user has switched the alarm off. */
+  /** When dead letters count as growing. Undefined if the alarm is off. */
   readonly growth?: GrowthAlarm | undefined
   /** Declares the schedules of the code. An operation, which the reconciler runs at the start. */
   readonly declareSchedules?: ((parts: DeclareParts) => Promise<void>) | undefined
@@ -90,13 +90,11 @@ export interface Engine {
   readonly stop: (graceMs: number, lastWritesMs?: number) => Promise<void>
 }
 
-/**
- * A start does not wait longer for declared schedules. A schedule that another session has locked is declared later.
- */
+/** The longest wait of a start for declared schedules. A schedule that another session has locked is declared later. */
 const DECLARING_MS = 30_000
 /** How long a stop waits, after the grace, for the last writes. */
 const LAST_WRITES_MS = 5_000
-/** How long a stop waits for admissions under way. */
+/** How long a stop waits for running admissions. */
 const LAST_ADMISSIONS_MS = 1_000
 
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
@@ -271,7 +269,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     events.emit({ type: "worker.started", lease: lease.id(), pools: [...config.pools.keys()] })
   }
 
-  /** After a failure, the next call goes on where this one ended. */
+  /** After a failure, the next call continues where this one ended. */
   async function start(): Promise<void> {
     await open()
     const run = (loop: Loop, until: AbortSignal) =>
@@ -290,10 +288,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
 
   /** Resolves when the declared schedules are in the database, after a timeout, or when a stop begins. */
   async function declared(): Promise<void> {
-    const enough = new AbortController()
-    const patience = AbortSignal.any([enough.signal, claiming.signal])
+    const raceOver = new AbortController()
+    const patience = AbortSignal.any([raceOver.signal, claiming.signal])
     await Promise.race([reconciler.tried, runtime.sleep(DECLARING_MS, patience)])
-    enough.abort()
+    raceOver.abort()
   }
 
   function close(): void {
@@ -305,7 +303,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const graceOver = createStop()
 
   function stop(graceMs: number, lastWritesMs: number = LAST_WRITES_MS): Promise<void> {
-    // A second stop with less patience hurries the first one.
+    // A second stop with a shorter grace shortens the grace of the first.
     void runtime.sleep(graceMs, graceOver.signal).then(() => graceOver.abort())
     stopping ??= stopOnce(lastWritesMs)
     return stopping
@@ -315,10 +313,10 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     vacuum.close()
     const parts = { runtime, poolLoops, lease, doubts, close, claimLoops, living, lifeLoops, lastWritesMs }
     const unfinished = await shutDown(parts, graceOver)
-    // Waiting runs then need no sweep of another process. An absent database must not delay the stop.
-    const enough = new AbortController()
-    await Promise.race([admissions.close(), runtime.sleep(LAST_ADMISSIONS_MS, enough.signal)])
-    enough.abort()
+    // Last admissions save parked runs from waiting for the sweep of another process. The stop waits a limited time.
+    const raceOver = new AbortController()
+    await Promise.race([admissions.close(), runtime.sleep(LAST_ADMISSIONS_MS, raceOver.signal)])
+    raceOver.abort()
     settler.close()
     results.close()
     visibility.close()

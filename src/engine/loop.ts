@@ -1,6 +1,6 @@
 /**
- * The one loop primitive: every actor is a tick that says how long to rest, and a bell that ends the rest early. Work
- * that no tick waits for is a background task.
+ * The loop primitive: a tick returns how long to rest, and a bell ends the rest early. Work that no tick waits for is a
+ * background task.
  */
 import type { Host, Timer } from "../runtime/host.ts"
 
@@ -79,11 +79,11 @@ export async function runLoop(
 }
 
 export interface BackgroundTask {
-  /** Begins the work, unless a piece of work is under way. */
+  /** Begins the work, unless earlier work is still running. */
   readonly begin: (work: () => Promise<void>) => void
-  /** Throws the failure of the last piece, once, so that the loop reports it and rests. */
+  /** Throws the failure of the last work, once, so that the loop reports it and rests. */
   readonly tell: () => void
-  /** Resolves when no work is under way. */
+  /** Resolves when no work is running. */
   readonly ended: () => Promise<void>
 }
 

@@ -1,6 +1,6 @@
 /**
  * Stops a process in order: no new claims, time to finish, an abort, runs go back, the lease is given up. Each step has
- * a time limit, so that a database that does not answer cannot hold it up.
+ * a time limit, so a database that does not answer cannot delay the stop.
  */
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
@@ -20,11 +20,11 @@ export interface ShutdownParts {
   /** Ends the loop that renews the lease. */
   readonly living: AbortController
   readonly lifeLoops: readonly Promise<void>[]
-  /** How long it waits for the last writes after the grace. Then the lease is left to expire. */
+  /** How long it waits for the last writes after the grace. After that the lease is left to expire. */
   readonly lastWritesMs: number
 }
 
-/** Stops, and returns how many handlers it had to abort. Aborting `graceOver` hurries it. */
+/** Stops, and returns how many handlers it aborted. Aborting `graceOver` ends the grace early. */
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
   const { runtime, poolLoops, close, claimLoops, living, lifeLoops } = parts
   close()

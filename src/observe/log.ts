@@ -114,7 +114,9 @@ function lineOf(event: CarillonEvent): Line {
     case "schema.missing":
       return {
         level: "error",
-        text: `schema "${event.schema}" or a part of it is gone; trying again until it is back: ${messageOf(event.error)}`,
+        text:
+          `schema "${event.schema}" or a part of it is gone; trying again until it is back: ` +
+          messageOf(event.error),
       }
     case "schema.restored":
       return { level: "info", text: `schema "${event.schema}" is back` }
@@ -212,7 +214,9 @@ function lineOf(event: CarillonEvent): Line {
     case "schedule.revived":
       return {
         level: "info",
-        text: `schedule ${event.name} is declared again, and goes on${event.changes.length > 0 ? `: ${changesText(event.changes)}` : ""}`,
+        text:
+          `schedule ${event.name} is declared again, and goes on` +
+          (event.changes.length > 0 ? `: ${changesText(event.changes)}` : ""),
       }
     case "schedule.removed":
       return { level: "info", text: `schedule ${event.name} is declared no more, and is ${event.became}` }
@@ -341,7 +345,9 @@ function takenLine({ name, by }: Extract<CarillonEvent, { type: "schedule.taken"
   const how = by === null ? "made by a call" : `declared by ${application}`
   return {
     level: "warn",
-    text: `schedule ${name} is not as declared here: the one of that name was ${how}, and stays. Delete it, or use another name`,
+    text:
+      `schedule ${name} is not as declared here: the one of that name was ${how}, and stays. ` +
+      "Delete it, or use another name",
   }
 }
 

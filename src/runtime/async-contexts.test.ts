@@ -1,4 +1,4 @@
-/** Contexts that are made for every attempt leave nothing behind, whoever watches them. */
+/** Contexts that are made for every attempt leave nothing behind, also while async hooks watch them. */
 import { createHook } from "node:async_hooks"
 import { setFlagsFromString } from "node:v8"
 import { runInNewContext } from "node:vm"

@@ -76,7 +76,7 @@ describe("a thread of the system host", () => {
     expect(new Int32Array(memory)[0]).toBe(7)
   })
 
-  it("tells what it died of, and takes nobody with it", async () => {
+  it("reports what ended the thread, and ends no other thread or process", async () => {
     const { ended } = await start(`throw new RangeError("too much")`)
     expect(await ended).toEqual(new RangeError("too much"))
     const missing = await start(`import "./not-there.mjs"`)

@@ -183,8 +183,13 @@ export function statement<P extends Params, R extends Codecs>(definition: {
 }
 
 /** A statement needs one of these to change or lock something, notify, move a cursor or end a session. */
-const WRITES =
-  /\b(insert|update|delete|merge|into|truncate|create|alter|drop|refresh|set|do|call|copy|lock|share|declare|fetch|listen|notify|pg_notify|nextval|setval|set_config|vacuum|analyze|make_day|make_month|drop_expired|pg_\w*advisory\w*|pg_\w+_backend)\b/i
+const WRITING_WORDS = [
+  ...["insert", "update", "delete", "merge", "into", "truncate", "create", "alter", "drop", "refresh", "set"],
+  ...["do", "call", "copy", "lock", "share", "declare", "fetch", "listen", "notify", "pg_notify", "nextval"],
+  ...["setval", "set_config", "vacuum", "analyze", "make_day", "make_month", "drop_expired"],
+  ...["pg_\\w*advisory\\w*", "pg_\\w+_backend"],
+]
+const WRITES = new RegExp(`\\b(${WRITING_WORDS.join("|")})\\b`, "i")
 
 const PARAMETER = /@([a-zA-Z]\w*)(?:\.(\w+))?/g
 const NAME = /\{(\w+)\}/g

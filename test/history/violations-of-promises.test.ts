@@ -212,7 +212,7 @@ describe("after the last fault it reports", () => {
     [
       "a ready run that is not claimed",
       { runs: [readyRun("b")] },
-      "is ready, and nobody claims it, although every fault has ended.",
+      "is ready, and no worker claims it, although every fault has ended.",
     ],
     [
       "a lost run that is not taken back",

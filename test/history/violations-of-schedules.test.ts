@@ -142,7 +142,7 @@ describe("about occurrences it reports", () => {
       "has left out 1970-01-01T01:03:30.000Z, which was none of its times then.",
     ],
     [
-      "that more was left out than anybody asks for",
+      "that more occurrences were left out than calls asked for",
       [...LEDGER.slice(0, 2), passed(4, 5, { reason: "request" })],
       "has left out 2 from 1970-01-01T01:04:00.000Z to 1970-01-01T01:05:00.000Z, where one is asked for.",
     ],

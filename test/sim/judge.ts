@@ -58,7 +58,7 @@ export async function judge(ground: Ground, seen: Seen): Promise<Verdict> {
   }
 }
 
-/** The same without these invariants: what is not held against anybody was not judged either. */
+/** The examination without these invariants: an invariant that may be broken does not count as judged. */
 function without(examination: Examination, left: ReadonlySet<Invariant>): Examination {
   const judged = { ...examination.judged }
   for (const invariant of left) judged[invariant] = 0

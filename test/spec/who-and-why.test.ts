@@ -50,7 +50,7 @@ const CHANGES = [
 
 describe.each<[string, string | undefined, ByWhom | undefined, Required<ByWhom>]>([
   [
-    "neither the call nor the options name anybody",
+    "neither the call nor the options name an actor",
     undefined,
     undefined,
     { actor: `${userInfo().username}@${hostname()}:${process.pid}`, reason: "" },

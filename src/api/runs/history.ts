@@ -31,8 +31,8 @@ export interface HistoryOptions {
    */
   readonly tenant?: string
   /**
-   * Only attempts that ended a run in this state. No index serves this filter, so a rare state reads many attempts. Give
-   * a `job`, a `tenant` or bounds with it.
+   * Only attempts that ended a run in this state. No index serves this filter, so a rare state reads many attempts.
+   * Give a `job`, a `tenant` or bounds with it.
    *
    * @default all attempts
    */

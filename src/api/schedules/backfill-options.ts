@@ -17,8 +17,8 @@ export interface BackfillOptions extends ByWhom {
   /**
    * Which occurrences get a run. An occurrence whose run is unfinished never gets another.
    *
-   * - `"missing"`: occurrences without a run: they were skipped, another occurrence made up for them, or they were never
-   *   planned before.
+   * - `"missing"`: occurrences without a run: they were skipped, another occurrence made up for them, or they were
+   * never planned before.
    * - `"failed"`: also occurrences whose last run is a dead letter or has expired, as far as the ledger knows.
    * - `"all"`: all occurrences.
    *
@@ -56,9 +56,9 @@ export interface BackfillOptions extends ByWhom {
    */
   readonly force?: boolean
   /**
-   * Whether its runs share the overlap of the schedule. If they do, the runs of both wait for each other in the order of
-   * their occurrences, and with `overlap: "skip"` an occurrence that comes due in this time gets no run. Has no effect
-   * with `overlap: "allow"`.
+   * Whether its runs share the overlap of the schedule. If they do, the runs of both wait for each other in the order
+   * of their occurrences, and with `overlap: "skip"` an occurrence that comes due in this time gets no run. Has no
+   * effect with `overlap: "allow"`.
    *
    * @default false
    */

@@ -62,8 +62,8 @@ export interface Schedules {
     by?: ByWhom & CallOptions,
   ) => Promise<ScheduleRecord>
   /**
-   * Makes the schedule of this name match the options: creates it, edits it, or does nothing if it is equal. Occurrences
-   * that are due before an edit follow the old definition. Existing runs stay as they are.
+   * Makes the schedule of this name match the options: creates it, edits it, or does nothing if it is equal.
+   * Occurrences that are due before an edit follow the old definition. Existing runs stay as they are.
    */
   readonly put: <Input>(
     options: ScheduleOptions<Input>,
@@ -84,8 +84,8 @@ export interface Schedules {
    */
   readonly pause: (name: string, by?: PauseBy & CallOptions) => Promise<boolean>
   /**
-   * Continues a paused or faulty schedule with its first occurrence after now. `misfire` makes up for the pause. Returns
-   * false if the schedule is active.
+   * Continues a paused or faulty schedule with its first occurrence after now. `misfire` makes up for the pause.
+   * Returns false if the schedule is active.
    */
   readonly resume: (name: string, by?: ResumeBy & CallOptions) => Promise<boolean>
   /** Ends a schedule for good. Its history and its runs stay. Returns whether the call changed anything. */
@@ -99,14 +99,14 @@ export interface Schedules {
   /** Lists what happened to the occurrences, newest first, page by page. */
   readonly fires: (name: string, options?: FireOptions & CallOptions) => Promise<FirePage>
   /**
-   * Lists the coming occurrences, soonest first. For a paused schedule they begin after the pause, if it has an end. With
-   * `maxRuns` they stop at the last run. The list is computed, not stored, so an edit changes it.
+   * Lists the coming occurrences, soonest first. For a paused schedule they begin after the pause, if it has an end.
+   * With `maxRuns` they stop at the last run. The list is computed, not stored, so an edit changes it.
    */
   readonly planned: (name: string, options?: PlannedOptions & CallOptions) => Promise<readonly PlannedFire[]>
   /**
-   * Makes runs of the occurrences from `from` to before `to`, by the present definition. Ignores pauses and `misfire`, and
-   * does not change the progress of the schedule. Skips occurrences that the schedule has still to decide. After a crash,
-   * call it again: it makes the missing runs.
+   * Makes runs of the occurrences from `from` to before `to`, by the present definition. Ignores pauses and `misfire`,
+   * and does not change the progress of the schedule. Skips occurrences that the schedule has still to decide. After a
+   * crash, call it again: it makes the missing runs.
    */
   readonly backfill: (name: string, options: BackfillOptions & CallOptions) => Promise<BackfillResult>
 }

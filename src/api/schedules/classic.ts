@@ -21,9 +21,12 @@ type Classic = CronSpec &
 
 /**
  * Five plain cron fields, beginning with the minute of creation. One run at a time: a newer occurrence replaces the one
- * that waits. Failed runs are retried at a fixed interval until the next occurrence, or until their attempts are used up.
+ * that waits. Failed runs are retried at a fixed interval until the next occurrence, or until their attempts are used
+ * up.
  *
- * @example await carillon.schedules.put({ name: "sync", job: sync, ...classic({ cron: "0 * * * *", retryDelay: "5m" }) })
+ * @example
+ * const sync = classic({ cron: "0 * * * *", retryDelay: "5m" })
+ * await carillon.schedules.put({ name: "sync", job: syncAll, ...sync })
  */
 export function classic({ cron, retryDelay }: ClassicOptions): Classic {
   return {

@@ -22,7 +22,8 @@ export interface DeclaredSchedule extends ScheduleSettingsOptions {
 }
 
 /**
- * Declares a schedule, with an input that fits its job. It checks nothing: `createCarillon` reports all faults together.
+ * Declares a schedule, with an input that fits its job. It checks nothing: `createCarillon` reports all faults
+ * together.
  *
  * @example
  * const nightly = defineSchedule({ name: "nightly", job: buildReport, input: { kind: "full" }, cron: "0 2 * * *" })

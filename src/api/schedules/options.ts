@@ -53,13 +53,8 @@ export interface ScheduleSettingsOptions {
    */
   readonly misfire?: MisfireOption
   /**
-   * What the schedule does with an occurrence that comes due while an earlier run is unfinished.
-   *
-   * - `"skip"`: the occurrence gets no run.
-   * - `"queue"`: its run waits until the earlier runs have ended.
-   * - `"collapse"`: its run waits and replaces one that waits already.
-   * - `"replace"`: Carillon cancels the earlier run and starts the new one when that has ended.
-   * - `"allow"`: both run at the same time.
+   * What the schedule does with an occurrence that comes due while an earlier run is unfinished. The choices are those
+   * of [`OverlapOption`](api.md#overlapoption).
    *
    * @default the policy of the job, else "skip"; "queue" with misfire "all"
    */
@@ -227,7 +222,9 @@ const WHEN: readonly string[] = [
 
 const optionsCheck = specCheck(settingsShape)
 
-/** Throws all faults of the options at once, then the faults of the input, then that the schedule has no occurrences. */
+/**
+ * Throws all faults of the options at once, then the faults of the input, then that the schedule has no occurrences.
+ */
 export async function resolveSchedule<Input>(options: ScheduleOptions<Input>): Promise<Definition> {
   const definition = readDefinition(options)
   const { job }: { job: AnyJob } = options

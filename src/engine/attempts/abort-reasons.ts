@@ -2,15 +2,12 @@
 import { AttemptAborted } from "../../errors.ts"
 import type { By } from "../by.ts"
 
-/** Who cancels a run, and why. */
-export type CancelledBy = By
-
 /** The text for history, for the error of the run, and for its handler. */
-export function cancelText({ actor, reason }: CancelledBy): string {
+export function cancelText({ actor, reason }: By): string {
   return reason === "" ? `Cancelled by ${actor}` : `Cancelled by ${actor}: ${reason}`
 }
 
-export function cancelledReason(run: string, by: CancelledBy | undefined): AttemptAborted {
+export function cancelledReason(run: string, by: By | undefined): AttemptAborted {
   const message = by
     ? cancelText(by)
     : `Run ${run} was cancelled. Whatever its handler returns, the run ends as cancelled.`

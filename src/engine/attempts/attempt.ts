@@ -326,7 +326,8 @@ function said(code: string, reason: string) {
 function overError(run: ClaimedRun): CarillonError {
   return new CarillonError(
     "TRANSACTION_OVER",
-    `The handler of run ${run.id} has ended, and its run with it. Ask for a transaction inside the handler, and await it.`,
+    `The handler of run ${run.id} has ended, and its run with it. ` +
+      "Ask for a transaction inside the handler, and await it.",
   )
 }
 

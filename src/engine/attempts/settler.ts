@@ -1,8 +1,8 @@
 /**
  * Takes the ends of attempts, writes them in batches, and tells the rest of the process after the commit.
  *
- * A settlement is in one of three places:
- * - `pending`: it waits for a writer, the oldest first. A busy process gathers for a moment; an idle one writes at once.
+ * A settlement is in one of three places: - `pending`: it waits for a writer, the oldest first. A busy process gathers
+ * for a moment; an idle one writes at once.
  * - `written`: a writer has sent it. If the write fails, the settlement goes back to the end of `pending`.
  * - `aside`: it failed even alone. It is retried apart, less and less often, so that it delays no other settlement.
  *
@@ -85,8 +85,8 @@ const MOST_SET_ASIDE = 3
 /** Writes at the same time: one is sent while the other is answered. */
 const WRITERS = 2
 /**
- * No handler starts while more than this are pending or set aside, or while one has been pending or written for so long.
- * A crash repeats these runs, and at most two batches that the writers have sent.
+ * No handler starts while more than this are pending or set aside, or while one has been pending or written for so
+ * long. A crash repeats these runs, and at most two batches that the writers have sent.
  */
 const MOST_PENDING = 1_000
 const LONGEST_PENDING_MS = 1_000

@@ -73,7 +73,7 @@ describe("a vacuum", () => {
     },
   )
 
-  it("tells of failures and how many in a row, and nobody else hears of them", async () => {
+  it("reports each failure with the number of failures in a row, and throws none", async () => {
     const { end, told } = slow(0, { fails: true })
     await end(MANY)
     await end(MANY)

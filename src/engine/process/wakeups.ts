@@ -11,7 +11,7 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import type { Listener } from "../../store/database.ts"
 import { type WakeUp, wakeUpOf } from "../../store/statement.ts"
 import { notify } from "../../store/wakeups/notify.ts"
-import type { CancelledBy } from "../attempts/abort-reasons.ts"
+import type { By } from "../by.ts"
 import { laneKey, type ReadyLane } from "../queue/lane.ts"
 import { formatMessage, parseMessage, type WakeupMessage } from "./wakeup-message.ts"
 
@@ -32,7 +32,7 @@ export interface Wakeups {
   /** A newer run of the schedule replaces this one, which is running in some process. */
   readonly replaced: (run: string) => void
   /** A running run was cancelled. */
-  readonly cancelled: (run: string, by: CancelledBy) => void
+  readonly cancelled: (run: string, by: By) => void
   /** Listens for messages of other processes. */
   readonly listen: () => Promise<void>
   readonly close: () => void
@@ -44,7 +44,7 @@ export interface WakeupHandlers {
   readonly onWaiting: () => void
   readonly onRescheduled: () => void
   /** This process has cancelled a run. */
-  readonly onCancelled: (run: string, by: CancelledBy) => void
+  readonly onCancelled: (run: string, by: By) => void
   /** A message says that a run was cancelled. Any client can send such a message. */
   readonly onToldOfCancel: (run: string) => void
   /** Notifications of any kind may have been missed. */

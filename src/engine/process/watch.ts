@@ -7,7 +7,7 @@ import { DEFAULTS } from "../../defaults.ts"
 import type { Events } from "../../observe/events.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findCancelled } from "../../store/runs/find-cancelled.ts"
-import type { CancelledBy } from "../attempts/abort-reasons.ts"
+import type { By } from "../by.ts"
 import { createBell, type Loop } from "../loop.ts"
 import { factsOf } from "../queue/claimed-run.ts"
 import type { PoolLoop } from "../queue/pool-loop.ts"
@@ -74,7 +74,7 @@ export function createWatch({ runtime, events, lease, poolLoops, everyMs }: Watc
           { connection: "vital" },
         )
         for (const { id, is_replaced: isReplaced, cancelled_by: text } of cancelled) {
-          const by = text === null ? undefined : (JSON.parse(text) as CancelledBy)
+          const by = text === null ? undefined : (JSON.parse(text) as By)
           for (const poolLoop of poolLoops) poolLoop.cancel(id, { isReplaced, by })
         }
       }

@@ -33,9 +33,10 @@ import {
   slotsForSolos,
 } from "../../queue/claim-policy.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
-import { type CancelledBy, cancelledReason, replaceReason } from "../attempts/abort-reasons.ts"
+import { cancelledReason, replaceReason } from "../attempts/abort-reasons.ts"
 import type { RunningAttempt } from "../attempts/attempt.ts"
 import type { Executor, ExecutorParts } from "../attempts/executor.ts"
+import type { By } from "../by.ts"
 import { createBackgroundTask, createBell, type Loop } from "../loop.ts"
 import type { Lease } from "../process/lease.ts"
 import type { ClaimLedger } from "./claim-ledger.ts"
@@ -69,7 +70,7 @@ export interface PoolLoop extends Loop {
   /** Ends a run that was cancelled, if this pool holds it. A replaced run has time to end by itself. */
   readonly cancel: (
     run: string,
-    how?: { readonly isReplaced?: boolean; readonly by?: CancelledBy | undefined },
+    how?: { readonly isReplaced?: boolean; readonly by?: By | undefined },
   ) => void
   /** Gives back what is claimed and not started, and starts nothing more. */
   readonly close: () => void

@@ -1,9 +1,9 @@
 /**
- * Runs of schedules that are ready as soon as they are made, because their key is free.
+ * Admits runs of schedules in the tick that makes them, if their overlap key is free.
  *
- * The tick admits them in the transaction that makes them: it tries the lock of each key, and a later statement looks
- * whether the key is unused. A run whose key is locked elsewhere or in use is parked, and an admission of its own lets
- * it go on (queue/admissions.ts).
+ * The tick tries the lock of each key in the transaction that makes the runs, and a later statement checks that the key
+ * is unused. A run whose key is locked or in use is parked, and an admission makes it ready later
+ * (queue/admissions.ts).
  */
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { Transaction } from "../../store/database.ts"
@@ -46,7 +46,7 @@ export function createAdmitAtOnce({ database: { schema }, crashPoint }: Runtime)
   }
 }
 
-/** The run that stands first under each overlap key. A run that needs a place under another limit is left to admission. */
+/** The first run in line under each overlap key. Runs under another limit as well are left to the admissions. */
 function firstUnderEachKey(decided: readonly Decided[]): Map<string, First> {
   const firsts = new Map<string, First>()
   for (const each of decided) {

@@ -1,7 +1,7 @@
 /**
- * Changes one schedule: under the lock of its row, with what was due decided first, and with the audit.
+ * Changes one schedule: locks its row, decides the due occurrences first, and records the change in the audit.
  *
- * Operations and the tick change schedules through this one function, so each change keeps the same guarantees.
+ * Operations and the tick change schedules only through this function, so every change keeps the same guarantees.
  */
 import type { CarillonEvent } from "../../observe/events.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -31,7 +31,7 @@ import { awaitsReplan, editionFor, isBeyondUs, replanned, zoneDataOutdated } fro
 
 export type StoredSchedule = typeof findSchedule extends Statement<infer _, infer R> ? R : never
 
-/** A condition that is checked before the schedule is locked. Where it is false, nothing is changed. */
+/** A condition that is checked before the schedule is locked. If it is false, nothing changes. */
 export type OnlyIf = (tx: Transaction) => Promise<boolean>
 
 export interface ChangeRequest {
@@ -43,7 +43,7 @@ export interface ChangeRequest {
   /** The options of the call, for the audit. */
   readonly asked?: object | undefined
   readonly onlyIf?: OnlyIf | undefined
-  /** Limits of the transaction, where other schedules wait for it. */
+  /** Limits of the transaction, if other schedules wait for it. */
   readonly limits?: CallOptions
 }
 
@@ -53,15 +53,15 @@ export interface Changed {
   readonly next: Planned | undefined
   /** The definition changes. */
   readonly isEdit?: boolean
-  /** What becomes of its runs that have not started. Left out: they stay as they are. */
+  /** What happens to its runs that have not started. Without it they stay as they are. */
   readonly queued?: "cancel" | "give input" | "hold" | undefined
-  /** What was decided about occurrences on the way. */
+  /** The decisions about occurrences that come before the change. */
   readonly decided?: readonly Decided<StoredSchedule>[]
 }
 
 const UNCHANGED: Done<boolean> = { answer: false, effects: {} }
 
-/** Changes one schedule as `how` says. The answer is whether there was anything to change. */
+/** Changes one schedule as `how` says. The answer says whether there was anything to change. */
 export async function change(
   runtime: Runtime,
   request: ChangeRequest,
@@ -100,7 +100,7 @@ async function writeChange(
   const { decided = [], queued } = changed
   const isPlanned = decided.length > 0 || !keepsPlan(row, changed)
   if (isPlanned && isBeyondUs(row, runtime)) throw zoneDataOutdated(name, row.newest_tzdb, runtime)
-  // What was due is written as of an active schedule, under the definition that it was due by.
+  // The statement that writes decisions takes active schedules only, so the schedule is active for these writes.
   if (decided.length > 0 && row.state !== "active")
     await tx.run(changeSchedule, paramsOf(row.id, awake(row), row.tzdb))
   for (const each of decided) await tx.run(fireSchedules, fireParams([each], runtime))
@@ -125,7 +125,7 @@ async function writeChange(
   }
 }
 
-/** The events about occurrences that a misfire policy with a bound has left out. */
+/** The events about occurrences that the limits of a misfire policy dropped. */
 function droppedBy(decided: readonly Decided<StoredSchedule>[]): CarillonEvent[] {
   const events: CarillonEvent[] = []
   createDropTeller({ emit: (event) => void events.push(event) })(decided)
@@ -154,8 +154,8 @@ export async function cancelQueued(
   { actor, reason }: By,
 ): Promise<readonly Displaced[]> {
   const message = `Cancelled by ${actor}, with its schedule${reason === "" ? "" : `: ${reason}`}`
-  const gone = await tx.run(cancelQueuedRuns, { schedule: row.id, code: DISPLACED_CODE, message })
-  return gone.map(({ id, limit_keys: keys }) => ({
+  const cancelled = await tx.run(cancelQueuedRuns, { schedule: row.id, code: DISPLACED_CODE, message })
+  return cancelled.map(({ id, limit_keys: keys }) => ({
     run: id,
     isRunning: false,
     message,
@@ -163,7 +163,7 @@ export async function cancelQueued(
   }))
 }
 
-/** Locks a schedule, then reads it. The read sees what others committed while this transaction waited for the lock. */
+/** Locks a schedule, then reads it. The read sees commits of the time while this transaction waited for the lock. */
 export async function lockedSchedule(
   tx: Transaction,
   tenant: string,
@@ -175,7 +175,7 @@ export async function lockedSchedule(
   return row
 }
 
-/** Locks a schedule. If it was planned by older zone data than ours, it is planned anew first. */
+/** Locks a schedule, and replans it first if its plan comes from older zone data. */
 async function lockPlanned(
   tx: Transaction,
   runtime: Runtime,
@@ -189,7 +189,7 @@ async function lockPlanned(
   return lockPlanned(tx, runtime, which)
 }
 
-/** A schedule that cannot be read can still be cancelled. A change that has to read it reports the fault. */
+/** `undefined` for a faulty schedule: it can still be cancelled. A change that has to read it reports the fault. */
 function planAnew(row: StoredSchedule): Decided<StoredSchedule> | undefined {
   try {
     return replanned(row)
@@ -198,7 +198,7 @@ function planAnew(row: StoredSchedule): Decided<StoredSchedule> | undefined {
   }
 }
 
-/** Does it keep the next occurrence that it had? */
+/** Does the change keep the next occurrence? */
 function keepsPlan(row: StoredSchedule, { row: changed, next }: Changed): boolean {
   return changed.spec === row.spec && (next === undefined || next.occurrence === row.next_occurrence)
 }
@@ -250,6 +250,6 @@ export async function audit(
 interface AuditedChange {
   readonly row: StoredSchedule
   readonly by: By
-  /** What it came to, or the options of the call. */
+  /** The outcome of the change, or the options of the call. */
   readonly outcome?: object | undefined
 }

@@ -1,4 +1,4 @@
-/** Schedules with what was decided about them, in the form in which it is written. */
+/** Decisions about schedules, in the form in which the statements write them. */
 import { behaviourOf } from "../../job/overlap.ts"
 import { readSettings } from "../../job/reconcile.ts"
 import type { LimitKind } from "../../queue/limit-kind.ts"
@@ -19,10 +19,10 @@ export interface ScheduleRow {
   readonly job: string
   /** JSON. */
   readonly settings: string
-  /** What is declared of its job, as JSON. */
+  /** The declared settings of its job, as JSON. */
   readonly job_settings: string | null
   readonly now_ms: number
-  /** The instants after where it has come that are decided all the same, as JSON; null where there are none. */
+  /** Instants after the cursor that are already decided, as JSON. Null if there are none. */
   readonly left_out?: string | null
 }
 
@@ -32,10 +32,10 @@ export interface Decided<Row extends ScheduleRow = ScheduleRow> {
   readonly scheduled: Scheduled
 }
 
-/** When to look again at a schedule whose runs have to finish first. */
+/** How soon to look again at a schedule whose runs must finish first. */
 const HELD_MS = 1_000
 
-/** Under which the runs of a schedule are alone. */
+/** The key under which runs of a schedule execute one at a time. Null if they may overlap. */
 export function overlapKeyOf(
   { id, policy, overlapKey }: Pick<Scheduled, "id" | "policy" | "overlapKey">,
   tenant: string,
@@ -44,21 +44,21 @@ export function overlapKeyOf(
   return overlapKey === null ? `schedule:${id}` : `overlap:${JSON.stringify([tenant, overlapKey])}`
 }
 
-/** What that key is. */
+/** The kind of the overlap key: of one schedule, or shared by several. */
 export function overlapKindOf({ overlapKey }: Pick<Scheduled, "overlapKey">): LimitKind {
   return overlapKey === null ? "schedule" : "overlap"
 }
 
-/** What a schedule and its job say. Throws what is wrong with the schedule. */
+/** Reads a schedule with the settings of its job. Throws the faults of the schedule. */
 export function scheduledOf(row: Pick<ScheduleRow, "id" | "settings" | "job_settings"> & WhenRow): Scheduled {
-  const own = JSON.parse(row.settings) as ScheduleSettings
-  return readStored(row.id, scheduleOf(row), own, factsOf(own, row.job_settings))
+  const settings = JSON.parse(row.settings) as ScheduleSettings
+  return readStored(row.id, scheduleOf(row), settings, factsOf(settings, row.job_settings))
 }
 
 interface WhenRow {
   /** JSON. */
   readonly spec: string
-  /** The same, where this process has read it already. */
+  /** The spec as this process has already read it. */
   readonly schedule?: Schedule | undefined
 }
 
@@ -66,7 +66,7 @@ export function scheduleOf({ spec, schedule }: WhenRow): Schedule {
   return schedule ?? readSchedule(JSON.parse(spec) as ScheduleSpec)
 }
 
-/** The same, with the times that are still to be decided: some are, ahead of the schedule (selectLeftOut). */
+/** Reads a schedule without the occurrences after its cursor that are already decided. */
 export function undecidedOf(
   row: Parameters<typeof scheduledOf>[0] & Pick<ScheduleRow, "left_out">,
 ): Scheduled {
@@ -83,11 +83,11 @@ export function leftOutOf({ left_out: instants }: Pick<ScheduleRow, "left_out">)
   return instants ? (JSON.parse(instants) as InstantMs[]) : []
 }
 
-function factsOf(own: ScheduleSettings, declared: string | null): JobFacts {
-  return jobFactsOf(declared === null ? own.job : readSettings(declared))
+function factsOf(settings: ScheduleSettings, jobSettings: string | null): JobFacts {
+  return jobFactsOf(jobSettings === null ? settings.job : readSettings(jobSettings))
 }
 
-/** How its runs are made: as the schedule says, else as its job does. */
+/** The settings of its runs: those of the schedule, then those of its job. */
 export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
   const own = JSON.parse(settings) as ScheduleSettings
   const facts = factsOf(own, job_settings)
@@ -104,7 +104,7 @@ export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
   }
 }
 
-/** The keys under which runs stand in line now. None where all of the runs are `admitted`. */
+/** The keys under which the new runs wait. None if all of the runs are `admitted`. */
 export function keysOf(
   { row, decision, scheduled }: Decided,
   admitted: ReadonlySet<string> = new Set(),
@@ -113,7 +113,7 @@ export function keysOf(
   return [overlapKeyOf(scheduled, row.tenant), runSettingsOf(row).jobLimit].filter((key) => key !== null)
 }
 
-/** The runs that it makes. */
+/** The runs that a decision makes. */
 export function newRunsOf({ row, decision, scheduled }: Decided) {
   return decision.fires.map(({ occurrence }) => ({
     row,
@@ -129,8 +129,8 @@ export function instantsOf({ decision }: Decided): number[] {
 }
 
 /**
- * What `schedules/fire` writes. The zone data of this process computed what comes next. Of the runs, those that are
- * `admitted` are ready at once.
+ * The parameters of `schedules/fire`. The zone data of this process computed the next occurrence. Runs in `admitted`
+ * are ready at once.
  */
 export function fireParams(
   decided: readonly Decided[],
@@ -156,8 +156,11 @@ export function fireParams(
   const fires = decided.flatMap(({ row, decision }) =>
     decision.fires.map(({ occurrence, due, missed }) => {
       const run = occurrenceId(row.id, occurrence)
-      const told = missed ? missedJson(missed) : null
-      return { schedule: row.id, occurrence, dueAt: due, run, missed: told, isAdmitted: admitted.has(run) }
+      const isAdmitted = admitted.has(run)
+      return {
+        ...{ schedule: row.id, occurrence, dueAt: due, run, isAdmitted },
+        missed: missed ? missedJson(missed) : null,
+      }
     }),
   )
   const passed = decided.flatMap(({ row, decision }) =>
@@ -170,7 +173,7 @@ export function fireParams(
   return { schedules, fires, passed }
 }
 
-/** When the next occurrence is due, or a moment later when it has to wait for runs to finish. */
+/** When the next occurrence is due. A held schedule is looked at a moment later. */
 function lookAgainAt(row: ScheduleRow, { next, isHeld }: Decision): number | null {
   if (!next) return null
   return isHeld ? Math.floor(row.now_ms) + HELD_MS : next.due
@@ -180,7 +183,7 @@ function missedJson({ count, first, last }: Missed): string {
   return JSON.stringify({ count, first: formatInstant(first), last: formatInstant(last) })
 }
 
-/** What was left out by request has happened as well: it does not come again when its zone moves it. */
+/** The last occurrence that happened or was skipped by request. Neither comes again when a clock change moves it. */
 function lastHappened({ fires, passed }: Decision): InstantMs | undefined {
   return fires.at(-1)?.occurrence ?? passed.find(({ reason }) => reason === "request")?.last
 }

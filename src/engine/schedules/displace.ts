@@ -1,4 +1,4 @@
-/** New runs of schedules that take the place of others: which those are, and who has to hear of it. */
+/** New runs of schedules that replace earlier runs: which runs end, and who must learn of it. */
 import { behaviourOf } from "../../job/overlap.ts"
 import type { Scheduled } from "../../schedule/decide.ts"
 import type { Transaction } from "../../store/database.ts"
@@ -7,12 +7,12 @@ import type { Statement } from "../../store/statement.ts"
 import { formatInstant, type InstantMs } from "../../time/instant.ts"
 import { overlapKeyOf, type ScheduleRow } from "./decided.ts"
 
-/** A run that has just been made. */
+/** A new run of a schedule. */
 export interface NewRunOf {
   readonly row: Pick<ScheduleRow, "id" | "tenant">
   readonly scheduled: Scheduled
   readonly run: string
-  /** Nothing for one that somebody asked for. */
+  /** Undefined for a run made by hand. */
   readonly occurrence: InstantMs | undefined
 }
 
@@ -20,16 +20,16 @@ type DisplacedRow = typeof displaceRuns extends Statement<infer _, infer R> ? R 
 
 export interface Displaced {
   readonly run: string
-  /** Its handler is being told; it ends when that has ended. */
+  /** Its handler gets the signal, and the run ends when the handler has ended. */
   readonly isRunning: boolean
   readonly message: string
-  /** The keys whose lines may move on. */
+  /** The limit keys that may have room now. */
   readonly keys: readonly string[]
 }
 
 export const DISPLACED_CODE = "RUN_CANCELLED"
 
-/** In the transaction that has made the runs. Asks nothing where nothing is displaced. */
+/** Ends the runs that new runs replace, in the transaction that makes the new ones. Runs no statement if none do. */
 export async function displace(tx: Transaction, made: readonly NewRunOf[]): Promise<readonly Displaced[]> {
   const newest = made.flatMap(({ row, scheduled, run, occurrence }) => {
     const key = overlapKeyOf(scheduled, row.tenant)

@@ -1,14 +1,14 @@
 /**
- * Tells which occurrences a misfire policy with a bound has left out: once for each stretch.
+ * Emits events about occurrences that the limits of a misfire policy dropped, one event for each stretch.
  *
- * A schedule that waits for its runs to finish loses an occurrence at a time. Those are gathered, and told now and then.
+ * A schedule that waits for its runs drops one occurrence at a time. These are gathered into one event per ten minutes.
  */
 import type { Events } from "../../observe/events.ts"
 import type { MisfireBound, Stretch } from "../../schedule/decide.ts"
 import { toDate } from "../../time/instant.ts"
 import type { Decided, ScheduleRow } from "./decided.ts"
 
-/** After the commit: what was decided about these schedules. */
+/** Tells the decisions about these schedules, after their commit. */
 export type TellDropped = (decided: readonly Decided<ScheduleRow & { readonly name: string }>[]) => void
 
 const GATHER_MS = 600_000
@@ -18,29 +18,29 @@ interface Bounded extends Stretch {
   readonly bound: MisfireBound
 }
 
-interface Told {
+interface LastReport {
   readonly atMs: number
-  /** What has been left out since. */
-  readonly more: Bounded | undefined
+  /** The stretch that was dropped since. */
+  readonly unreported: Bounded | undefined
 }
 
 export function createDropTeller(events: Pick<Events, "emit">): TellDropped {
-  /** Of schedules that wait. */
-  const told = new Map<string, Told>()
+  /** The last reports about schedules that wait, by their ids. */
+  const reports = new Map<string, LastReport>()
 
   function tellOne({ row, decision, scheduled }: Parameters<TellDropped>[0][number]): void {
     const { id, name, now_ms: nowMs } = row
-    const before = told.get(id)
-    const dropped = decision.passed.filter(isBounded).reduce(together, before?.more)
-    const isGathering = decision.isHeld && before !== undefined && nowMs - before.atMs < GATHER_MS
+    const lastReport = reports.get(id)
+    const dropped = decision.passed.filter(isBounded).reduce(together, lastReport?.unreported)
+    const isGathering = decision.isHeld && lastReport !== undefined && nowMs - lastReport.atMs < GATHER_MS
     if (isGathering) {
-      told.set(id, { ...before, more: dropped })
+      reports.set(id, { ...lastReport, unreported: dropped })
       return
     }
-    told.delete(id)
+    reports.delete(id)
     if (dropped === undefined) return
-    if (told.size >= MOST_REMEMBERED) told.clear()
-    if (decision.isHeld) told.set(id, { atMs: nowMs, more: undefined })
+    if (reports.size >= MOST_REMEMBERED) reports.clear()
+    if (decision.isHeld) reports.set(id, { atMs: nowMs, unreported: undefined })
     const { first, last, count, bound } = dropped
     events.emit({
       type: "schedule.dropped",

@@ -1,46 +1,46 @@
 /**
- * From which moment on to look for schedules that are due.
+ * The instant from which a look for due schedules begins.
  *
- * A schedule that has moved on leaves an entry at the front of the index. While somebody holds an old snapshot it stays
- * there, and a look at everything takes longer and longer. So after one that took long, looks begin with what the last
- * one has seen first, for fifty times as long, but not for more than five seconds. What turns up before that meanwhile,
- * because somebody has made or resumed it for a time that is over, is mostly told of, and otherwise found after that.
+ * A schedule that has fired leaves a dead entry at the front of the index. While any session holds an old snapshot, the
+ * entry stays, and a look at the whole index takes longer and longer. So after a slow look at everything, the next
+ * looks begin at the first schedule that the last one saw. They do so for fifty times as long as the slow look took,
+ * and for at most five seconds. A schedule that becomes due before that place is usually announced. If not, the next
+ * look at everything finds it.
  */
 import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Host } from "../../runtime/host.ts"
 import type { InstantMs } from "../../time/instant.ts"
 
 export interface DueFloor {
-  /** Looks from where the next look has to begin. `ask` says when the first is due that it sees, but no later than now. */
+  /** Runs `ask` with the place to begin. `ask` returns when its first schedule is due, and at the latest now. */
   readonly look: <T extends { readonly firstMs: InstantMs }>(
     ask: (from: InstantMs) => Promise<T>,
   ) => Promise<T>
-  /** As far as the last look could see, nothing is due before. */
+  /** The last look saw nothing due before this instant. */
   readonly from: () => InstantMs
-  /** Something may be due, at whatever moment, that was not there at the last look. */
+  /** The next look begins at the start: a schedule that the last look did not see may be due. */
   readonly forget: () => void
 }
 
 /** The beginning of the year 1, before every schedule. */
 export const FIRST_MS = -62_135_596_800_000
-/** What is quicker than this is not worth avoiding. */
+/** A look at everything that is faster than this needs no floor. */
 const LONG_MS = 5
-/** Looks at everything rest for no longer than this, however long one takes. */
+/** The longest time between two looks at everything. */
 const LONGEST_REST_MS = 5_000
 
 export function createDueFloor({ monotonicMs }: Pick<Host, "monotonicMs">): DueFloor {
   let floorMs: InstantMs = FIRST_MS
   let allAtMs = 0
-  /** How often there was something to forget. */
-  let alarms = 0
+  let forgets = 0
 
   return {
     look: async (ask) => {
-      const [startedAtMs, alarmsBefore] = [monotonicMs(), alarms]
+      const [startedAtMs, forgetsBefore] = [monotonicMs(), forgets]
       const isOfAll = startedAtMs >= allAtMs
       const seen = await ask(isOfAll ? FIRST_MS : floorMs)
-      // It may have come too early for what it was to find.
-      if (alarms !== alarmsBefore) return seen
+      // This look may have begun before the schedule that `forget` announced was committed.
+      if (forgets !== forgetsBefore) return seen
       const endedAtMs = monotonicMs()
       const tookMs = endedAtMs - startedAtMs
       if (isOfAll && tookMs >= LONG_MS) allAtMs = endedAtMs + restAfter(tookMs, { mostMs: LONGEST_REST_MS })
@@ -49,7 +49,7 @@ export function createDueFloor({ monotonicMs }: Pick<Host, "monotonicMs">): DueF
     },
     from: () => floorMs,
     forget: () => {
-      alarms += 1
+      forgets += 1
       floorMs = FIRST_MS
       allAtMs = 0
     },

@@ -1,8 +1,8 @@
 /**
- * What the tick does for schedules beside making runs: it ends pauses, pauses schedules whose runs die, and ends runs that
- * overlap `replace` was to replace.
+ * The work of the tick besides making runs: it ends pauses, pauses schedules whose runs die, and ends replaced runs
+ * that did not end in their time.
  *
- * Each schedule is changed by itself, so a faulty or locked one holds up no other.
+ * Each schedule has its own transaction, so a faulty or locked schedule delays no other.
  */
 import { CarillonError, DatabaseError } from "../../errors.ts"
 import type { Events } from "../../observe/events.ts"
@@ -28,26 +28,26 @@ export interface ScheduleCareParts {
   readonly onReady: (lane: ReadyLane) => void
   /** Runs wait under these keys. */
   readonly onParked: (keys: readonly string[]) => void
-  /** Newer runs have replaced these. */
+  /** Newer runs have replaced these runs. */
   readonly onDisplaced: (displaced: readonly Displaced[]) => void
-  /** Sets a schedule aside that is itself at fault. */
+  /** Puts a faulty schedule into the state `error`. */
   readonly setAside: (schedule: Paused, error: unknown) => Promise<void>
 }
 
 export interface ScheduleCare {
   readonly endPauses: () => Promise<void>
   /**
-   * Pauses a schedule if enough of its runs have died in a row, as of the last death, so that nothing counts as missed.
-   * The answer is whether it did.
+   * Pauses a schedule if enough of its runs have died in a row. The pause begins at the last death, so that no
+   * occurrence counts as missed. Returns whether it paused.
    */
   readonly pauseSpent: (schedule: { id: string; tenant: string; name: string }) => Promise<boolean>
   readonly endOverdueRuns: () => Promise<void>
 }
 
-/** A locked schedule must not hold up the tick. */
+/** A locked schedule must not delay the tick. */
 const LIMITS = { locksWithinMs: 500, deadlineMs: 5_000 }
 const MOST_AT_ONCE = 100
-/** When to try again to resume a schedule whose runs have to end first. */
+/** How soon to try again to resume a schedule whose runs must end first. */
 const BEHIND_REST_MS = 1_000
 const OVERDUE = "A newer occurrence of its schedule takes its place, and it did not end in its time"
 const ACTOR = "carillon"
@@ -56,7 +56,7 @@ export function createScheduleCare(parts: ScheduleCareParts): ScheduleCare {
   const { runtime, events, setAside, onReady, onParked, onDisplaced } = parts
   const { database } = runtime
 
-  /** The tick itself goes on with what became due, so a changed schedule wakes no scheduler. */
+  /** The tick itself continues with schedules that became due, so a changed schedule wakes no scheduler. */
   function tell({ ready = [], admit = [], displaced = [], events: told = [] }: Effects): void {
     if (admit.length > 0) onParked(admit)
     for (const lane of ready) onReady(lane)
@@ -64,48 +64,48 @@ export function createScheduleCare(parts: ScheduleCareParts): ScheduleCare {
     for (const event of told) events.emit(event)
   }
 
-  /** Says whether there was anything to change. */
+  /** Returns whether there was anything to change. */
   async function changeAndTell(request: ChangeRequest, how: Parameters<typeof change>[2]): Promise<boolean> {
     const { answer, effects } = await change(runtime, { ...request, limits: LIMITS }, how)
     tell(effects)
     return answer
   }
 
-  async function endPause(over: Paused): Promise<void> {
-    const { tenant, name } = over
+  async function endPause(schedule: Paused): Promise<void> {
+    const { tenant, name } = schedule
     const by = { actor: ACTOR, reason: "the pause was over" }
-    const what = { tenant, name, by, action: "schedule.resume" }
+    const resumption = { tenant, name, by, action: "schedule.resume" }
     const isOver = ({ state, resume_at: at, now_ms: now }: StoredSchedule) =>
       state === "paused" && at !== null && at <= now
     try {
-      await changeAndTell(what, (row) => (isOver(row) ? resumed(row) : undefined))
+      await changeAndTell(resumption, (row) => (isOver(row) ? resumed(row) : undefined))
     } catch (error) {
       if (isBehind(error)) {
-        // The occurrences that it missed before the pause have to run first.
-        await changeAndTell({ ...what, action: "schedule.wait" }, (row) =>
+        // The occurrences that it missed before the pause must run first.
+        await changeAndTell({ ...resumption, action: "schedule.wait" }, (row) =>
           isOver(row) ? paused(row, row.paused_at ?? row.cursor, row.now_ms + BEHIND_REST_MS, by) : undefined,
         )
       } else if (isZoneDataOutdated(error)) return
-      else if (isItsOwnFault(error)) await setAside(over, error)
+      else if (isItsOwnFault(error)) await setAside(schedule, error)
       else throw error
     }
   }
 
   return {
     endPauses: async () => {
-      for (const over of await database.run(overduePauses, {
+      for (const schedule of await database.run(overduePauses, {
         zoneData: runtime.facts.zoneData,
         limit: MOST_AT_ONCE,
       })) {
-        // A fault that passes is tried again at the next tick.
-        await endPause(over).catch(() => {})
+        // After a passing fault, the next tick tries again.
+        await endPause(schedule).catch(() => {})
       }
     },
     pauseSpent: async ({ id, tenant, name }) => {
       const by = (failures: number) => ({ actor: ACTOR, reason: `${failures} of its runs died in a row` })
       let failures = 0
-      const what = { tenant, name, by: { actor: ACTOR, reason: "too many of its runs died in a row" } }
-      const isPaused = await changeAndTell({ ...what, action: "schedule.pause" }, (row) => {
+      const request = { tenant, name, by: { actor: ACTOR, reason: "too many of its runs died in a row" } }
+      const isPaused = await changeAndTell({ ...request, action: "schedule.pause" }, (row) => {
         failures = row.failures
         if (row.id !== id || row.state !== "active" || !isSpent(scheduledOf(row), failures)) return undefined
         return paused(row, Math.max(row.failed_at ?? row.cursor, row.cursor), null, by(failures))

@@ -1,8 +1,7 @@
 /**
- * What there is to do about schedules, and when: one question, which is all that an idle process asks.
+ * Reads what is due in schedules, and when: one statement, the only one that an idle process runs.
  *
- * A process that comes with newer zone data than the database knows of says so here, before it looks at anything that goes
- * by a zone.
+ * A process with newer zone data than the database records it here, before it looks at schedules in time zones.
  */
 import type { Events } from "../../observe/events.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -11,17 +10,17 @@ import { raiseZoneData } from "../../store/schedules/raise-zone-data.ts"
 import type { DueFloor } from "./due-floor.ts"
 
 export interface Outlook {
-  /** How long it is until there is something to do. */
+  /** How long until there is something to do. */
   readonly inMs: number
-  /** A pause is over. */
+  /** The pause of a schedule is over. */
   readonly hasPause: boolean
-  /** A run that was replaced has had its time. */
+  /** A replaced run has not ended in its time. */
   readonly hasReplaced: boolean
-  /** Schedules wait to be planned by newer data, which this process has. */
+  /** Schedules wait for a new plan by the zone data of this process. */
   readonly isToReplan: boolean
 }
 
-/** `floor`: from where on to look for what is due. */
+/** `floor` says from where on to look for due schedules. */
 export function createOutlook(runtime: Runtime, events: Events, floor: DueFloor): () => Promise<Outlook> {
   const { database, facts } = runtime
   const { zoneData } = facts
@@ -35,7 +34,7 @@ export function createOutlook(runtime: Runtime, events: Events, floor: DueFloor)
     const newest = next.newest_tzdb ?? null
     if (newest === null || newest < zoneData) {
       await database.run(raiseZoneData, { zoneData })
-      // It has not seen what goes by a zone.
+      // The statement ignored schedules in time zones.
       floor.forget()
       return look()
     }

@@ -1,4 +1,4 @@
-/** What a pause and its end make of a schedule. */
+/** The state of a schedule after a pause begins or ends. */
 import { readPolicy } from "../../job/schedule-policy.ts"
 import type { Scheduled } from "../../schedule/decide.ts"
 import type { InstantMs } from "../../time/instant.ts"
@@ -7,20 +7,20 @@ import type { Changed, StoredSchedule } from "./change.ts"
 import { undecidedOf } from "./decided.ts"
 import { nextOf, type Settled, settleDue, settlePaused } from "./settle-due.ts"
 
-/** A schedule that makes no runs from `at` on. */
+/** The schedule with a pause from `at` on. */
 export function paused(row: StoredSchedule, at: InstantMs, until: InstantMs | null, by: By): Changed {
-  const resting = { ...row, state: "paused", paused_at: at, resume_at: until, cause: JSON.stringify(by) }
-  return { row: resting, cursor: row.cursor, next: undefined }
+  const pausedRow = { ...row, state: "paused", paused_at: at, resume_at: until, cause: JSON.stringify(by) }
+  return { row: pausedRow, cursor: row.cursor, next: undefined }
 }
 
 /**
- * A schedule that goes on after a pause, or after a fault of its own. `misfire` makes up for the occurrences of the pause;
- * without it they are skipped.
+ * The schedule after a pause or after a fault. `misfire` makes up for the occurrences of the pause. Without it they are
+ * skipped.
  */
 export function resumed(row: StoredSchedule, misfire?: "latest" | "all"): Changed {
   const now = Math.floor(row.now_ms)
   const settled = settleBeforeResume(row, misfire)
-  // After a fault it goes on where it was: what it missed meanwhile obeys its policy.
+  // After a fault the cursor stays, so occurrences that were missed since follow the misfire policy.
   const cursor = settled ? cursorAfter(undecidedOf(row), settled.cursor, now) : row.cursor
   const next = nextOf(row, cursor)
   const state = next ? "active" : "completed"
@@ -32,7 +32,7 @@ export function resumed(row: StoredSchedule, misfire?: "latest" | "all"): Change
   }
 }
 
-/** It goes on from now. An occurrence that is planned already and waits for its jitter still comes. */
+/** The schedule continues from now. A planned occurrence that waits for its jitter still fires. */
 function cursorAfter({ recurrence, afterMs }: Scheduled, settled: InstantMs, now: InstantMs): InstantMs {
   const undecided = afterMs === null ? recurrence.next(settled) : undefined
   return undecided !== undefined && undecided <= now ? settled : Math.max(settled, now)

@@ -1,10 +1,10 @@
 /**
- * Tells the database once, at the start, which jobs this process declares, so that every process sees their settings, and
- * which schedules, so that they fire.
+ * Writes the declared jobs and schedules into the database, once at the start. Every process then sees the settings of
+ * the jobs, and the schedules fire.
  *
- * A loop like the others: while the database is away it tries again. Runs do not wait for it, because execution needs the
- * declarations in the code and not those in the table. A start waits for the first try, so that callers find afterwards
- * what their code declares.
+ * It is a loop, so it retries while the database is unreachable. Runs do not wait for it, because their execution needs
+ * the declarations in the code, not those in the table. A start waits for the first try, so that the declared schedules
+ * exist after it.
  */
 import type { AnyJob } from "../../job/define.ts"
 import {
@@ -29,19 +29,19 @@ export interface ReconcilerParts {
   readonly runtime: Runtime
   readonly events: Events
   readonly jobs: ReadonlyMap<string, AnyJob>
-  /** The version of the code that declares them, where it has one. */
+  /** The version of the code. Undefined without one. */
   readonly version: string | undefined
-  /** Declares the schedules of the code, where it has any to say something about. */
+  /** Declares the schedules of the code. Undefined without the option `schedules`. */
   readonly declareSchedules?: (() => Promise<void>) | undefined
 }
 
 /** The actor in the audit. */
 const ACTOR = "deploy"
-/** Declarations stay: there is nothing more to do. */
+/** After the declarations nothing is left to do. */
 const DONE_REST_MS = 86_400_000
 
 export interface Reconciler extends Loop {
-  /** Resolves when everything is declared, or when the first try has failed: the loop goes on with it then. */
+  /** Resolves when everything is declared, or after the first try has failed. The loop then retries. */
   readonly tried: Promise<void>
 }
 
@@ -84,10 +84,10 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
 }
 
 /**
- * Compares declared jobs with the stored ones, and writes what is new and what counts.
+ * Compares declared jobs with stored ones, and writes new jobs and changes of the latest version.
  *
- * New jobs are written first: a process that loses that race waits for the winner, and then compares with what the winner
- * has written.
+ * New jobs are written first. If two processes insert the same job, the second waits for the first and then compares
+ * with what the first has written.
  */
 export async function reconcileJobs(
   tx: Transaction,
@@ -95,9 +95,9 @@ export async function reconcileJobs(
 ): Promise<Reconciliation[]> {
   const version = declared[0]?.version ?? null
   const reason = version === null ? "declared at start" : `version ${version}`
-  const rowsOf = (some: readonly DeclaredJob[]) => ({
-    names: some.map(({ name }) => name),
-    settings: some.map(({ settings }) => JSON.stringify(settings)),
+  const rowsOf = (rows: readonly DeclaredJob[]) => ({
+    names: rows.map(({ name }) => name),
+    settings: rows.map(({ settings }) => JSON.stringify(settings)),
   })
 
   const written = await tx.run(declareJobs, { ...rowsOf(declared), version, actor: ACTOR, reason })
@@ -109,22 +109,22 @@ export async function reconcileJobs(
     stored.map((row) => ({ ...row, settings: readSettings(row.settings) })),
   )
 
-  const those = (counts: (verdict: Reconciliation) => boolean) => {
-    const names = new Set(verdicts.filter(counts).map(({ job }) => job))
+  const jobsWith = (condition: (verdict: Reconciliation) => boolean) => {
+    const names = new Set(verdicts.filter(condition).map(({ job }) => job))
     return declared.filter(({ name }) => names.has(name))
   }
-  const changed = those(({ verdict }) => verdict === "changed")
+  const changed = jobsWith(({ verdict }) => verdict === "changed")
   if (changed.length > 0) {
     await tx.run(changeJobs, { ...rowsOf(changed), version, actor: ACTOR, reason })
   }
-  // What a newer version says about a limit stays, too.
-  for (const { name, settings } of those(({ verdict }) => verdict !== "older")) {
+  // The limit of a newer version stays as well.
+  for (const { name, settings } of jobsWith(({ verdict }) => verdict !== "older")) {
     const { concurrency } = settings
     if (typeof concurrency === "number") {
       await tx.run(declareLimit, { name: jobLimit(name), cap: concurrency })
     }
   }
-  const advanced = those((entry) => entry.verdict === "unchanged" && entry.advances)
+  const advanced = jobsWith((entry) => entry.verdict === "unchanged" && entry.advances)
   if (advanced.length > 0 && version !== null) {
     await tx.run(advanceJobs, { names: advanced.map(({ name }) => name), version })
   }

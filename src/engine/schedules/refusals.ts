@@ -1,4 +1,4 @@
-/** How a change of a schedule is refused: what is wrong, and what to do instead. */
+/** The errors that refuse a change of a schedule. Each says what to do instead. */
 import { CarillonError } from "../../errors.ts"
 import { canSchedule, type ScheduleEvent, type ScheduleState } from "../../schedule/schedule-state.ts"
 
@@ -12,7 +12,7 @@ export function notFound(name: string): CarillonError {
   return new CarillonError("SCHEDULE_NOT_FOUND", `There is no schedule named ${JSON.stringify(name)}.`)
 }
 
-/** Throws, with what can be done instead, where the life of a schedule has no such event in its state. */
+/** Throws if the schedule cannot take the event in its state. */
 export function assertCan(row: Refused, event: ScheduleEvent, call: string): void {
   // The table's constraint allows these words and no others.
   const state = row.state as ScheduleState

@@ -1,9 +1,9 @@
 /**
- * Makes runs of the occurrences that come due. Every process does this, and none leads: each reads what is due without a
- * lock, decides, and writes what it decided if the schedule is still as it was read.
+ * Makes runs of due occurrences. Every process does this, without a leader: it reads due schedules without a lock,
+ * decides, and writes its decision only if the schedule is unchanged since the read.
  *
- * A batch that fails is written in halves, down to the one that is to blame. A fault that passes leaves it for the next
- * tick; one that is the schedule's own sets it aside, and the others go on.
+ * If a batch fails, its halves are written apart, down to the schedule at fault. After a passing fault the next tick
+ * tries that schedule again. A schedule with a fault of its own is set aside. The other schedules are written.
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { CarillonError } from "../../errors.ts"
@@ -47,30 +47,30 @@ export interface SchedulerParts {
   readonly runtime: Runtime
   readonly events: Events
   readonly onReady: (lane: ReadyLane) => void
-  /** Runs stand in line under these keys. */
+  /** Runs wait under these keys. */
   readonly onParked: (keys: readonly string[]) => void
-  /** Others have taken their places. */
+  /** Newer runs have replaced these runs. */
   readonly onDisplaced: (displaced: readonly Displaced[]) => void
 }
 
 type DueRow = typeof dueSchedules extends Statement<infer _, infer Row> ? Row : never
 
-/** By which a schedule is known to be still as it was read. */
+/** The columns that show whether a schedule is unchanged since it was read. */
 type AsRead = Pick<DueRow, "id" | "name" | "cursor" | "version">
 type Writable = ScheduleRow & AsRead & { readonly live?: number }
 
 const BATCH = 500
-/** More live runs than this need not be counted: the schedule waits anyway. */
+/** The count of live runs stops here: a schedule with so many waits anyway. */
 const MOST_LIVE = 10_000
-/** What is due and cannot be had is in someone else's hands. */
+/** The rest after a tick in which other processes had taken all due schedules. */
 const TAKEN_REST_MS = 50
-/** The same when there is more than one batch: the next draw may have more luck. */
+/** The same rest when more than one batch is due: the next tick may begin at another batch. */
 const CROWDED_REST_MS = 5
-/** Among how many batches each process chooses when several work off what is due. */
+/** When several processes share the due schedules, each tick begins at one of so many batches. */
 const PLACES = 8
-/** What somebody else holds in an open transaction of theirs is not waited for longer than this. */
+/** The longest wait for a row that another transaction has locked. */
 const LOCK_WITHIN_MS = 500
-/** A process that freezes in the middle holds others up for no longer than this. */
+/** The longest time for which a frozen process can delay the others. */
 const WRITE_WITHIN_MS = 5_000
 const MOST_REMEMBERED = 10_000
 
@@ -84,12 +84,12 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   const { database } = runtime
   const held = new Set<string>()
   const tellDropped = createDropTeller(events)
-  /** By their text, whosever it is. */
+  /** Parsed schedules by their text, shared by all schedules with the same text. */
   const remembered = new Map<string, Omit<Scheduled, "id">>()
-  /** Others take from the same end: each draws anew where it begins, until what is left is less than a batch. */
+  /** Other processes take the same schedules, so ticks begin at a random batch while a full batch is due. */
   let isCrowded = false
-  /** Those that a passing fault kept from being written: each goes alone, after the others, until it is through. */
-  const apart = new Set<string>()
+  /** Schedules that a passing fault kept from being written. Each is written alone, after the others. */
+  const troubled = new Set<string>()
   /** Schedules whose runs have died since the last tick. */
   const failing = new Set<string>()
   const bell = createBell(runtime)
@@ -103,7 +103,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     await pauseFailing()
     const next = await look()
     if (next.inMs > 0) return Math.min(DEFAULTS.tickMs, next.inMs)
-    // What is planned anew, or goes on after its pause, may have been due for long.
+    // A replanned or resumed schedule may have been due for a long time.
     if (next.isToReplan || next.hasPause) floor.forget()
     const planned = next.isToReplan ? await replanOutdated() : 0
     if (next.hasPause) await care.endPauses()
@@ -116,37 +116,37 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     let paused = 0
     for (const row of found) {
       try {
-        const one = decideOn(row)
-        if (!isSpent(one.scheduled, row.failures)) decided.push(one)
+        const schedule = decideOn(row)
+        if (!isSpent(schedule.scheduled, row.failures)) decided.push(schedule)
         else if (await care.pauseSpent(row)) paused += 1
       } catch (error) {
         await setAside(row, error)
       }
     }
-    // And what was held up goes on with what it has missed.
+    // A schedule that fell behind is due again at once, before the floor.
     if (decided.some(isStillDue)) floor.forget()
     const written = (await writeAll(decided)) + paused + planned
     const isFull = found.length === BATCH
     isCrowded = isFull && (isCrowded || written < BATCH)
     if (isFull && written === 0) return CROWDED_REST_MS
-    // What was left out may still be there.
+    // Schedules outside this batch may still be due.
     if (isFull || skip > 0) return 0
     const restMs = Math.max(0, Math.min(DEFAULTS.tickMs, (await look()).inMs))
     return restMs === 0 && written === 0 ? TAKEN_REST_MS : restMs
   }
 
-  /** Those whose runs have just died here need not wait until they are due. */
+  /** Pauses schedules whose runs have just died here, without waiting until they are due. */
   async function pauseFailing(): Promise<void> {
     if (failing.size === 0) return
     const ids = [...failing]
     for (const schedule of await database.run(namesOfSchedules, { ids })) {
-      // One that cannot be read here is judged when it is due, by whoever can.
+      // A schedule that cannot be read here is checked when it is due.
       await care.pauseSpent(schedule).catch(() => false)
     }
     for (const id of ids) failing.delete(id)
   }
 
-  /** Plans those by our zone data, which is the newest, that were planned by other. Says how many. */
+  /** Replans schedules with plans by older zone data. This process has the newest. Returns how many. */
   async function replanOutdated(): Promise<number> {
     const decided: Decided<Writable>[] = []
     for (const row of await database.run(outdatedSchedules, { zoneData, limit: BATCH })) {
@@ -163,11 +163,11 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     const scheduled = withoutLeftOut(read(row), row)
     const { cursor, live, retrying, ended_at: endedAt } = row
     const now = Math.floor(row.now_ms)
-    const standing = { now, cursor, live, retrying, fired: Number(row.fired), endedAt }
-    return { row, decision: decide(scheduled, standing), scheduled }
+    const progress = { now, cursor, live, retrying, fired: Number(row.fired), endedAt }
+    return { row, decision: decide(scheduled, progress), scheduled }
   }
 
-  /** Reading a spec takes longer than deciding by it, and crowds come from specs that say the same. */
+  /** Parsing a spec takes longer than deciding, and many schedules due at once often have the same text. */
   function read(row: DueRow): Scheduled {
     const { id, spec, settings, job_settings: job } = row
     const text = `${spec}\n${settings}\n${job}`
@@ -179,22 +179,22 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return scheduled
   }
 
-  /** Those that were in trouble before do not take the others with them again. */
+  /** Writes troubled schedules apart, so that they do not make the batch of the others fail again. */
   async function writeAll(decided: readonly Decided<DueRow>[]): Promise<number> {
-    const alone = decided.filter(({ row }) => apart.has(row.id))
+    const alone = decided.filter(({ row }) => troubled.has(row.id))
     const others = decided.filter((each) => !alone.includes(each))
-    // Under more keys than one transaction locks, several short ones admit at once what one long one would park.
+    // One transaction locks at most MOST_KEYS keys, so smaller batches let more runs be ready at once.
     const isKeyed = others.some(({ row, scheduled }) => overlapKeyOf(scheduled, row.tenant) !== null)
     let written = await writeInParts(others, isKeyed ? MOST_KEYS : BATCH, false)
-    for (const one of alone) {
-      apart.delete(one.row.id)
-      // It has said so before, and is tried again at the next tick.
-      written += await write([one], false).catch(() => 0)
+    for (const schedule of alone) {
+      troubled.delete(schedule.row.id)
+      // Its fault was reported before, and the next tick tries again.
+      written += await write([schedule], false).catch(() => 0)
     }
     return written
   }
 
-  /** Says how many schedules were moved on, by us. */
+  /** Returns how many schedules this process has written. */
   async function write(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
     const [first] = decided
     if (!first) return 0
@@ -202,20 +202,23 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
       return await writeOnce(decided, plansAnew).catch(async (error: unknown) => {
         if (!isMissingMonth(error)) throw error
         await makeFirePartitionsInTurn(database, decided.flatMap(instantsOf))
-        // Runs that others take the place of go into history.
+        // Replaced runs go into history.
         return withPartitions(database, () => writeOnce(decided, plansAnew))
       })
     } catch (error) {
       if (decided.length > 1 && mayBeOfOne(error))
         return writeInParts(decided, Math.ceil(decided.length / 2), plansAnew)
-      if (decided.length === 1 && mayBeOfOne(error) && apart.size < MOST_REMEMBERED) apart.add(first.row.id)
+      if (decided.length === 1 && mayBeOfOne(error) && troubled.size < MOST_REMEMBERED)
+        troubled.add(first.row.id)
       if (!isItsOwnFault(error)) throw error
       await setAside(first.row, error)
       return 1
     }
   }
 
-  /** Whatever is wrong with one part, the others are written. A fault that passes leaves its part for the next tick. */
+  /**
+   * Writes the parts apart, so that a fault in one leaves the others alone. Throws a fault only if none was written.
+   */
   async function writeInParts(
     decided: readonly Decided<Writable>[],
     size: number,
@@ -257,9 +260,9 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
         if (ours.length === 0) return [[], ours, [], new Set<string>()] as const
         const atOnce = await admitAtOnce(tx, ours)
         const made = await tx.run(fireSchedules, fireParams(ours, runtime, atOnce))
-        const gone = await displace(tx, ours.flatMap(newRunsOf))
+        const replaced = await displace(tx, ours.flatMap(newRunsOf))
         await runtime.crashPoint("schedule.fired")
-        return [made, ours, gone, atOnce] as const
+        return [made, ours, replaced, atOnce] as const
       },
       { deadlineMs: WRITE_WITHIN_MS, locksWithinMs: LOCK_WITHIN_MS },
     )
@@ -273,7 +276,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return taken.length
   }
 
-  /** Without those that are to be alone, and that somebody has made a run of by hand since: they are decided anew. */
+  /** Drops decisions of overlap `skip` if a run was made by hand since the read. The next tick decides them again. */
   async function withoutOvertaken(tx: Transaction, ours: readonly Decided<Writable>[]) {
     const alone = ours.filter(
       ({ decision, scheduled }) =>
@@ -281,20 +284,22 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     )
     if (alone.length === 0) return ours
     const counts = await tx.run(liveRunsOf, { schedules: alone.map(({ row }) => row.id) })
-    const now = new Map(counts.map(({ schedule, live }) => [schedule, live]))
-    return ours.filter((each) => !alone.includes(each) || (now.get(each.row.id) ?? 0) <= (each.row.live ?? 0))
+    const liveNow = new Map(counts.map(({ schedule, live }) => [schedule, live]))
+    return ours.filter(
+      (each) => !alone.includes(each) || (liveNow.get(each.row.id) ?? 0) <= (each.row.live ?? 0),
+    )
   }
 
   async function setAside({ id, name, cursor, version }: AsRead, error: unknown): Promise<void> {
     const code = error instanceof CarillonError ? error.code : "SCHEDULE_FAULTY"
     const message = error instanceof Error ? error.message : String(error)
     const cause = JSON.stringify({ code, message })
-    const set = await database.run(setAsideSchedule, { id, cursor, version, cause })
-    if (set.length > 0) events.emit({ type: "schedule.failed", schedule: id, name, code, message })
+    const faulty = await database.run(setAsideSchedule, { id, cursor, version, cause })
+    if (faulty.length > 0) events.emit({ type: "schedule.failed", schedule: id, name, code, message })
   }
 
   function tell({ row: { id, name }, decision }: Decided<Writable>): void {
-    // Told once, until it has gone on: it is looked at every second.
+    // Told once for each time that it is held, because the tick looks at it every second.
     if (decision.isHeld && !held.has(id)) events.emit({ type: "schedule.held", schedule: id, name })
     if (held.size >= MOST_REMEMBERED) held.clear()
     if (decision.isHeld) held.add(id)
@@ -304,7 +309,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     }
   }
 
-  /** Whoever rings may have changed a schedule, or tells of one. */
+  /** A ring may announce a schedule that is due before the floor. */
   const ring = () => {
     floor.forget()
     bell.ring()
@@ -321,12 +326,14 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 }
 
-/** Whether it is due again at once. */
+/** Is the schedule due again at once? */
 function isStillDue({ row, decision: { next, isHeld } }: Decided<DueRow>): boolean {
   return next !== undefined && !isHeld && next.due <= row.now_ms
 }
 
-/** Whether a batch without one of its schedules may go through: not when there is no database to write to. */
+/**
+ * May the fault be of one schedule, so that the rest of the batch can be written? Not if the database is unreachable.
+ */
 function mayBeOfOne(error: unknown): boolean {
   const { code } = (error ?? {}) as { code?: unknown }
   return isItsOwnFault(error) || code === "DATABASE_BUSY" || code === "DATABASE_DEADLINE"

@@ -1,6 +1,6 @@
 /**
- * Decides what a schedule owes before something about it changes. An operation writes these decisions in its own
- * transaction, so that the tick never judges an old occurrence by a new definition.
+ * Decides the due occurrences of a schedule before the schedule changes. An operation writes these decisions in its own
+ * transaction, so the tick never decides an old occurrence by a new definition.
  */
 import { CarillonError } from "../../errors.ts"
 import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../../schedule/decide.ts"
@@ -8,7 +8,7 @@ import type { InstantMs } from "../../time/instant.ts"
 import type { StoredSchedule } from "./change.ts"
 import { type Decided, leftOutOf, scheduledOf, undecidedOf } from "./decided.ts"
 
-/** How often an operation that settles what was due writes a chunk of it, before it leaves the rest to the tick. */
+/** The most chunks of due occurrences that one operation decides. With more, the operation is refused. */
 const MOST_CHUNKS = 20
 
 export interface Settled {
@@ -16,7 +16,7 @@ export interface Settled {
   readonly decided: readonly Decided<StoredSchedule>[]
 }
 
-/** Decides everything that is due by now, under the definition that the schedule has. */
+/** Decides all occurrences that are due by now, by the present definition. */
 export function settleDue(
   row: StoredSchedule,
   scheduled: Scheduled = undecidedOf(row),
@@ -42,7 +42,7 @@ export function settleDue(
   )
 }
 
-/** Occurrences that were due before the pause obey the policy. Occurrences of the pause are skipped. */
+/** Decides occurrences before the pause by the policy, and skips the occurrences of the pause. */
 export function settlePaused(
   row: StoredSchedule,
   pausedAt: InstantMs,
@@ -64,13 +64,13 @@ export function settlePaused(
 }
 
 /**
- * Where other times begin: now, or at the cursor if the clock was set back since. An occurrence that was skipped ahead of
- * its time does not count as reached: other times before it are undecided.
+ * The instant from which new times apply: now, or the cursor if the clock was set back. The cursor may have passed an
+ * occurrence that was skipped ahead of its time. New times before that occurrence are still undecided.
  */
 export function beginOf(row: StoredSchedule, settled: InstantMs): InstantMs {
   const now = Math.floor(row.now_ms)
   const leftOut = leftOutOf(row)
-  // A schedule with a fault cannot be asked for its times.
+  // The times of a faulty schedule cannot be read.
   const previous = (at: InstantMs) =>
     row.state === "error" ? undefined : scheduledOf(row).recurrence.previous(at)
   let at = settled
@@ -78,7 +78,7 @@ export function beginOf(row: StoredSchedule, settled: InstantMs): InstantMs {
   return Math.max(at, now)
 }
 
-/** A decision to pass over a stretch. The caller writes what comes after it. */
+/** A decision that passes over a stretch. The caller writes the next occurrence. */
 export function passing(stretch: Stretch): Decision {
   return {
     fires: [],

@@ -1,14 +1,13 @@
 /**
- * Zone data of different editions in one database: the newest that any process has come with decides, and raises what the
- * database says is the newest.
+ * Different editions of zone data in one database: the newest edition decides, and the database records which it is.
  *
- * A process that has it plans anew what others have planned by other data, and only then makes runs of it. One that has
- * not leaves every schedule alone that goes by a zone, and says so: by its rules an occurrence may come too early, too
- * late or twice. All that is kept by the statements themselves (schedules/next-due, due and take), so that a process
- * which does not know yet that there is newer data writes nothing by its own.
+ * A process with the newest edition replans schedules of other editions before it makes their runs. A process with an
+ * older edition leaves all schedules in time zones alone and reports that: by its rules an occurrence may come too
+ * early, too late or twice. The statements `schedules/next-due`, `due` and `take` enforce this, so that a process which
+ * has not yet learned of the newer edition writes nothing by its own.
  *
- * A process with older data may still make schedules, and change what has nothing to do with times: the next time is only
- * ever remembered with the edition it was computed by, and planned anew. What would decide about occurrences is refused.
+ * A process with older data may still create schedules, and change what does not concern times. The row stores the
+ * edition that computed the next time, so the schedule is replanned. Changes that decide occurrences are refused.
  */
 import { CarillonError } from "../../errors.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -19,11 +18,11 @@ import { type Decided, type ScheduleRow, scheduledOf, undecidedOf } from "./deci
 
 type OutdatedRow = typeof outdatedSchedules extends Statement<infer _, infer Row> ? Row : never
 
-/** What has to be known of a schedule to plan it anew. */
+/** The columns that a new plan needs. */
 type Replannable = ScheduleRow &
   Pick<OutdatedRow, "spec" | "cursor" | "fired" | "next_occurrence" | "last_civil">
 
-/** A schedule that was planned by other zone data, planned by ours. Throws what is wrong with it. */
+/** Replans a schedule by the zone data of this process. Throws the faults of the schedule. */
 export function replanned<Row extends Replannable>(row: Row): Decided<Row> {
   const { cursor, next_occurrence: nextOccurrence, last_civil: lastCivil } = row
   const scheduled = undecidedOf(row)
@@ -31,7 +30,7 @@ export function replanned<Row extends Replannable>(row: Row): Decided<Row> {
   return { row, decision, scheduled }
 }
 
-/** The edition to remember with a next time that was computed by ours; null for a schedule that goes by no zone. */
+/** The edition to store with a next time from this process. Null for a schedule without a time zone. */
 export function editionFor(row: Parameters<typeof scheduledOf>[0], { facts }: Runtime): string | null {
   return scheduledOf(row).isZoned ? facts.zoneData : null
 }
@@ -41,12 +40,12 @@ interface Edition {
   readonly newest_tzdb: string | null
 }
 
-/** Whether it goes by a zone of which somebody else knows more than this process. */
+/** Is the schedule in a time zone for which another process has newer data? */
 export function isBeyondUs({ tzdb, newest_tzdb: newest }: Edition, { facts }: Runtime): boolean {
   return tzdb !== null && newest !== null && facts.zoneData < newest
 }
 
-/** Whether it is to be planned anew before anything is decided about it. */
+/** Must the schedule be replanned before anything is decided about it? */
 export function awaitsReplan(row: Edition & { readonly state: string }, runtime: Runtime): boolean {
   const isOther = row.tzdb !== null && row.tzdb !== runtime.facts.zoneData
   return row.state === "active" && isOther && !isBeyondUs(row, runtime)
@@ -60,7 +59,7 @@ export function zoneDataOutdated(name: string, newest: string | null, { facts }:
   )
 }
 
-/** Somebody with newer data has come in between: it is theirs to do. */
+/** Was the change refused because another process has newer zone data? That process makes the change. */
 export function isZoneDataOutdated(error: unknown): boolean {
   return error instanceof CarillonError && error.code === "ZONE_DATA_OUTDATED"
 }

@@ -1,4 +1,6 @@
-/** The cursor of a page of runs: where the next page begins, bound to the filter and to the moment it was first asked. */
+/**
+ * The cursor of a page of runs: where the next page begins, bound to the filter and to the moment it was first asked.
+ */
 import type { InstantMs } from "../../time/instant.ts"
 
 export interface RunCursor {

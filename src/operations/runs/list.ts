@@ -6,8 +6,8 @@
  * page is on one. A run that is committed later has its place by the time in its id: it is listed if the pages have not
  * come so far, and is new to a list that begins again.
  *
- * A page looks at a bounded number of runs of each store. Where that is not enough to fill it, it is shorter and says so,
- * and the next page goes on behind them.
+ * A page looks at a bounded number of runs of each store. Where that is not enough to fill it, it is shorter and says
+ * so, and the next page goes on behind them.
  */
 import type { Filter } from "../../filter/filter.ts"
 import { matches } from "../../filter/matches.ts"

@@ -16,8 +16,8 @@ export interface MergedPage {
 }
 
 /**
- * Every store was asked for `limit + 1` rows. One that returned so many, or that came to the end of its budget, may have
- * more below its last row, so nothing below the highest such row can be told yet.
+ * Every store was asked for `limit + 1` rows. One that returned so many, or that came to the end of its budget, may
+ * have more below its last row, so nothing below the highest such row can be told yet.
  */
 export function mergePage(rows: readonly ListedRow[], limit: number): MergedPage {
   const ends = [...new Set(rows.map(({ store }) => store))].flatMap((store) => {

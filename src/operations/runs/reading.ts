@@ -1,8 +1,8 @@
 /**
  * How a filter is read: which statement, with which parameters.
  *
- * An index of a schedule, a tenant or a job leads to its ended runs, but in the order of their ends. Where they are few,
- * all of them are read and sorted by id. Where they are many, walking the ids finds a page of them soon.
+ * An index of a schedule, a tenant or a job leads to its ended runs, but in the order of their ends. Where they are
+ * few, all of them are read and sorted by id. Where they are many, walking the ids finds a page of them soon.
  */
 import { type Conditions, conditionsOf } from "../../filter/conditions.ts"
 import type { Filter } from "../../filter/filter.ts"

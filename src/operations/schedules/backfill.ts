@@ -120,7 +120,8 @@ function refuse(row: StoredSchedule, request: BackfillRequest): void {
     throw new CarillonError(
       "BACKFILL_TOO_LARGE",
       `Schedule ${JSON.stringify(row.name)} has ${count} occurrences from ${formatInstant(from)} to ` +
-        `${formatInstant(to)}, and ${MOST_UNFORCED} are made without \`force\`. Choose a shorter span, or say \`force: true\`.`,
+        `${formatInstant(to)}, and ${MOST_UNFORCED} are made without \`force\`. ` +
+        "Choose a shorter span, or say `force: true`.",
     )
   }
   const ledgerFrom = now - DEFAULTS.firesMs

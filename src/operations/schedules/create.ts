@@ -40,7 +40,9 @@ export async function createSchedule(
   )
 }
 
-/** The answer is the new schedule. `undefined` if the name is taken or a newer version has overtaken the declaration. */
+/**
+ * The answer is the new schedule. `undefined` if the name is taken or a newer version has overtaken the declaration.
+ */
 export async function createUnlessThere(
   runtime: Runtime,
   request: CreateRequest,

@@ -1,9 +1,9 @@
 /**
  * Writes the schedules that the code declares into the database when a process starts.
  *
- * A declaration is complete: the latest version of an application says which schedules it has. Each schedule has its own
- * transaction, under the lock of the application. So a schedule that cannot be changed now delays no other schedule, and
- * a process that a later version overtakes writes nothing more.
+ * A declaration is complete: the latest version of an application says which schedules it has. Each schedule has its
+ * own transaction, under the lock of the application. So a schedule that cannot be changed now delays no other
+ * schedule, and a process that a later version overtakes writes nothing more.
  */
 import type { Done } from "../../engine/effects.ts"
 import type { DeclareParts } from "../../engine/engine.ts"

@@ -48,10 +48,10 @@ export async function makeRunNow(
   row: StoredSchedule,
   { run, overlap }: { readonly run: string; readonly overlap: "allow" | undefined },
 ): Promise<Effects | undefined> {
-  const own = scheduledOf(row)
-  const scheduled = overlap === undefined ? own : { ...own, policy: { ...own.policy, overlap } }
-  const inTheWay = scheduled.replacesRetry ? row.live - row.retrying : row.live
-  if (behaviourOf(scheduled.policy.overlap).dropsWhileLive && inTheWay > 0) return undefined
+  const stored = scheduledOf(row)
+  const scheduled = overlap === undefined ? stored : { ...stored, policy: { ...stored.policy, overlap } }
+  const blockingRuns = scheduled.replacesRetry ? row.live - row.retrying : row.live
+  if (behaviourOf(scheduled.policy.overlap).dropsWhileLive && blockingRuns > 0) return undefined
   const overlapKey = overlapKeyOf(scheduled, row.tenant)
   const { startWithinMs: _, ...settings } = runSettingsOf(row)
   const [made] = await tx.run(runScheduleNow, {

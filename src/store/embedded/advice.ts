@@ -1,5 +1,26 @@
 /** What to do about a failed start, by what the system or PostgreSQL's programs said. */
 
+/** What PostgreSQL says about damaged data. */
+const DAMAGED = new RegExp(
+  [
+    "PANIC",
+    "could not locate a valid checkpoint",
+    "invalid checkpoint",
+    "invalid primary checkpoint",
+    "incorrect checksum",
+    "checksum verification failed",
+    "control file",
+    "pg_control",
+    "not a valid data directory",
+    "could not (open|read|access|find) (file|directory|status)",
+    "invalid page",
+    "unexpected pageaddr",
+    "required by checkpoint",
+    "required WAL directory",
+  ].join("|"),
+  "i",
+)
+
 /** The first match counts: a full disk also damages what was being written. */
 const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
   [
@@ -31,7 +52,7 @@ const ADVICE: readonly (readonly [pattern: RegExp, advice: string])[] = [
     "Processes of an earlier server still use this folder. End them and start again.",
   ],
   [
-    /PANIC|could not locate a valid checkpoint|invalid checkpoint|invalid primary checkpoint|incorrect checksum|checksum verification failed|control file|pg_control|not a valid data directory|could not (open|read|access|find) (file|directory|status)|invalid page|unexpected pageaddr|required by checkpoint|required WAL directory/i,
+    DAMAGED,
     "The data are damaged. Copy the whole folder away before anything else; then restore a backup or an export " +
       "(`carillon db import`), or begin anew with another `dataDir`. Do not delete files inside it.",
   ],

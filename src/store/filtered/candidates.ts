@@ -23,7 +23,8 @@ export const CANDIDATE_PARAMS = {
 } as const
 
 /** A live run. Only a running one has a worker. */
-export const LIVE_COLUMNS = `run.id, {schema}.state(run) as state, run.job, run.pool, run.tenant, run.schedule, run.tags,
+export const LIVE_COLUMNS = `run.id, {schema}.state(run) as state, run.job, run.pool, run.tenant, run.schedule,
+  run.tags,
       case when run.lease is not null then (
         select hostname || ':' || pid from {workers} as worker where worker.lease = run.lease
       ) end as worker,
@@ -31,7 +32,8 @@ export const LIVE_COLUMNS = `run.id, {schema}.state(run) as state, run.job, run.
       run.attempt + case when run.lease is null then 0 else 1 end as attempt, run.enqueued_at, run.due_at,
       null::timestamptz as started_at, null::timestamptz as finished_at, run.input`
 
-export const DEAD_COLUMNS = `run as id, 'dead' as state, job, pool, tenant, schedule, tags, worker, error_code, fingerprint, key,
+export const DEAD_COLUMNS = `run as id, 'dead' as state, job, pool, tenant, schedule, tags, worker, error_code,
+  fingerprint, key,
       priority, attempts as attempt, enqueued_at, coalesce(due_at, enqueued_at) as due_at, started_at,
       died_at as finished_at, input`
 

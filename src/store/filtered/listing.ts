@@ -19,8 +19,8 @@ export interface StoreReads {
 }
 
 /**
- * `found` are common table expressions that the reads go by. Each store returns its rows newest first. The reader merges
- * them: a sort of all would have to wait for all.
+ * `found` are common table expressions that the reads go by. Each store returns its rows newest first. The reader
+ * merges them: a sort of all would have to wait for all.
  */
 export function listing({ found = "", ...reads }: StoreReads & { readonly found?: string }): string {
   return `

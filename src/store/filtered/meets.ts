@@ -41,8 +41,8 @@ const SCHEDULE_NAME = `case when run.schedule ~ '^[0-9a-f]{8,8}(-[0-9a-f]{4,4}){
           ) end`
 
 /**
- * PostgreSQL has no text with a NUL or half a character in it: it raises an error when it unescapes one, wherever in the
- * input it is. Such an input has no values to compare.
+ * PostgreSQL has no text with a NUL or half a character in it: it raises an error when it unescapes one, wherever in
+ * the input it is. Such an input has no values to compare.
  */
 const READABLE = `strpos(run.input::text, '\\u0000') = 0 and strpos(run.input::text, '\\ud') = 0`
 

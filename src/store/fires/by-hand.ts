@@ -2,10 +2,10 @@ import { uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes a run that somebody asked for into the ledger of its schedule, at the moment of the request. It stands for no
- * occurrence, so its generation is 0, or one less for each other one of the same millisecond.
+ * Writes a run made by `runNow` into the ledger of its schedule, at the time of the call. The run stands for no
+ * occurrence, so its generation is 0, or one less for each other such run of the same millisecond.
  *
- * Guarantee: run in the transaction that has locked the schedule (schedules/lock), so no two are given the same place.
+ * Guarantee: run in the transaction that has locked the schedule (schedules/lock). So no two rows get one generation.
  * Locks: none beyond the new row.
  * Index: the primary key of fires.
  */

@@ -25,7 +25,8 @@ export function isMonthNeeded(name: string): Statement<{ keepMs: number }, { nee
       select
       from {${name}} as fire
       join {schedules} as schedule on schedule.id = fire.schedule
-      where fire.generation > 0 and fire.last > schedule.cursor and schedule.state not in ('completed', 'missed', 'cancelled')
+      where fire.generation > 0 and fire.last > schedule.cursor
+        and schedule.state not in ('completed', 'missed', 'cancelled')
     ) as needed
 `,
   })

@@ -2,14 +2,13 @@ import { bigint, boolean, int, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Makes parked runs ready that have room under all their keys, and says which they are and into which lane each went.
+ * Makes parked runs ready that have room under all their keys. Returns them with their lanes.
  *
- * Guarantee: run in the transaction that holds the locks of `keys` (limits/try-lock) and has counted the room under them
- * (limits/room); who needs any other, and who is not in line any more, stays as it is. So a cap is never exceeded. They
- * enter the order at ranks of this moment, as `ids` has them. Under each key they are in its last wave (limits/open-waves);
- * a place that a run holds already stays in its own, because that key need not be locked.
- * Locks: the runs' rows, in the order of their ids.
- * Index: the primary keys of runs, run_limits and limit_waves.
+ * Guarantee: run in the transaction that holds the locks of `keys` (limits/try-lock) and has counted the room under
+ * them (limits/room). A run that needs another key, or that is no longer parked, stays as it is. So a cap is never
+ * exceeded. The runs get ranks of this moment, in the order of `ids`. Under each key they join its last wave
+ * (limits/open-waves). A place that a run already holds stays in its wave, because its key may not be locked. Locks:
+ * the runs' rows, in the order of their ids. Index: the primary keys of runs, run_limits and limit_waves.
  */
 export const admitRuns = statement({
   name: "limits/admit",
@@ -37,7 +36,7 @@ export const admitRuns = statement({
     where run.id = any (array(select id from held)) and run.id = given.id
     returning run.id, pool, solo, priority, rank
   ),
-  -- Once, and not for every run: while somebody holds an old snapshot a key's row has many versions to look through.
+  -- Read once, not for each run: while a session holds an old snapshot, the row of a key has many versions.
   open as materialized (
     select key, waves[cardinality(waves)] as wave
     from {limit_waves}

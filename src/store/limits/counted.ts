@@ -1,9 +1,9 @@
 /**
- * How many runs are ready or running under a key, in the words of every statement that counts them.
+ * The SQL that counts the ready and running runs under a key.
  *
- * Counted, never kept: what a process leaves behind when it dies is still counted, and what has ended is not. Where there
- * are waves, only those are walked that somebody may be in (limits/open-waves), one after the other: a list of them in one
- * condition might be checked entry by entry, and all entries walked.
+ * The use of a key is counted, never stored: runs of dead processes still count, and ended runs do not. With waves, the
+ * count reads only waves that may still hold runs (limits/open-waves), one after the other: with a list of waves in one
+ * condition, PostgreSQL might read all entries and filter them.
  * Index: run_limits_admitted (key, wave) where admitted; the primary key of limit_waves.
  */
 export function admittedUnder(key: string): string {

@@ -2,7 +2,7 @@ import { int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Sets the cap of a limit. Returns it if that changed anything; no row means that it was so before.
+ * Sets the cap of a limit. Returns the cap if it has changed.
  *
  * Locks: the limit's row.
  */

@@ -2,10 +2,10 @@ import { int } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Deletes up to `limit` rows about waves that nobody has touched for so long, and says how many: keys come and go.
+ * Deletes up to `limit` rows of waves that were not opened for `idleMs`, because keys come and go. Returns how many.
  *
- * Guarantee: under a key without a row all are counted, whatever wave they are in.
- * Locks: the rows it deletes; passes over those that others hold.
+ * Guarantee: under a key without a row, the count reads all waves.
+ * Locks: the rows that it deletes. Skips locked rows.
  */
 export const forgetWaves = statement({
   name: "limits/forget-waves",

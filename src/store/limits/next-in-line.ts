@@ -1,7 +1,7 @@
 import { bigint, int, json, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
-/** Runs that need one of `full` are left out: they may be many, and all of them ahead of one that has room. */
+/** Skips runs that need a full key: many of them may be ahead of a run that has room. */
 const HAS_NO_FULL_KEY = `(cardinality(@full) = 0 or (
         select true
         from {run_limits} as other
@@ -11,8 +11,8 @@ const HAS_NO_FULL_KEY = `(cardinality(@full) = 0 or (
 
 /**
  * The first runs of each stretch of a line. `needs` lists the keys that a run needs room under, as [key, kind, limit],
- * without those that it holds already. A stretch is what lies between two priorities, both excluded (`aboves`, `belows`), or what one
- * priority has from a rank on (`priorities`, `froms`).
+ * without keys that it already holds. A stretch is either the priorities between two excluded ones (`aboves`,
+ * `belows`), or one priority from a rank on (`priorities`, `froms`).
  *
  * Index: run_limits_parked (key, priority desc, rank) where not admitted; the primary key of run_limits.
  */

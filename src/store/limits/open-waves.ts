@@ -2,14 +2,14 @@ import { list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Begins a new wave under each of these keys: who is admitted from now on is in it, and of the waves before only those are
- * counted any more in which somebody is left.
+ * Begins a new wave under each of these keys. Runs admitted from now on join it, and empty earlier waves are dropped
+ * from the count.
  *
- * Guarantee: run in the transaction that holds the locks of the keys (limits/try-lock), as limits/admit is, which alone
- * admits. So nobody enters a wave that is seen to be empty here, and it stays so. Kept in the database and not by whoever
- * counts: where a crash or a failover takes back the ends of runs, it takes back what was written after them too.
- * Locks: the keys' rows in limit_waves, in the order given. Give them sorted.
- * Index: run_limits_admitted (key, wave) where admitted; the primary key of limit_waves.
+ * Guarantee: run in the transaction that holds the locks of the keys (limits/try-lock). Every admission holds them too,
+ * so no run joins a wave that is empty here, and the wave stays empty. The database keeps the waves, not the process:
+ * if a failover loses the ends of runs, it also loses the waves that were written after them. Locks: the keys' rows in
+ * limit_waves, in the order given. Give them sorted. Index: run_limits_admitted (key, wave) where admitted; the primary
+ * key of limit_waves.
  */
 export const openWaves = statement({
   name: "limits/open-waves",

@@ -3,8 +3,8 @@ import { statement } from "../statement.ts"
 import { admittedUnder } from "./counted.ts"
 
 /**
- * How many more runs may be admitted under each key: the cap of the limit that is given with it less those that are ready or running. A limit
- * that nobody has declared has a cap of one: the safest there is.
+ * How many more runs may be admitted under each key: the cap of its limit, minus its ready and running runs. A limit
+ * that is not declared has the safest cap, one.
  *
  * Index: as in counted.ts; the primary key of limits.
  */

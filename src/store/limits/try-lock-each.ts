@@ -2,8 +2,8 @@ import { list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Takes the right to admit runs under each of these keys that no other transaction admits under, until the end of the
- * transaction. Returns the keys it took.
+ * Takes the locks for admissions under these keys, each one that is free, until the end of the transaction. Returns the
+ * locked keys.
  *
  * Count the room in a later statement, for the same reason as with limits/try-lock. It is the same lock.
  * Locks: one advisory lock per key, in the order given. Give them sorted. It never waits.

@@ -2,12 +2,12 @@ import { boolean, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Takes the right to admit runs under these keys, until the end of the transaction. Not taken means that someone else
- * is at one of them.
+ * Takes the locks for admissions under all of these keys, until the end of the transaction. `taken` is false if another
+ * transaction holds one of them.
  *
- * A statement of its own, before the one that counts: the snapshot of a statement is older than the locks it takes,
- * so locking and counting in one admits two under a cap of one.
- * Locks: one advisory lock per key, in the order given. Give them sorted.
+ * Count the room in a later statement: the snapshot of a statement is older than the locks that it takes, so one
+ * statement for both would admit two runs under a cap of one. Locks: one advisory lock per key, in the order given.
+ * Give them sorted.
  */
 export const tryLockLimits = statement({
   name: "limits/try-lock",

@@ -3,7 +3,7 @@ import { statement } from "../statement.ts"
 import { admittedUnder } from "./counted.ts"
 
 /**
- * The keys of these under which no run is admitted and none stands in line.
+ * Returns the keys under which no run is admitted and none waits.
  *
  * Guarantee: run in the transaction that holds the locks of the keys (limits/try-lock-each), in a later statement. Then
  * one run may be admitted under each, and it passes no run that waits.

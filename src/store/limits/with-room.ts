@@ -3,8 +3,8 @@ import { statement } from "../statement.ts"
 import { admittedUnder } from "./counted.ts"
 
 /**
- * Up to `limit` keys after `after` that have runs in line, in their order, with the place of the first in line and the room
- * that there is under its limit: what a process that died in between may have left undone.
+ * Up to `limit` keys after `after` under which runs wait, in order, with the place of the first run and the room under
+ * its limit. The sweep finds with it the admissions that a dead process has left undone.
  *
  * Index: run_limits_parked (key, priority desc, rank) where not admitted, from key to key; as in counted.ts.
  */

@@ -95,9 +95,11 @@ export const claimRuns = statement({
           and run.timeout_ms is null and run.retry is null and run.schedule is null and run.tags is null then null
         else json_build_object(
           'attempt', run.attempt, 'fence', run.claims, 'generation', run.generation, 'tenant', run.tenant,
-          'limited', run.limited, 'recordedStart', run.suspect or run.bury_when_lost, 'late', coalesce(run.start_by < {now}, false),
+          'limited', run.limited, 'recordedStart', run.suspect or run.bury_when_lost,
+          'late', coalesce(run.start_by < {now}, false),
           'timeoutMs', run.timeout_ms, 'retry', run.retry, 'lastError', run.last_error, 'cause', run.cause,
-          'schedule', run.schedule, 'scheduleName', ${SCHEDULE_NAME}, 'occurrence', run.occurrence, 'missed', run.missed, 'tags', run.tags,
+          'schedule', run.schedule, 'scheduleName', ${SCHEDULE_NAME}, 'occurrence', run.occurrence,
+          'missed', run.missed, 'tags', run.tags,
           'last', case when run.schedule is not null then (
             select json_build_object('result', ends.result,
               'failure', case when ends.failures > 0 then ends.error end)

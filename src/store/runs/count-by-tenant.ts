@@ -6,10 +6,9 @@ import { statement } from "../statement.ts"
 /**
  * How many runs of these tenants meet a filter, up to a limit in each store.
  *
- * Guarantee: one snapshot. No store is read further than the budget; `is_partial` says that one had more.
- * Locks: none.
- * Index: the primary key of runs, the primary key of dead_letters, and attempts_by_tenant (tenant, finished_at) where tenant <> ''
- * of the days between the bounds.
+ * Guarantee: one snapshot. No store is read further than the budget; `is_partial` says that one had more. Locks: none.
+ * Index: the primary key of runs, the primary key of dead_letters, and attempts_by_tenant (tenant, finished_at) where
+ * tenant <> '' of the days between the bounds.
  */
 export const countRunsByTenant = statement({
   name: "runs/count-by-tenant",

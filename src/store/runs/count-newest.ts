@@ -5,9 +5,9 @@ import { statement } from "../statement.ts"
 /**
  * How many runs meet a filter, up to a limit in each store, by walking the ids.
  *
- * Guarantee: one snapshot. No store is read further than the budget; `is_partial` says that one had more.
- * Locks: none.
- * Index: the primary keys of runs and dead_letters, and attempts_by_run (run) of the days between the bounds, backwards.
+ * Guarantee: one snapshot. No store is read further than the budget; `is_partial` says that one had more. Locks: none.
+ * Index: the primary keys of runs and dead_letters, and attempts_by_run (run) of the days between the bounds,
+ * backwards.
  */
 export const countNewestRuns = statement({
   name: "runs/count-newest",

@@ -38,7 +38,8 @@ export const endOverdueRuns = statement({
   gone as (
     delete from {runs}
     where id = any (array(select id from held))
-    returning id, claim, lease, attempt, job, pool, priority, enqueued_at, input, key, limited, tenant, generation, tags,
+    returning id, claim, lease, attempt, job, pool, priority, enqueued_at, input, key, limited, tenant, generation,
+      tags,
       timeout_ms, history, schedule, occurrence, missed, backfill
   ),
   recorded as (

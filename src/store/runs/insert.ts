@@ -68,7 +68,10 @@ export const insertRuns = statement({
           when due_at > (select at from moment) then 'waiting'
           when @limited then 'parked'
           when @lease is not null
-            and exists (select from {workers} where lease = @lease and not dead and expires_at > (select at from moment))
+            and exists (
+              select from {workers}
+              where lease = @lease and not dead and expires_at > (select at from moment)
+            )
             and not exists (
               select from {pauses}
               where kind = 'job' and name = @job or kind = 'pool' and name = new.pool

@@ -1,18 +1,17 @@
 /**
- * What a run leaves behind when it ends, in the words of every statement that ends runs.
+ * The SQL that gives up the idempotency keys and the places under limits of runs that end. All statements that end runs
+ * share it.
  *
- * After `gone`, which has the id, tenant, job, key and `limited` of the runs that end: their places under limits are
- * given up, and their keys, unless those have times of their own, are free at once or remembered for as long as they
- * say. `left_line` names the limits whose lines may move on.
- * A key that is free has its time behind it, whatever the clock says: upkeep takes it away, if nobody has taken it anew
- * before. So there is one statement for both, and none more for runs without keys.
- * Index: the primary keys of keys and run_limits.
+ * It follows a part `gone` with the id, tenant, job, key and `limited` of these runs. A key with a duration of its own
+ * keeps its time. Other keys are free at once, or held for as long as they say. `left_line` returns the limit keys that
+ * have room now. A free key has expired at '-infinity', so its row can be taken again, and upkeep deletes it later.
+ * This needs no second statement, and runs without keys cost nothing. Index: the primary keys of keys and run_limits.
  */
 export const LEAVING = leaving()
 
 /**
- * `dead` are the runs of `gone` that become dead letters, as a query for their ids. History does not know yet how such a
- * run ends, so it goes on holding a key that is remembered.
+ * `dead` is a query for the ids of runs in `gone` that become dead letters. A dead letter has not ended for good, so it
+ * continues to hold a key that would otherwise be remembered.
  */
 export function leaving(dead?: string): string {
   const isOver = dead === undefined ? "" : `and (entry.keep_ms is null or gone.id not in (${dead}))`

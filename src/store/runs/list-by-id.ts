@@ -6,11 +6,9 @@ import { statement } from "../statement.ts"
 /**
  * The ids among `ids` of the runs that meet a filter, newest first in each store.
  *
- * One look-up for each id, apart (`offset 0`): a list or a join is planned as a scan of another index while the table is
- * empty.
- * Guarantee: one snapshot.
- * Locks: none.
- * Index: the primary keys of runs and dead_letters, and attempts_by_run (run) of the days between the bounds.
+ * One look-up for each id, apart (`offset 0`): a list or a join is planned as a scan of another index while the table
+ * is empty. Guarantee: one snapshot. Locks: none. Index: the primary keys of runs and dead_letters, and attempts_by_run
+ * (run) of the days between the bounds.
  */
 export const listRunsById = statement({
   name: "runs/list-by-id",

@@ -7,12 +7,10 @@ import { statement } from "../statement.ts"
  * The ids of filtered runs, newest first, where the ended runs of these jobs are few: all of them are read and sorted.
  * Live runs and dead letters are walked.
  *
- * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the table
- * is empty.
- * Guarantee: one snapshot. `attempts/count-of-jobs` says beforehand how many are read.
- * Locks: none.
- * Index: the primary keys of runs and dead_letters, backwards, and attempts_by_job (job, finished_at) of the days between
- * the bounds.
+ * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the
+ * table is empty. Guarantee: one snapshot. `attempts/count-of-jobs` says beforehand how many are read. Locks: none.
+ * Index: the primary keys of runs and dead_letters, backwards, and attempts_by_job (job, finished_at) of the days
+ * between the bounds.
  */
 export const listRunsByJob = statement({
   name: "runs/list-by-job",

@@ -7,12 +7,10 @@ import { statement } from "../statement.ts"
  * The ids of filtered runs, newest first, where the ended runs of these schedules are few: all of them are read and
  * sorted, and so are the live ones, of which a schedule has few. Dead letters are walked.
  *
- * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the table
- * is empty.
- * Guarantee: one snapshot. `attempts/count-of-schedules` says beforehand how many are read.
- * Locks: none.
- * Index: runs_by_schedule and attempts_by_occurrence (schedule, occurrence) where schedule is not null of the days
- * between the bounds, and the primary key of dead_letters, backwards.
+ * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the
+ * table is empty. Guarantee: one snapshot. `attempts/count-of-schedules` says beforehand how many are read. Locks:
+ * none. Index: runs_by_schedule and attempts_by_occurrence (schedule, occurrence) where schedule is not null of the
+ * days between the bounds, and the primary key of dead_letters, backwards.
  */
 export const listRunsBySchedule = statement({
   name: "runs/list-by-schedule",

@@ -7,10 +7,8 @@ import { statement } from "../statement.ts"
  * The ids of filtered runs, newest first, where the ended runs of these tenants are few: all of them are read and
  * sorted. Live runs and dead letters are walked.
  *
- * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the table
- * is empty.
- * Guarantee: one snapshot. `attempts/count-of-tenants` says beforehand how many are read.
- * Locks: none.
+ * One look-up for each value, apart (`offset 0`): a list or a join is planned as a scan of another index while the
+ * table is empty. Guarantee: one snapshot. `attempts/count-of-tenants` says beforehand how many are read. Locks: none.
  * Index: the primary keys of runs and dead_letters, backwards, and attempts_by_tenant (tenant, finished_at) where
  * tenant <> '' of the days between the bounds.
  */

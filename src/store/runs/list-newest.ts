@@ -6,8 +6,8 @@ import { statement } from "../statement.ts"
  * The ids of filtered runs in all stores, newest first in each, by walking the ids.
  *
  * Guarantee: one snapshot, so a run that changes its store is in one of them. No store is read further than the budget.
- * Locks: none.
- * Index: the primary keys of runs and dead_letters, and attempts_by_run (run) of the days between the bounds, backwards.
+ * Locks: none. Index: the primary keys of runs and dead_letters, and attempts_by_run (run) of the days between the
+ * bounds, backwards.
  */
 export const listNewestRuns = statement({
   name: "runs/list-newest",

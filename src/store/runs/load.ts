@@ -70,7 +70,8 @@ export const loadRuns = statement({
     last_error ->> 'code' as error_code, last_error ->> 'message' as error_message, null as error_stack,
     last_error ->> 'fingerprint' as fingerprint, attempt + case when live.lease is null then 0 else 1 end as attempt,
     generation, enqueued_at, due_at, null::timestamptz as started_at, null::timestamptz as finished_at, start_by,
-    timeout_ms, schedule, occurrence, missed, parked_for, worker.hostname || ':' || worker.pid as worker, worker.version,
+    timeout_ms, schedule, occurrence, missed, parked_for, worker.hostname || ':' || worker.pid as worker,
+    worker.version,
     worker.expires_at as lease_until, progress
   from live
   left join {workers} as worker on worker.lease = live.lease

@@ -34,14 +34,20 @@ export const replayRun = statement({
   inserted as (
     insert into {runs} as run (
       id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, input, tenant,
-      generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause, key, backfill
+      generation, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, cause, key,
+      backfill
     )
     select run, job, pool, priority, (date_part('epoch', {now}) * 1000000)::bigint,
       case when limits is null then 'queued' else 'parked' end, case when limits is not null then 'limit' end,
       limits is not null, limits is not null, {now}, {now}, input, tenant,
-      generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed, 'replayed',
-      (select key from {keys} as entry
-       where entry.tenant = raised.tenant and entry.job = raised.job and entry.key = raised.key and entry.run = raised.run),
+      generation + 1, claims, bury_when_lost, tags, timeout_ms, retry, history, schedule, occurrence, missed,
+      'replayed',
+      (
+        select key
+        from {keys} as entry
+        where entry.tenant = raised.tenant and entry.job = raised.job and entry.key = raised.key
+          and entry.run = raised.run
+      ),
       -- A backfilled run with a line of its own returns to that line, so that it does not delay the schedule's other
       -- runs.
       exists (select from json_array_elements(limits) as entry where entry ->> 1 = 'backfill')

@@ -99,8 +99,8 @@ export const settleRuns = statement({
       cause = next_cause, lease = null, claim = null, started = false, progress = null
     from mine
     where run.id = any (array(select id from mine where next in ('waiting', 'ready'))) and run.id = mine.id
-    returning run.id, {schema}.state(run) as state, run.rank, run.job, run.pool, run.enqueued_at, run.limited, run.tenant,
-      run.generation, run.history, run.schedule, run.occurrence
+    returning run.id, {schema}.state(run) as state, run.rank, run.job, run.pool, run.enqueued_at, run.limited,
+      run.tenant, run.generation, run.history, run.schedule, run.occurrence
   ),
   recorded as (
     insert into {attempts} (

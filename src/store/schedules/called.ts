@@ -2,7 +2,7 @@ import { list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What these schedules are called, also those that were deleted, for as long as the audit record knows them.
+ * The names of schedules, including deleted ones while the audit record keeps them.
  *
  * Locks: none.
  * Index: the primary key of schedules, audit_subject (subject, at).

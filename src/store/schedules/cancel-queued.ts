@@ -4,12 +4,12 @@ import { CANCELLED } from "../runs/schedule-ends.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Ends the runs of a schedule that are not running: those in line, and those that wait for another attempt. Returns them,
- * with the keys whose lines may move on.
+ * Cancels the runs of a schedule that are not running, including runs that wait for a retry. Returns them, with the
+ * limit keys that have room now.
  *
- * Guarantee: one that is claimed at this moment counts as running: the row is judged as it is once it is locked.
- * Locks: the rows, in the order of their ids.
- * Index: runs_by_schedule, the primary keys of runs, run_limits and keys.
+ * Guarantee: the state is checked after the row is locked, so a run that a claim takes at this moment counts as
+ * running. Locks: the rows, in the order of their ids. Index: runs_by_schedule, the primary keys of runs, run_limits
+ * and keys.
  */
 export const cancelQueuedRuns = statement({
   name: "schedules/cancel-queued",

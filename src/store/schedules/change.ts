@@ -2,8 +2,8 @@ import { boolean, instant, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes a schedule as it is to be from now on. `isEdit`: its definition is another one, so whoever has read the old one
- * finds that out. Of other times, none has happened yet.
+ * Writes a changed schedule. An edit of the definition (`isEdit`) raises the version, so that writers which read the
+ * old definition notice. New times clear `last_civil`, because none of them has happened yet.
  *
  * Guarantee: run in the transaction that has locked it (schedules/lock).
  * Index: the primary key of schedules.

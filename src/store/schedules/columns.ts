@@ -1,4 +1,4 @@
-/** What is read of a schedule, in the words of every statement that reads one. */
+/** The columns of a schedule that every reading statement selects. */
 import { bigint, instant, int, json, nullable, text, uuid, whole } from "../codec.ts"
 
 export const SCHEDULE_COLUMNS = {
@@ -35,9 +35,8 @@ export const SCHEDULE_COLUMNS = {
 } as const
 
 /**
- * The instants after `after` that are decided although a schedule has not come so far, as the ledger has them: somebody has
- * told it to leave them out, and other times count from the moment of the edit on; or a backfill has made runs of them
- * while it was paused.
+ * The occurrences after `after` that the ledger has decided ahead of the cursor. Either a call skipped them
+ * (`skipNext`) and an edit then moved the cursor back, or a backfill made runs of them during a pause.
  *
  * Index: the primary key of fires, in the months from there on.
  */
@@ -50,7 +49,7 @@ export function selectLeftOut(schedule: string, after: string): string {
   )`
 }
 
-/** From `schedule`, a row of the table. */
+/** The select list, for a table alias `schedule`. */
 export const SELECT_SCHEDULE = `
   schedule.id, schedule.tenant, schedule.name, schedule.job, schedule.spec, schedule.input, schedule.settings,
   (select jobs.settings from {jobs} as jobs where jobs.name = schedule.job) as job_settings,
@@ -59,7 +58,13 @@ export const SELECT_SCHEDULE = `
   schedule.declared_by,
   (select version from {applications} as application where application.name = schedule.declared_by) as declared_version,
   schedule.tzdb, schedule.last_civil, (select zones.tzdb from {zone_data} as zones) as newest_tzdb,
-  (select count(*) from (select from {runs} as run where run.schedule = schedule.id::text and not run.backfill limit 10000) as live)::int as live,
+  (
+    select count(*) from (
+      select from {runs} as run
+      where run.schedule = schedule.id::text and not run.backfill
+      limit 10000
+    ) as live
+  )::int as live,
   (
     select count(*) from (
       select from {runs} as run

@@ -2,10 +2,10 @@ import { json, list, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What a declaration is compared with: the schedules that an application has declared, and those of the given names,
- * whoever made them.
+ * The schedules that a declaration is compared with: those that the application has declared, and all schedules with
+ * the given names.
  *
- * Locks: none. Whoever changes one of them looks at it again under its lock (schedules/lock).
+ * Locks: none. A change reads its schedule again under the lock (schedules/lock).
  * Index: schedules_declared (declared_by) where declared_by is not null, schedules_name (tenant, name).
  */
 export const declaredSchedules = statement({

@@ -4,14 +4,14 @@ import { CANCELLED } from "../runs/schedule-ends.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Lets new runs of schedules take the place of others of the same schedule: those that nobody has started, those that wait
- * for another attempt, those that are running, as is asked for each. One that is not running ends at once; a running one
- * is cancelled, and has until `end_by` to end. An occurrence whose run was never started has not fired: the ledger says
- * what became of it instead. Returns what was displaced, and the keys whose lines may move on.
+ * Ends runs that new runs of the same schedule replace. The parameters say which: runs that have not started, runs that
+ * wait for a retry, running runs. A run that is not running ends at once. A running run is cancelled and has until
+ * `end_by` to end. An occurrence whose run never started has not fired, so the ledger gets its outcome instead. Returns
+ * the replaced runs, and the limit keys that have room now.
  *
- * Guarantee: run in the transaction that has written the new runs, so that there is never less than one. One that is
- * claimed at this moment counts as running: the row is judged as it is once it is locked.
- * Locks: the rows of the others, in the order of their ids.
+ * Guarantee: run in the transaction that has written the new runs, so there is always a run. The state is checked after
+ * the row is locked, so a run that a claim takes at this moment counts as running.
+ * Locks: the rows of the replaced runs, in the order of their ids.
  * Index: runs_by_schedule, the primary keys of runs, run_limits, keys and fires.
  */
 export const displaceRuns = statement({
@@ -22,12 +22,12 @@ export const displaceRuns = statement({
       schedule: text,
       key: text,
       run: uuid,
-      /** What the run stands for; null for a run that an operator asked for. */
+      /** The occurrence of the run. Null for a run made by hand. */
       intoOccurrence: nullable(instant),
       takesUnstarted: boolean,
       takesRetrying: boolean,
       takesRunning: boolean,
-      /** What becomes of the occurrences of displaced runs that had not started. */
+      /** The outcome in the ledger for occurrences whose replaced runs had not started. */
       outcome: text,
       graceMs: double,
       message: text,
@@ -65,7 +65,11 @@ export const displaceRuns = statement({
       case when unstarted then outcome end as outcome
     from held
     join others using (id)
-    where case when held.state = 'running' then takes_running when unstarted then takes_unstarted else takes_retrying end
+    where case
+      when held.state = 'running' then takes_running
+      when unstarted then takes_unstarted
+      else takes_retrying
+    end
   ),
   marked as (
     update {runs} as run

@@ -3,14 +3,13 @@ import { statement } from "../statement.ts"
 import { selectLeftOut } from "./columns.ts"
 
 /**
- * The schedules that are due, the longest first, as they are, with what has to be known to decide about them: how many
- * of their runs are not finished, how the last ones ended, what is declared of their jobs, and what was left out ahead of
- * its time.
- * `skip` leaves out the first ones, for others to take. `from` is where to begin, behind dead index entries.
+ * Due schedules, the longest due first, with the facts for a decision: how many of their runs are unfinished, how the
+ * last runs ended, the settings of their jobs, and the occurrences that are decided ahead of the cursor. `skip` leaves
+ * the first schedules to other processes. `from` is where to begin, behind dead index entries.
  *
- * Guarantee: those that go by a zone only for a process whose zone data is the newest there is, and only if they were
- * planned by it.
- * Locks: none. Whoever has decided takes the rows, if they are still as they were read (schedules/take).
+ * Guarantee: returns schedules in time zones only to a process with the newest zone data, and only if that data planned
+ * them.
+ * Locks: none. The writer takes the rows that are unchanged since this read (schedules/take).
  * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), runs_by_schedule, the primary keys of jobs,
  * schedule_ends and fires.
  */
@@ -40,7 +39,7 @@ export const dueSchedules = statement({
   select due.id, tenant, due.name, job, spec, due.settings, jobs.settings as job_settings, due.version, cursor, fired,
     runs.live, runs.retrying, coalesce(ends.failures, 0) as failures,
     ends.ended_at,
-    -- The first version of a schedule has never gone back behind what was left out.
+    -- A schedule that was never edited has no decided occurrences ahead of its cursor.
     case when due.version > 1 then ${selectLeftOut("due", "due.cursor")} end as left_out,
     (date_part('epoch', {now}) * 1000000)::bigint / 1000 as now_ms
   from (

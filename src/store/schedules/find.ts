@@ -3,7 +3,7 @@ import { statement } from "../statement.ts"
 import { SCHEDULE_COLUMNS, SELECT_SCHEDULE, selectLeftOut } from "./columns.ts"
 
 /**
- * A schedule by its name, with what it was told to leave out of what is to come.
+ * A schedule by its name, with the coming occurrences that are already decided.
  *
  * Index: schedules_name (tenant, name), runs_by_schedule, the primary keys of jobs and fires.
  */

@@ -2,15 +2,14 @@ import { bigint, boolean, double, instant, int, json, nullable, rows, text, uuid
 import { statement } from "../statement.ts"
 
 /**
- * Writes what was decided about schedules: their occurrences into the ledger, a run for each that the ledger did not
- * know yet, and how far they have come. Says how many runs went where, and with which rank the first of them.
+ * Writes decisions about schedules: occurrences into the ledger, a run for each new row of the ledger, and the cursors.
+ * Returns how many runs went into each lane, with the rank of the first.
  *
- * Guarantee: run in the transaction that has taken the schedules (schedules/take). An occurrence has one run, even if the
- * cursor were wrong: only rows that the ledger returns get one, and a row of the ledger outlives the run.
- * A run under an overlap key, or of a job with a limit, is parked, and the caller lets the lines move on. A run that
- * `isAdmitted` is ready: pass it only if this transaction holds the lock of its key and has seen the key unused
- * (limits/unused), and if the key is the only one it needs.
- * Locks: none beyond those taken and the new rows.
+ * Guarantee: run in the transaction that has taken the schedules (schedules/take). An occurrence has one run, even if
+ * the cursor is wrong: only new rows of the ledger get one, and such a row outlives its run. A run under an overlap
+ * key, or of a job with a limit, is parked, and the caller starts an admission. A run with `isAdmitted` is ready: pass
+ * it only if this transaction holds the lock of its key and has seen the key unused (limits/unused), and if the run
+ * needs no other key. Locks: none beyond the taken rows and the new ones.
  */
 export const fireSchedules = statement({
   name: "schedules/fire",
@@ -22,9 +21,9 @@ export const fireSchedules = statement({
       nextAt: nullable(instant),
       state: text,
       fired: int,
-      /** The edition of the zone data that planned the next occurrence; null for a schedule without a zone. */
+      /** The edition of the zone data that planned the next occurrence. Null for a schedule without a time zone. */
       tzdb: nullable(text),
-      /** What the clock of the zone read at the last occurrence that fires; null keeps what was there. */
+      /** The local time of the last occurrence that fires. Null keeps the stored one. */
       lastCivil: nullable(text),
       pool: text,
       priority: int,
@@ -34,7 +33,7 @@ export const fireSchedules = statement({
       tags: nullable(json),
       timeoutMs: nullable(double),
       retry: nullable(json),
-      /** The key under which a run has to be alone, and what the key is. */
+      /** The key under which runs execute one at a time, and its kind. */
       overlapKey: nullable(text),
       overlapKind: text,
       jobLimit: nullable(text),
@@ -63,7 +62,7 @@ export const fireSchedules = statement({
   plan: "index",
   sql: `
   with moment as materialized (
-    -- The clock is read aside: in the list of an insert it would be another step for every row.
+    -- The clock is read here once. In the list of an insert it would be evaluated for every row.
     select at, (date_part('epoch', at) * 1000000)::bigint as rank
     from (select {now} as at offset 0) as clock
   ),
@@ -99,8 +98,10 @@ export const fireSchedules = statement({
   passed as (
     insert into {fires} (schedule, occurrence, generation, outcome, reason, decided_at, last, count, into_occurrence)
     select schedule, first,
-      -- A backfill may have run the first of them before.
-      coalesce((select max(generation) from {fires} as known where known.schedule = passed.schedule and occurrence = first), 0) + 1,
+      -- A backfill may already have run the first occurrence of the stretch.
+      coalesce(
+        (select max(generation) from {fires} as known where known.schedule = passed.schedule and occurrence = first), 0
+      ) + 1,
       outcome, reason, (select at from moment), last, count, into_occurrence
     from unnest(@passed) as passed (@passed.columns)
     on conflict (schedule, occurrence, generation) do nothing
@@ -129,13 +130,14 @@ export const fireSchedules = statement({
   in_line as (
     insert into {run_limits} (run, key, kind, limit_name, admitted, wave, priority, rank)
     select made.id, line.key, line.kind, line.limit_name, is_admitted,
-      case when is_admitted then coalesce((select wave from open where open.key = line.key), 0) end, made.priority, line.rank
+      case when is_admitted then coalesce((select wave from open where open.key = line.key), 0) end,
+      made.priority, line.rank
     from made
     join fire on fire.run = made.id
     join given on given.id = fire.schedule
     cross join lateral (
       values
-        -- In the order of the occurrences, also for one that comes back after a failure.
+        -- Ranked by occurrence, also for a run that comes back after a failure.
         (overlap_key, overlap_kind, null, (extract(epoch from occurrence) * 1000000)::bigint),
         (job_limit, 'job', job_limit, made.rank)
     ) as line (key, kind, limit_name, rank)

@@ -2,9 +2,9 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Counts the failures of a schedule anew: somebody has looked at it.
+ * Sets the failures in a row of a schedule to zero, because an operator has resumed it.
  *
- * Locks: its row of schedule_ends; waits for a run of it that is being settled.
+ * Locks: its row of schedule_ends. Waits for a settle of one of its runs.
  * Index: the primary key of schedule_ends.
  */
 export const forgetFailures = statement({

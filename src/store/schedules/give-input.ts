@@ -2,9 +2,9 @@ import { json, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Gives the input of a schedule to those of its runs that nobody has started.
+ * Gives the input of a schedule to its runs that have not started.
  *
- * Locks: the rows; one that is claimed at this moment keeps the input that it was claimed with.
+ * Locks: the rows. A run that a claim takes at this moment keeps its input.
  * Index: runs_by_schedule.
  */
 export const giveInputToQueued = statement({

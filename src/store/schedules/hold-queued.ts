@@ -3,11 +3,10 @@ import { IS_AT_WORK } from "../runs/parking.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Holds the runs of a schedule that nobody has taken yet: those in line and those that are ready. Returns the keys under
- * which they gave up their places.
+ * Parks the ready and parked runs of a schedule that no worker has claimed. Returns the limit keys under which they
+ * gave up their places.
  *
- * Guarantee: nothing of them is claimed from the moment that this is committed. One that has been taken, and
- * is to be taken again, is at work, and is not held.
+ * Guarantee: no claim takes them after the commit. A run that a worker has claimed before is at work, and is not held.
  * Locks: the rows, in the order of their ids, and their places under limits.
  * Index: runs_by_schedule, the primary keys of runs and run_limits.
  */

@@ -2,11 +2,11 @@ import { instant, json, nullable, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Writes a new schedule, unless there is one of that name. Returns its id if it is new.
+ * Inserts a schedule, unless its name is taken. Returns its id if it is new.
  *
- * Guarantee: of two at once, one is written. Nothing of it happens before `at`, the moment from which it counts and at
- * which it was made: were that read once more, an occurrence could come to lie before its own schedule.
- * Locks: none beyond the new row; waits for one of the same name that is being written.
+ * Guarantee: of two inserts at once, one succeeds. `at` is both the creation and the instant from which occurrences
+ * count. A second reading of the clock could put an occurrence before the creation. Locks: none beyond the new row.
+ * Waits for an insert of the same name.
  */
 export const insertSchedule = statement({
   name: "schedules/insert",

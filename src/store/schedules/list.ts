@@ -3,7 +3,7 @@ import { statement } from "../statement.ts"
 import { SCHEDULE_COLUMNS, SELECT_SCHEDULE } from "./columns.ts"
 
 /**
- * Schedules in the order of their tenants and names, after a given one, of a state or of all.
+ * Lists schedules by tenant and name, after a given one. Filters by tenant and by state.
  *
  * Index: schedules_name (tenant, name), runs_by_schedule, the primary key of jobs.
  */

@@ -2,10 +2,10 @@ import { int, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How many unfinished runs these schedules have, of those that have any; backfills aside.
+ * Counts the unfinished runs of schedules, without backfills. A schedule without such runs has no row.
  *
- * Guarantee: asked in the transaction that holds the schedules, it counts what was made by hand until then: whoever makes
- * a run by hand holds the schedule.
+ * Guarantee: run in the transaction that has taken the schedules, it also counts the latest runs made by hand, because
+ * `runNow` locks the schedule.
  * Index: runs_by_schedule (schedule, backfill, occurrence).
  */
 export const liveRunsOf = statement({

@@ -2,10 +2,11 @@ import { text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Takes a schedule, for whoever is about to change it.
+ * Locks a schedule for a change.
  *
- * Says nothing else about it: what a statement reads is older than the lock that it waited for (schedules/find comes after).
- * Locks: its row, until the end of the transaction; waits for a tick that is writing it.
+ * It returns only the id: the snapshot of a statement is older than the lock that it waited for. Read the schedule with
+ * schedules/find afterwards.
+ * Locks: its row, until the end of the transaction. Waits for a tick that writes it.
  * Index: schedules_name (tenant, name).
  */
 export const lockSchedule = statement({

@@ -2,7 +2,7 @@ import { list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * What the active ones of these schedules are called.
+ * The names of those schedules that are active.
  *
  * Index: the primary key of schedules.
  */

@@ -3,15 +3,13 @@ import { ENDS_IN_TIME } from "../runs/end-overdue.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How long it is until there is something to do for a process with this zone data: until the next schedule is due, the
- * next pause ends, or a run that was replaced is to be ended; negative when that has been for a while, null when
- * nothing will be. Says too what the newest zone data is, and whether schedules wait to be planned anew by it, which is
- * to be done now; and whether a pause is over, or the time of a replaced run. `first_at` is when the first schedule is
- * due that it has seen, but no later than now. A replaced run that holds its place until its handler has returned is no
- * reason to look: nobody ends it.
+ * When the scheduler of a process with this zone data has something to do: the next schedule is due, the next pause
+ * ends, or the time of a replaced run is over. Negative for the past, null for never. A replaced run that keeps its
+ * place until its handler returns does not count, because the scheduler must not end it.
  *
- * `from` is where to begin among those that are due: before it lie, as far as is known, only dead index entries.
- * Guarantee: a process whose zone data is not the newest is told of nothing that it may not touch.
+ * Also returns the newest zone data, and whether schedules wait for a new plan by it, which is due now. `first_at` is
+ * when the first schedule is due, at the latest now. `from` is where to begin: before it are only dead index entries,
+ * as far as is known. Guarantee: a process without the newest zone data learns of no schedule that it must not touch.
  * Index: schedules_due (next_at), schedules_due_by_zone (tzdb, next_at), schedules_resuming (resume_at), runs_ending
  * (end_by); the primary key of jobs.
  */
@@ -60,7 +58,7 @@ export const nextDueSchedule = statement({
         order by end_by
         limit 1
       ) as ending
-    -- Asked once each, and not wherever they are mentioned.
+    -- Keeps the planner from evaluating each subquery again wherever it is used.
     offset 0
   ) as next
 `,

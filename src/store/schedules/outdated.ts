@@ -3,9 +3,9 @@ import { statement } from "../statement.ts"
 import { selectLeftOut } from "./columns.ts"
 
 /**
- * Active schedules that were planned by other zone data than the newest, for a process that has the newest.
+ * Active schedules whose plans come from other zone data than the newest, for a process that has the newest.
  *
- * Locks: none. Whoever has planned them anew takes the rows, if they are still as they were read (schedules/take).
+ * Locks: none. The writer of the new plan takes the rows that are unchanged since this read (schedules/take).
  * Index: schedules_due_by_zone (tzdb, next_at), the primary keys of jobs and fires.
  */
 export const outdatedSchedules = statement({
@@ -29,8 +29,8 @@ export const outdatedSchedules = statement({
   },
   plan: "index",
   sql: `
-  select id, tenant, schedule.name, job, spec, schedule.settings, jobs.settings as job_settings, schedule.version, cursor,
-    fired, next_occurrence, last_civil,
+  select id, tenant, schedule.name, job, spec, schedule.settings, jobs.settings as job_settings, schedule.version,
+    cursor, fired, next_occurrence, last_civil,
     case when schedule.version > 1 then ${selectLeftOut("schedule", "schedule.cursor")} end as left_out,
     (date_part('epoch', {now}) * 1000000)::bigint / 1000 as now_ms
   from (

@@ -2,8 +2,8 @@ import { instant, int, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Schedules whose pauses have come to the end that was given with them, the longest over first: those that go by a zone
- * only for a process whose zone data is the newest there is.
+ * Schedules whose pauses have reached their end, the earliest end first. Returns schedules in time zones only to a
+ * process with the newest zone data.
  *
  * Index: schedules_resuming (resume_at) where resume_at is not null.
  */

@@ -2,9 +2,9 @@ import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Makes this zone data the newest, if it is.
+ * Records this zone data as the newest, if it is newer than the recorded one.
  *
- * Guarantee: it is only ever raised, whoever comes first.
+ * Guarantee: the recorded edition never goes back, in any order of writers.
  * Locks: its one row.
  */
 export const raiseZoneData = statement({

@@ -2,12 +2,12 @@ import { bigint, boolean, int, json, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Lets the runs of a schedule go on that were held with it: ready, in the order of their occurrences, or in line under
- * their limits. Says into which lanes they went, and which keys have somebody in line.
+ * Releases the runs that a pause with `hold` parked: ready in the order of their occurrences, or parked under their
+ * limits. Returns their lanes, and the limit keys under which runs wait.
  *
  * Locks: the rows, in the order of their ids, and their places under limits.
- * Index: runs_by_schedule, the primary keys of runs and run_limits. Hashed, because the lists would otherwise be gone
- * through once per row.
+ * Index: runs_by_schedule, the primary keys of runs and run_limits. Hashed, because a nested loop would read the lists
+ * once per row.
  */
 export const releaseHeldRuns = statement({
   name: "schedules/release-held",

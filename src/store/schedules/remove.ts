@@ -2,7 +2,7 @@ import { uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Deletes a schedule. Its runs and what the ledger says of it stay, what it remembered of its runs does not.
+ * Deletes a schedule and its row of schedule_ends. Its runs and its rows of the ledger stay.
  *
  * Locks: its row.
  * Index: the primary keys of schedules and schedule_ends.

@@ -2,11 +2,10 @@ import { bigint, boolean, double, int, json, nullable, text, uuid } from "../cod
 import { statement } from "../statement.ts"
 
 /**
- * Makes a run of a schedule that stands for no occurrence: somebody asked for it.
+ * Makes a run of a schedule by hand, without an occurrence.
  *
- * Guarantee: run in the transaction that has locked the schedule (schedules/lock). Under a key for overlaps, or a limit of
- * its job, it is parked.
- * Locks: none beyond the new rows.
+ * Guarantee: run in the transaction that has locked the schedule (schedules/lock). A run under an overlap key, or of a
+ * job with a limit, is parked. Locks: none beyond the new rows.
  */
 export const runScheduleNow = statement({
   name: "schedules/run-now",

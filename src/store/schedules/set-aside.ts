@@ -2,10 +2,10 @@ import { instant, int, json, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Sets a schedule aside that is itself at fault, active or about to be, so that it does not hold up the others. Says
- * whether it did.
+ * Puts a faulty schedule into the state `error`, so that it does not delay the others. No row means that it has
+ * changed.
  *
- * Guarantee: only as it was read; one that was edited meanwhile may be right by now.
+ * Guarantee: changes the schedule only if it is as it was read. An edit in between may have repaired it.
  * Locks: its row.
  * Index: the primary key of schedules.
  */

@@ -2,12 +2,12 @@ import { boolean, instant, int, list, text, uuid } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Takes the schedules that are still as they were read: the same version, with the same cursor, and active. Of those that
- * go by a zone, the ones that the newest zone data has planned, or to plan anew (`plansAnew`) the ones that other data has.
+ * Takes the schedules that are unchanged since they were read: same version, same cursor, active. Of schedules in time
+ * zones, it takes those that the newest zone data planned, or with `plansAnew` those that other data planned.
  *
- * Guarantee: of all who have read the same, one gets each. The others find it taken, or moved on. Whoever has not the
- * newest zone data any more, however late that is found out, gets none that goes by a zone.
- * Locks: their rows, until the end of the transaction, in the order of their ids; those that others hold are left out.
+ * Guarantee: of all processes that have read a schedule, one takes it. The others find it locked or changed. A process
+ * that no longer has the newest zone data takes no schedule in a time zone, however late it learns of the newer data.
+ * Locks: the rows, until the end of the transaction, in the order of their ids. Skips rows that are locked.
  * Index: the primary key of schedules.
  */
 export const takeSchedules = statement({
@@ -25,7 +25,7 @@ export const takeSchedules = statement({
   select schedule.id
   from {schedules} as schedule
   where schedule.id = any (@ids) and schedule.state = 'active'
-    -- "is true" keeps it from being planned as a join, which would compare each with each: it is looked up in a hash.
+    -- "is true" prevents a join, which would compare every pair of rows. The list is looked up in a hash.
     and ((schedule.id, schedule.cursor, schedule.version) in (
       select id, cursor, version
       from unnest(@ids, @cursors, @versions) as read (id, cursor, version)

@@ -110,7 +110,7 @@ describe("a pool", () => {
     expect(server.connected() - before).toBeLessThanOrEqual(1)
   })
 
-  it("closes what nobody has needed for ten seconds, and keeps one", async () => {
+  it("closes connections that no call has needed for ten seconds, and keeps one", async () => {
     const server = crowdedServer(100)
     const pool = server.pool({})
     const held = Array.from({ length: 5 }, () => holdOne(pool))

@@ -19,7 +19,7 @@ interface Actors {
   readonly world: World
   readonly processes: readonly ModelProcess[]
   readonly me: ModelProcess
-  /** Every run that anybody tried to enqueue. */
+  /** Every run that a process tried to enqueue. */
   readonly asked: NewRun[]
 }
 

@@ -135,7 +135,7 @@ export const PHANTOMS: readonly Mutation[] = [
     },
   },
   {
-    name: "a run is started before anybody asks for it",
+    name: "a run is started before it is enqueued",
     breaks: "I2",
     apply: (scene) => {
       const start = scene.choose(

@@ -31,7 +31,7 @@ function complaintsAboutRun(
   const say = (says: string) => [{ subject: run, says: `Run ${run} ${says}` }]
   if (Math.max(dueAtUs, enqueuedAtUs) > sinceUs) return []
   if (state === "running") return say(`is still held by lease ${lease}, although every fault has ended.`)
-  if (state === "ready") return say(`is ready, and nobody claims it, although every fault has ended.`)
+  if (state === "ready") return say(`is ready, and no worker claims it, although every fault has ended.`)
   if (state === "waiting") return say(`is due and still waiting, although every fault has ended.`)
   return []
 }
