@@ -107,7 +107,7 @@ CREATE TABLE carillon.dead_letters (
   timeout_ms bigint,
   retry json,
   history text DEFAULT 'standard'::text NOT NULL,
-  fingerprint text,
+  fingerprint text NOT NULL,
   schedule text,
   occurrence timestamp with time zone,
   limits json,
@@ -119,8 +119,21 @@ CREATE TABLE carillon.dead_letters (
   version text,
   CONSTRAINT dead_letters_pkey PRIMARY KEY (run)
 );
-CREATE INDEX dead_letters_fingerprint ON carillon.dead_letters USING btree (job, fingerprint);
+CREATE INDEX dead_letters_age ON carillon.dead_letters USING btree (died_at);
+CREATE INDEX dead_letters_group ON carillon.dead_letters USING btree (job, fingerprint, died_at);
 CREATE INDEX dead_letters_job ON carillon.dead_letters USING btree (job, died_at);
+CREATE INDEX dead_letters_tenant ON carillon.dead_letters USING btree (tenant, died_at) WHERE (tenant <> ''::text);
+
+CREATE TABLE carillon.error_groups (
+  job text NOT NULL,
+  fingerprint text NOT NULL,
+  state text NOT NULL,
+  version text,
+  changed_at timestamp with time zone NOT NULL,
+  CONSTRAINT error_groups_pkey PRIMARY KEY (job, fingerprint),
+  CONSTRAINT error_groups_state CHECK ((state = ANY (ARRAY['resolved'::text, 'ignored'::text]))),
+  CONSTRAINT error_groups_version CHECK (((version IS NULL) OR (state = 'resolved'::text)))
+);
 
 CREATE TABLE carillon.fires (
   schedule uuid NOT NULL,

@@ -43,6 +43,8 @@ export interface Opened {
   readonly engine: Engine
   /** The actor of calls that name none. */
   readonly actor: string
+  /** Aborted when a stop begins. */
+  readonly stopping: AbortSignal
   /** The versions that were missing. */
   readonly migrated: readonly number[]
   /** Of the call that is made, where it has limits of its own. */
@@ -106,7 +108,8 @@ export function createApplication(
       events.emit({ type: "schema.migrated", schema: runtime.database.schema, versions: migrated })
     }
     const engine = createEngine(runtime, events, { ...options, declareSchedules })
-    return { runtime, engine, actor: options.actor ?? actorOf(host.facts), migrated }
+    const actor = options.actor ?? actorOf(host.facts)
+    return { runtime, engine, actor, stopping: stopping.signal, migrated }
   })
 
   const start = apart(async (): Promise<void> => {

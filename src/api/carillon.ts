@@ -19,6 +19,8 @@ import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { assertJob } from "./assert-job.ts"
 import { assertNothingElse, type CallOptions, takeCallOptions } from "./call-options.ts"
+import type { DeadLetters } from "./dead-letters/calls.ts"
+import { deadLetterCalls } from "./dead-letters/dead-letters.ts"
 import type { ResolvedCall } from "./limited-call.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
@@ -94,10 +96,6 @@ export interface Carillon {
   readonly cancel: (runId: string, by?: ByWhom & CallOptions) => Promise<Cancelled>
   /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
   readonly expedite: (runId: string, options?: ExpediteOptions & CallOptions) => Promise<boolean>
-  /** Puts a dead run back into the queue with all its attempts, as its next generation. */
-  readonly replay: (runId: string, by?: ByWhom & CallOptions) => Promise<void>
-  /** Removes a dead letter for good. History keeps its attempts. */
-  readonly discard: (runId: string, by?: ByWhom & CallOptions) => Promise<void>
   /**
    * Stops claims of a job's or a pool's runs until `resume`. Running handlers continue. Returns whether the target was
    * not paused before. Throws `JOB_UNKNOWN` for a job that no process has declared or executed.
@@ -107,6 +105,8 @@ export interface Carillon {
   readonly resume: (target: PauseTarget, by?: ByWhom & CallOptions) => Promise<boolean>
   /** Lists the paused jobs and pools. */
   readonly pauses: (options?: CallOptions) => Promise<Pause[]>
+  /** The calls for dead letters: runs that failed for good. */
+  readonly deadLetters: DeadLetters
   /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
   /** Calls `listener` with every event of this process. The returned function ends that. */
@@ -282,13 +282,26 @@ export function createFacade(host: Host, application: Application): Carillon {
     ),
     cancel: call("cancel", 1, runCalls.cancel),
     expedite: call("expedite", 1, runCalls.expedite),
-    replay: call("replay", 1, runCalls.replay),
-    discard: call("discard", 1, runCalls.discard),
     pause: call("pause", 1, pauseCalls.pause),
     resume: call("resume", 1, pauseCalls.resume),
     pauses: call("pauses", 0, (opened, rest?: CallOptions) => {
       assertNothingElse("pauses", rest)
       return pauseCalls.list(opened)
+    }),
+    deadLetters: Object.freeze({
+      get: call("deadLetters.get", 1, async (opened, runId: string, rest?: CallOptions) => {
+        assertNothingElse("deadLetters.get", rest)
+        return deadLetterCalls.get(opened, runId)
+      }),
+      list: call("deadLetters.list", 0, deadLetterCalls.list),
+      groups: call("deadLetters.groups", 0, deadLetterCalls.groups),
+      group: call("deadLetters.group", 1, deadLetterCalls.group),
+      replay: call("deadLetters.replay", 1, deadLetterCalls.replay) as DeadLetters["replay"],
+      editAndReplay: call("deadLetters.editAndReplay", 2, deadLetterCalls.editAndReplay),
+      discard: call("deadLetters.discard", 1, deadLetterCalls.discard) as DeadLetters["discard"],
+      resolve: call("deadLetters.resolve", 1, deadLetterCalls.resolve),
+      ignore: call("deadLetters.ignore", 1, deadLetterCalls.ignore),
+      reopen: call("deadLetters.reopen", 1, deadLetterCalls.reopen),
     }),
     schedules: Object.freeze({
       create: call("schedules.create", 1, definingCalls.create) as Schedules["create"],

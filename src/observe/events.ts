@@ -222,8 +222,23 @@ export type CarillonEvent =
       readonly state: "raised" | "lasting" | "cleared"
       readonly count: number
       readonly withinMs: number
-      readonly failures: readonly DeadLetterGroup[]
+      readonly failures: readonly DeadLetterGrowth[]
     }
+  /** Dead runs live again, each as its next generation. */
+  | ({ readonly type: "dead-letters.replayed"; readonly runs: readonly string[] } & Change)
+  /** Dead runs were given up for good. */
+  | ({ readonly type: "dead-letters.discarded"; readonly runs: readonly string[] } & Change)
+  /** The cause of a group of dead letters is fixed: in this version, or as of now if `version` is null. */
+  | ({
+      readonly type: "dead-letters.resolved"
+      readonly job: string
+      readonly fingerprint: string
+      readonly version: string | null
+    } & Change)
+  /** A group of dead letters needs no work. */
+  | ({ readonly type: "dead-letters.ignored"; readonly job: string; readonly fingerprint: string } & Change)
+  /** A group of dead letters that was resolved or ignored is open again. */
+  | ({ readonly type: "dead-letters.reopened"; readonly job: string; readonly fingerprint: string } & Change)
   /** A run was cancelled. It has ended, or its handler is told to end. `reason` is empty if none was given. */
   | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
   /** A loop failed. It continues after a rest. */
@@ -234,64 +249,22 @@ export type CarillonEvent =
       readonly failures: number
     }
 
-/** The types of all events. */
-export const EVENT_TYPES = [
-  "database.unreachable",
-  "database.crowded",
-  "pools.unserved",
-  "pool.unserved",
-  "database.read-only",
-  "database.writable",
-  "schema.missing",
-  "schema.restored",
-  "embedded.started",
-  "embedded.joined",
-  "pglite.opened",
-  "schema.migrated",
-  "worker.started",
-  "worker.stopped",
-  "worker.blocked",
-  "job.declared",
-  "job.changed",
-  "job.outdated",
-  "schedule.declared",
-  "schedule.changed",
-  "schedule.revived",
-  "schedule.removed",
-  "schedule.taken",
-  "schedules.outdated",
-  "schedule.warned",
-  "schedule.failed",
-  "schedule.held",
-  "schedule.dropped",
-  "schedule.paused",
-  "schedule.ended",
-  "zones.outdated",
-  "runs.unhandled",
-  "lease.lost",
-  "leases.awaited",
-  "lease.reaped",
-  "run.enqueued",
-  "attempt.started",
-  "attempt.finished",
-  "attempt.fenced",
-  "attempt.overran",
-  "worker.stuck",
-  "worker.unstuck",
-  "pool.exhausted",
-  "attempt.slow",
-  "retry.faulty",
-  "dead-letters.growing",
-  "run.cancelled",
-  "loop.failed",
-] as const satisfies readonly CarillonEvent["type"][]
+/** Who made a change, and why. */
+export interface Change {
+  /** The user or the program that asked for it. */
+  readonly actor: string
+  /** Empty if no reason was given. */
+  readonly reason: string
+}
 
 /** Dead letters of a job whose errors are likely the same. */
-export interface DeadLetterGroup {
+export interface DeadLetterGrowth {
   /** The name of the job. */
   readonly job: string
-  /** The error, without the parts that differ from run to run. */
+  /** Names the group: give it to `deadLetters.group` with the job. */
   readonly fingerprint: string
+  /** The error of one of them. */
+  readonly message: string
   /** The number of dead letters. */
   readonly count: number
 }

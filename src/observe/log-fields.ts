@@ -1,6 +1,6 @@
 /** Turns an event into the fields of a log line. All events use the same names. */
 import { recordError } from "../queue/error-record.ts"
-import { fingerprintOf } from "../queue/fingerprint.ts"
+import { shapeOf } from "../queue/fingerprint.ts"
 import type { CarillonEvent } from "./events.ts"
 import type { LogFields } from "./logger.ts"
 
@@ -42,8 +42,8 @@ export function samenessOf(event: CarillonEvent, level: string): string | undefi
   switch (event.type) {
     case "attempt.finished": {
       if (event.error === undefined) return undefined
-      const fingerprint = fingerprintOf({ ...event.error, stack: null })
-      return [event.type, event.job, event.outcome, event.runState, fingerprint].join("\n")
+      const shape = shapeOf({ ...event.error, stack: null })
+      return [event.type, event.job, event.outcome, event.runState, shape].join("\n")
     }
     case "attempt.fenced":
     case "attempt.overran":
@@ -51,7 +51,7 @@ export function samenessOf(event: CarillonEvent, level: string): string | undefi
     case "retry.faulty":
       return [event.type, event.job].join("\n")
     case "loop.failed":
-      return [event.type, event.loop, level, fingerprintOf(recordError(event.error))].join("\n")
+      return [event.type, event.loop, level, shapeOf(recordError(event.error))].join("\n")
     default:
       return undefined
   }

@@ -1,11 +1,13 @@
 /** Writes events as log lines. */
 import type { JobChange } from "../job/reconcile.ts"
 import { recordError } from "../queue/error-record.ts"
-import { fingerprintOf } from "../queue/fingerprint.ts"
+import { shapeOf } from "../queue/fingerprint.ts"
 import type { Host } from "../runtime/host.ts"
 import { formatInstant } from "../time/instant.ts"
+import { deadLetterLine } from "./dead-letter-lines.ts"
 import type { CarillonEvent, LossReason, StuckHandler, UnhandledJob } from "./events.ts"
 import { createFold } from "./fold.ts"
+import { because, counted, type Line, someOf } from "./line.ts"
 import { fieldsOf, samenessOf } from "./log-fields.ts"
 import type { Level, LogLine, Output } from "./logger.ts"
 
@@ -47,7 +49,7 @@ export function createLog(host: Pick<Host, "every">, output: Output): Log {
       fold.write({ level, text, fields: fieldsOf(event) }, samenessOf(event, level))
     },
     tellListenerFailure: (error) => {
-      fold.write(listenerLine(error), `listener.failed\n${fingerprintOf(recordError(error))}`)
+      fold.write(listenerLine(error), `listener.failed\n${shapeOf(recordError(error))}`)
     },
     hearsRoutine: () => output.takes("debug"),
     close: fold.close,
@@ -65,11 +67,6 @@ function isRoutine(event: CarillonEvent): boolean {
     return event.outcome === "succeeded" || (event.outcome === "released" && event.durationMs === 0)
   }
   return event.type === "attempt.started" || event.type === "run.enqueued"
-}
-
-interface Line {
-  readonly level: Level
-  readonly text: string
 }
 
 function lineOf(event: CarillonEvent): Line {
@@ -204,7 +201,12 @@ function lineOf(event: CarillonEvent): Line {
     case "retry.faulty":
       return { level: "warn", text: `${nameOf(event)}: ${event.message}` }
     case "dead-letters.growing":
-      return growthLine(event)
+    case "dead-letters.replayed":
+    case "dead-letters.discarded":
+    case "dead-letters.resolved":
+    case "dead-letters.ignored":
+    case "dead-letters.reopened":
+      return deadLetterLine(event)
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}${because(event.reason)}` }
     case "schedule.declared":
@@ -319,19 +321,6 @@ function droppedLine(event: Extract<CarillonEvent, { type: "schedule.dropped" }>
   }
 }
 
-function growthLine(event: Extract<CarillonEvent, { type: "dead-letters.growing" }>): Line {
-  const { state, count, withinMs, failures } = event
-  const within = `within the last ${Math.round(withinMs / 60_000) || 1} min`
-  const what = `${counted(count, "run")} died ${within}`
-  if (state === "cleared") return { level: "info", text: `dead letters do not grow any more: ${what}` }
-  const kinds = failures.map(({ job, fingerprint, count }) => `${job} (${count}): ${fingerprint}`)
-  const again = state === "lasting" ? "still growing" : "growing"
-  return {
-    level: "error",
-    text: `dead letters are ${again}: ${what}. ${someOf(kinds, "; ")}. Replay or discard them when the cause is mended`,
-  }
-}
-
 function changeText({ field, before, after }: JobChange): string {
   return `${field} from ${JSON.stringify(before)} to ${JSON.stringify(after)}`
 }
@@ -368,26 +357,10 @@ function nameOf(event: { readonly job: string; readonly run: string; readonly at
   return `${event.job} ${event.run} attempt ${event.attempt}`
 }
 
-function someOf(names: readonly string[], between = ", "): string {
-  const shown = names.slice(0, MOST_NAMES).join(between)
-  return names.length > MOST_NAMES ? `${shown}${between}...` : shown
-}
-
-const MOST_NAMES = 5
-
 function seconds(ms: number): string {
   return `${(ms / 1_000).toFixed(1)} s`
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? "" : "s"}`
-}
-
 function messageOf(error: unknown): string {
   return recordError(error).message
-}
-
-/** Nothing where no reason was given. */
-function because(reason: string): string {
-  return reason === "" ? "" : `: ${reason}`
 }

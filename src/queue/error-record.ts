@@ -2,6 +2,8 @@
 
 export interface ErrorRecord {
   readonly code: string | null
+  /** The class of the error, as its `name` says. It is not stored: it is a part of the fingerprint. */
+  readonly name?: string
   readonly message: string
   readonly stack: string | null
 }
@@ -20,6 +22,7 @@ export function recordError(thrown: unknown): ErrorRecord {
     const stack = stackOf(thrown, MAX_CAUSES)
     return {
       code,
+      ...(typeof thrown.name === "string" && { name: thrown.name.slice(0, CODE_LENGTH) }),
       message: clean(String(thrown.message), MESSAGE_LENGTH),
       stack: stack && clean(stack, STACK_LENGTH),
     }

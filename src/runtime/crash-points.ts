@@ -28,6 +28,10 @@ export const CRASH_POINTS = [
   "schedule.committed",
   /** One part of a backfill is committed. The next has not begun. */
   "backfill.committed",
+  /** A batch of dead letters is replayed. The next has not begun. */
+  "replay.committed",
+  /** A batch of dead letters is discarded. The next has not begun. */
+  "discard.committed",
   /** One migration is applied. The next has not begun. */
   "migrate.applied",
 ] as const

@@ -2,6 +2,7 @@
  * Deterministic jitter: a hash of schedule and occurrence gives the delay, so every process computes the same due time.
  * The identity of an occurrence stays its planned instant.
  */
+import { hash64 } from "../job/hash.ts"
 import { SECOND_MS } from "../time/civil.ts"
 import type { InstantMs } from "../time/instant.ts"
 
@@ -31,15 +32,4 @@ export function dueOf(occurrence: {
 /** A pseudo-random number in [0, 1): the upper 53 bits of a 64-bit hash. */
 function fraction(text: string): number {
   return Number(hash64(text) >> 11n) / 2 ** 53
-}
-
-/** FNV-1a over the UTF-16 code units, then a finalizer: FNV alone gives short texts similar upper bits. */
-export function hash64(text: string): bigint {
-  let hash = 0xcbf29ce484222325n
-  for (let index = 0; index < text.length; index += 1) {
-    hash = BigInt.asUintN(64, (hash ^ BigInt(text.charCodeAt(index))) * 0x100000001b3n)
-  }
-  hash = BigInt.asUintN(64, (hash ^ (hash >> 33n)) * 0xff51afd7ed558ccdn)
-  hash = BigInt.asUintN(64, (hash ^ (hash >> 33n)) * 0xc4ceb9fe1a85ec53n)
-  return hash ^ (hash >> 33n)
 }

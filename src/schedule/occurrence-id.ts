@@ -4,8 +4,8 @@
  * A version 8 UUID: 48 bits of milliseconds, as in version 7, but of the occurrence. Then 74 bits of a hash. Another
  * generation of the same occurrence, made by a backfill, has another id.
  */
+import { hash64 } from "../job/hash.ts"
 import { formatInstant, type InstantMs } from "../time/instant.ts"
-import { hash64 } from "./jitter.ts"
 
 export function occurrenceId(schedule: string, occurrence: InstantMs, generation = 1): string {
   const time = BigInt.asUintN(48, BigInt(Math.floor(occurrence)))

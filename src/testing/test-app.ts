@@ -10,7 +10,8 @@ import { resolveOptions } from "../api/options.ts"
 import type { RunHandle } from "../api/runs/run-handle.ts"
 import { OptionsError } from "../errors.ts"
 import type { HandlerTransaction, QueryResult } from "../job/context.ts"
-import { type CarillonEvent, EVENT_TYPES } from "../observe/events.ts"
+import { EVENT_TYPES } from "../observe/event-types.ts"
+import type { CarillonEvent } from "../observe/events.ts"
 import { nearest } from "../options/nearest.ts"
 import { CRASH_POINTS, type CrashPoint } from "../runtime/crash-points.ts"
 import { createSystemHost } from "../runtime/system.ts"
@@ -239,13 +240,14 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     history: async (...args) => living().history(...args),
     cancel: async (...args) => living().cancel(...args),
     expedite: async (...args) => living().expedite(...args),
-    replay: async (...args) => living().replay(...args),
-    discard: async (...args) => living().discard(...args),
     pause: async (...args) => living().pause(...args),
     resume: async (...args) => living().resume(...args),
     pauses: async (...args) => living().pauses(...args),
     get runs() {
       return living().runs
+    },
+    get deadLetters() {
+      return living().deadLetters
     },
     get schedules() {
       return living().schedules

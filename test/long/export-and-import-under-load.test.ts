@@ -157,7 +157,7 @@ describe("an export of a database at work", () => {
     expect(await app.result(ids.halted)).toBe("over there")
     await app.expedite(ids.waiting, BY)
     expect(await app.result(ids.waiting)).toEqual(ODD)
-    await app.replay(ids.dead, BY)
+    await app.deadLetters.replay(ids.dead, BY)
     const { fine } = jobsThat(async () => {})
     const again = await app.enqueue(fine, 0, { key: "once", keyFor: "1h", tenant: "t" })
     expect(again).toMatchObject({ id: ids.done, created: false })

@@ -322,8 +322,10 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
     "array[]::bigint[], 1, now())",
   claims: "insert into {claims} values (gen_random_uuid(), 1, array[gen_random_uuid()])",
   keys: "insert into {keys} values ('', 'greet', 'key', gen_random_uuid(), null)",
-  dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)
-    values (gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '1')`,
+  dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input,
+      fingerprint)
+    values (gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '1', 'f')`,
+  error_groups: "insert into {error_groups} values ('greet', 'f', 'resolved', '1.0', now())",
   attempts: `insert into {attempts} (run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome)
     values (gen_random_uuid(), 1, 'greet', 'default', now(), now(), now(), 'succeeded')`,
   applications: "insert into {applications} values ('shop', '1.0', now())",

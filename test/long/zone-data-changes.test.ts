@@ -19,7 +19,7 @@ async function stageOf(engine: Engine) {
   /** The results of user calls in a process with this zone data. */
   const open = async (zoneData: string): Promise<Opened> => {
     const { runtime, engine: itself } = await openEngineStage(stage.runtimeOf(zoneData), { jobs: [job] })
-    return { runtime, engine: itself, actor: "a test", migrated: [] }
+    return { runtime, engine: itself, actor: "a test", stopping: new AbortController().signal, migrated: [] }
   }
   return { ...stage, open }
 }

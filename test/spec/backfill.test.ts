@@ -166,7 +166,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await fill(app, "08:00", "08:10")
     await app.clock.advance("6m")
     const { fires } = await app.schedules.fires("report")
-    await app.replay(fires[0]?.run ?? "", by)
+    await app.deadLetters.replay(fires[0]?.run ?? "", by)
     expect(await app.schedules.get("report")).toMatchObject({ live: 0 })
     await app.clock.advance("4m")
     expect(ran).toEqual(["08:00", "08:00", "08:00", "09:10"])

@@ -98,7 +98,7 @@ describe("the context of a handler", () => {
     await app.stealLease()
     await app.drain()
     await expect(app.result(run.id)).rejects.toMatchObject({ code: "RUN_DEAD" })
-    await app.replay(run.id, by)
+    await app.deadLetters.replay(run.id, by)
     await app.drain()
     expect(steps).toEqual([])
     expect(tokens).toEqual([1, 2, 3, 4, 5])

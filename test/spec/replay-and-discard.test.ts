@@ -1,7 +1,7 @@
 /** Replaying and discarding dead runs by hand. Each leaves an audit record of who did it and why. */
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { defineJob, type JobContext } from "../../src/index.ts"
-import { rowsOf } from "../support/sql.ts"
+import { execute, rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "the customer called" }
@@ -18,8 +18,6 @@ const auditOf = (app: WatchedApp, id: string) =>
     app.database,
     `select actor, action, reason, before, after from {audit} where subject = 'run:${id}' order by at`,
   )
-
-const broken = async () => Promise.reject(new Error("the disk is full"))
 
 describe("a dead run", () => {
   const contexts: JobContext[] = []
@@ -54,7 +52,7 @@ describe("a dead run", () => {
   it("that is replayed lives again with all its attempts, as its next generation", async () => {
     const run = await dead({ tags: ["a"], tenant: "acme", priority: 3 })
     lives = 2
-    await app.replay(run.id, by)
+    await app.deadLetters.replay(run.id, by)
     expect(await app.run(run.id)).toMatchObject({
       generation: 2,
       attempts: 0,
@@ -67,7 +65,7 @@ describe("a dead run", () => {
     const over = expect(app.result(run.id)).rejects.toMatchObject({ cause: { message: "no, generation 2" } })
     await app.drain()
     await over
-    await app.replay(run.id, by)
+    await app.deadLetters.replay(run.id, by)
     await app.drain()
     expect(await app.result(run.id)).toEqual({ kept: true })
     expect(
@@ -83,7 +81,7 @@ describe("a dead run", () => {
 
   it("that is replayed keeps its idempotency key, and its fencing token grows", async () => {
     const run = await dead()
-    await app.replay(run.id, by)
+    await app.deadLetters.replay(run.id, by)
     await app.drain()
     expect(new Set(contexts.map(({ idempotencyKey }) => idempotencyKey))).toEqual(new Set([`run:${run.id}`]))
     expect(contexts.map(({ fencingToken }) => fencingToken)).toEqual([1, 2, 3])
@@ -92,7 +90,7 @@ describe("a dead run", () => {
 
   it("is waited for in its new life by a call after the replay", async () => {
     const run = await dead()
-    await app.replay(run.id, by)
+    await app.deadLetters.replay(run.id, by)
     const result = app.result(run.id)
     await app.drain()
     expect(await result).toEqual({ kept: true })
@@ -100,8 +98,8 @@ describe("a dead run", () => {
 
   it("that is replayed or discarded leaves an audit record of who did it and why", async () => {
     const [one, two] = [await dead(), await dead()]
-    await app.replay(one.id, by)
-    await app.discard(two.id, by)
+    await app.deadLetters.replay(one.id, by)
+    await app.deadLetters.discard(two.id, by)
     const who = { actor: "ada", reason: "the customer called" }
     expect(await auditOf(app, one.id)).toEqual([
       { ...who, action: "run.replay", before: { generation: 1 }, after: { generation: 2 } },
@@ -113,18 +111,18 @@ describe("a dead run", () => {
 
   it("that is discarded leaves the dead letters, and stays in history", async () => {
     const run = await dead()
-    await app.discard(run.id, by)
+    await app.deadLetters.discard(run.id, by)
     expect(await letters(run.id)).toEqual([])
     expect(await app.attempts(run.id)).toHaveLength(2)
-    await expect(app.replay(run.id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" })
-    await expect(app.discard(run.id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" })
+    await expect(app.deadLetters.replay(run.id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" })
+    await expect(app.deadLetters.discard(run.id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" })
     await app.drain()
     await expect(app.result(run.id)).rejects.toMatchObject({ code: "RUN_DEAD" })
   })
 
   it("is replayed once by many concurrent calls", async () => {
     const run = await dead()
-    const asked = await Promise.allSettled([1, 2, 3].map(() => app.replay(run.id, by)))
+    const asked = await Promise.allSettled([1, 2, 3].map(() => app.deadLetters.replay(run.id, by)))
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
     await app.drain()
     expect((await app.attempts(run.id)).filter(({ generation }) => generation === 2)).toHaveLength(1)
@@ -135,8 +133,9 @@ describe("a dead run", () => {
     "stays dead when the audit record of its %s cannot be written",
     async (action) => {
       const run = await dead()
-      app.database.meddle("audit/record", broken)
-      await expect(app[action](run.id, by)).rejects.toThrow("the disk is full")
+      await execute(app.database, "alter table {audit} add constraint audit_is_full check (false) not valid")
+      await expect(app.deadLetters[action](run.id, by)).rejects.toThrow("audit_is_full")
+      await execute(app.database, "alter table {audit} drop constraint audit_is_full")
       expect(await letters(run.id)).toHaveLength(1)
       expect(await app.run(run.id)).toBeUndefined()
     },
@@ -147,9 +146,12 @@ describe("a dead run", () => {
     async (action) => {
       const alive = await app.enqueue(mortal, 1, { delay: "1h" })
       for (const id of [alive.id, NOBODY]) {
-        await expect(app[action](id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: id })
+        await expect(app.deadLetters[action](id, by)).rejects.toMatchObject({
+          code: "RUN_NOT_FOUND",
+          runId: id,
+        })
       }
-      await expect(app[action](alive.id, { actor: "ada", reason: "" })).rejects.toMatchObject({
+      await expect(app.deadLetters[action](alive.id, { actor: "ada", reason: "" })).rejects.toMatchObject({
         faults: [{ path: "reason" }],
       })
       expect(await app.run(alive.id)).toMatchObject({ state: "waiting" })
@@ -169,7 +171,7 @@ describe("a dead run", () => {
     const runs = await alone.enqueueMany(limited, [{ concurrencyKey: "k" }, { concurrencyKey: "k" }])
     await alone.drain()
     failing = false
-    for (const { id } of runs) await alone.replay(id, by)
+    for (const { id } of runs) await alone.deadLetters.replay(id, by)
     for (const { id } of runs)
       expect(await alone.run(id)).toMatchObject({ state: "parked", parkedFor: "limit" })
     await alone.drain()

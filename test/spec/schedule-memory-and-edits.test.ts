@@ -285,7 +285,7 @@ describe.each(["memory", "postgres18"] as const)("a schedule, on %s", (where) =>
     await app.clock.set("2026-03-02T09:35Z")
     await app.drain()
     const [fire] = (await app.schedules.fires("d")).fires
-    await app.replay(fire?.run ?? "", by)
+    await app.deadLetters.replay(fire?.run ?? "", by)
     await app.drain()
     expect(missed).toEqual([2, 2])
   })

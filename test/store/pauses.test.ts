@@ -14,7 +14,10 @@ const ada = { actor: "ada", reason: "the mail server is down" }
 const bob = { actor: "bob", reason: "it is up again" }
 
 /** Calls are checked before they touch the engine, and the list needs none. */
-const without = (runtime: Runtime) => ({ runtime, engine: undefined as never, actor: "a test", migrated: [] })
+const without = (runtime: Runtime) => ({
+  ...{ runtime, engine: undefined as never, actor: "a test", migrated: [] },
+  stopping: new AbortController().signal,
+})
 const listPauses = (runtime: Runtime) => pauseCalls.list(without(runtime))
 const nounOf = (target: PauseTarget) =>
   "job" in target ? { kind: "job" as const, name: target.job } : { kind: "pool" as const, name: target.pool }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest"
 import { findEnd } from "../../src/store/attempts/find-end.ts"
-import { discardRun } from "../../src/store/runs/discard.ts"
-import { replayRun } from "../../src/store/runs/replay.ts"
+import { discardBatch } from "../../src/store/dead-letters/discard-batch.ts"
+import { replayBatch } from "../../src/store/dead-letters/replay-batch.ts"
 import { ENDS } from "../support/attempt-ends.ts"
 import { describeEngines } from "../support/engines.ts"
 import {
@@ -40,8 +40,16 @@ async function dieOnce(on: Runner, run: NewRun = {}): Promise<string> {
   return id
 }
 
-const replay = (on: Runner, id: string) => on.run(replayRun, { id })
-const discard = (on: Runner, id: string) => on.run(discardRun, { id })
+const BY = { actor: "ada", reason: "it is mended" }
+const SAME_INPUT = { input: null, inputBefore: null, inputAfter: null }
+const one = (id: string, generation: number | null = null) => ({
+  ...BY,
+  runs: [id],
+  generations: [generation],
+})
+const replay = (on: Runner, id: string, generation?: number) =>
+  on.run(replayBatch, { ...one(id, generation), ...SAME_INPUT })
+const discard = (on: Runner, id: string, generation?: number) => on.run(discardBatch, one(id, generation))
 
 describeEngines("a dead run", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
@@ -58,7 +66,7 @@ describeEngines("a dead run", (engine) => {
     await clock.set("2026-03-01T09:01Z")
     const rank = NINE_O_CLOCK + 60_000_000n
     expect(await replay(database, id)).toEqual([
-      { pool: "slow", solo: false, priority: 4, rank, state: "ready", job: "greet", generation: 2 },
+      { run: id, pool: "slow", solo: false, priority: 4, rank, state: "ready" },
     ])
     expect(await everythingAbout(database, id)).toMatchObject({ letters: [], attempts: [{ generation: 1 }] })
     expect(await runOf(database, id)).toEqual({
@@ -113,7 +121,7 @@ describeEngines("a dead run", (engine) => {
   it("that is discarded leaves the dead letters; its history stays", async () => {
     const { database } = await withStoppedClock(engine)
     const id = await dieOnce(database)
-    expect(await discard(database, id)).toEqual([{ job: "greet", generation: 1 }])
+    expect(await discard(database, id)).toEqual([{ run: id }])
     expect(await everythingAbout(database, id)).toMatchObject({
       letters: [],
       attempts: [{ run_state: "dead" }],
@@ -133,11 +141,45 @@ describeEngines("a dead run", (engine) => {
     expect(await runOf(database, id)).toMatchObject({ state: "ready", generation: 1 })
   })
 
+  it("that has died again since it was chosen is left alone", async () => {
+    const { database } = await withStoppedClock(engine)
+    const id = await dieOnce(database)
+    await replay(database, id)
+    await finish(database, await claim(database, await openLease(database)), ENDS["dead"])
+    expect(await replay(database, id, 1)).toEqual([])
+    expect(await discard(database, id, 1)).toEqual([])
+    expect(await replay(database, id, 2)).toMatchObject([{ run: id }])
+  })
+
+  it("is replayed with others in one statement, each with an audit record of its own", async () => {
+    const { database } = await withStoppedClock(engine)
+    const ids = [await dieOnce(database), await dieOnce(database), await dieOnce(database)]
+    const runs = [...ids, host.newId()]
+    const generations = runs.map((_, index) => (index === 2 ? 7 : 1))
+    const rows = await database.run(replayBatch, { ...BY, runs, generations, ...SAME_INPUT })
+    expect(rows.map(({ run }) => run).toSorted()).toEqual(ids.slice(0, 2).toSorted())
+    expect(await rowsOf(database, "select run from {dead_letters}")).toEqual([{ run: ids[2] }])
+    const audit = await rowsOf(
+      database,
+      "select subject, actor, reason, before, after from {audit} order by subject",
+    )
+    const told = ids.slice(0, 2).toSorted()
+    expect(audit).toEqual(
+      told.map((id) => ({
+        ...BY,
+        subject: `run:${id}`,
+        before: { generation: 1 },
+        after: { generation: 2 },
+      })),
+    )
+  })
+
   itWithConnections("is replayed once by concurrent calls", async () => {
     const { database } = await withStoppedClock(engine)
     const id = await dieOnce(database)
     const answers = await Promise.all(Array.from({ length: 8 }, () => replay(database, id)))
-    expect(answers.flat()).toMatchObject([{ generation: 2 }])
+    expect(answers.flat()).toMatchObject([{ run: id }])
+    expect(await runOf(database, id)).toMatchObject({ generation: 2 })
   })
 
   itWithConnections("is replayed or discarded in a race, whichever is first", async () => {
@@ -148,7 +190,7 @@ describeEngines("a dead run", (engine) => {
     ] as const) {
       const id = await dieOnce(database)
       const holder = await hold(database, (tx) => first(tx, id))
-      const waiting = second(database, id)
+      const waiting = second(database, id, 1)
       await untilBlocked(await engine.open(database.schema))
       await holder.release()
       expect(await waiting).toEqual([])

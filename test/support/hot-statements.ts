@@ -1,5 +1,7 @@
 /** Every statement that must not slow down with the backlog, with its parameters and the indexes that serve it. */
 import type { Database } from "../../src/store/database.ts"
+import { discardBatch } from "../../src/store/dead-letters/discard-batch.ts"
+import { replayBatch } from "../../src/store/dead-letters/replay-batch.ts"
 import { findKeys } from "../../src/store/keys/find.ts"
 import { forgetKeys } from "../../src/store/keys/forget.ts"
 import { takeKeys } from "../../src/store/keys/take.ts"
@@ -12,7 +14,6 @@ import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { completeRuns } from "../../src/store/runs/complete.ts"
 import { completeScheduledRuns } from "../../src/store/runs/complete-scheduled.ts"
-import { discardRun } from "../../src/store/runs/discard.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
 import { findRun } from "../../src/store/runs/find.ts"
 import { findCancelled } from "../../src/store/runs/find-cancelled.ts"
@@ -24,7 +25,6 @@ import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { reapRuns } from "../../src/store/runs/reap.ts"
 import { recordProgress } from "../../src/store/runs/record-progress.ts"
 import { recordStart } from "../../src/store/runs/record-start.ts"
-import { replayRun } from "../../src/store/runs/replay.ts"
 import { settleRuns } from "../../src/store/runs/settle.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { ways } from "./attempt-ends.ts"
@@ -146,8 +146,11 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
   "cancel a ready run": hot(cancelRun, ({ ready }) => ({ id: ready, code: "C", message: "no" })),
   "cancel a run in line": hot(cancelRun, ({ parked }) => ({ id: parked[0] ?? "", code: "C", message: "no" })),
   expedite: hot(expediteRun, ({ waiting }) => ({ id: waiting, priority: 1 })),
-  replay: hot(replayRun, ({ dead }) => ({ id: dead })),
-  discard: hot(discardRun, ({ dead }) => ({ id: dead })),
+  replay: hot(replayBatch, ({ dead }) => ({
+    ...{ runs: [dead], generations: [null], actor: "ada", reason: "" },
+    ...{ input: null, inputBefore: null, inputAfter: null },
+  })),
+  discard: hot(discardBatch, ({ dead }) => ({ runs: [dead], generations: [null], actor: "ada", reason: "" })),
   admit: hot(
     admitRuns,
     ({ parked }) => ({
@@ -258,8 +261,9 @@ export async function fillTables(database: Database): Promise<void> {
      insert into {keys} (tenant, job, key, run, expires_at)
        select '', 'greet', 'key ' || n, gen_random_uuid(), case when n % 2 = 0 then now() - n * interval '1 s' end
        from generate_series(1, 100000) as n;
-     insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input, limits)
-       select gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '{}', '[["big", "job", "wide"]]'
+     insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input, fingerprint,
+         limits)
+       select gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '{}', 'f', '[["big", "wide"]]'
        from generate_series(1, 50000);
      insert into {limits} values ('wide', 10);`,
   )

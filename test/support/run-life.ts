@@ -1,10 +1,11 @@
 /** The life of a run, for tests: its states, every act that moves it, and the state that RUN_LIFE gives for the act. */
 import { RUN_LIFE, type RunEvent, type RunState } from "../../src/queue/run-state.ts"
+import { discardBatch } from "../../src/store/dead-letters/discard-batch.ts"
+import { replayBatch } from "../../src/store/dead-letters/replay-batch.ts"
 import { admitRuns } from "../../src/store/limits/admit.ts"
 import { tryLockLimits } from "../../src/store/limits/try-lock.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
-import { discardRun } from "../../src/store/runs/discard.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
 import { parkPausedJobs } from "../../src/store/runs/park-paused-jobs.ts"
 import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
@@ -13,7 +14,6 @@ import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { reapRuns } from "../../src/store/runs/reap.ts"
 import { recordProgress } from "../../src/store/runs/record-progress.ts"
 import { recordStart } from "../../src/store/runs/record-start.ts"
-import { replayRun } from "../../src/store/runs/replay.ts"
 import { unparkHandled } from "../../src/store/runs/unpark-handled.ts"
 import { unparkResumed } from "../../src/store/runs/unpark-resumed.ts"
 import { ENDS } from "./attempt-ends.ts"
@@ -56,6 +56,8 @@ export interface Act {
 const LIVE: Phase[] = ["waiting", "in line", "paused", "unhandled", "ready", "running", "cancelling"]
 const HELD: Phase[] = ["running", "cancelling"]
 const WALK = { lanes: 10, depth: 10, limit: 10 }
+const SAME_INPUT = { input: null, inputBefore: null, inputAfter: null }
+const letter = (id: string) => ({ runs: [id], generations: [null], actor: "ada", reason: "" })
 const isTold = (rows: readonly unknown[]) => rows.length > 0
 const hasMoved = ([row]: readonly { readonly runs: number }[]) => (row?.runs ?? 0) > 0
 const ifLimited =
@@ -185,13 +187,13 @@ export const ACTS: Readonly<Record<string, Act>> = {
     from: ["dead"],
     event: ifLimited<RunEvent>("park", "replay"),
     skips: false,
-    perform: async (on, { id }) => isTold(await on.run(replayRun, { id })),
+    perform: async (on, { id }) => isTold(await on.run(replayBatch, { ...letter(id), ...SAME_INPUT })),
   },
   discard: {
     from: ["dead"],
     event: () => "discard",
     skips: false,
-    perform: async (on, { id }) => isTold(await on.run(discardRun, { id })),
+    perform: async (on, { id }) => isTold(await on.run(discardBatch, letter(id))),
   },
 }
 

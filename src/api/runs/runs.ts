@@ -1,8 +1,6 @@
 /** The calls about one run: their checks, and the record that they return. */
 import { priorityCheck } from "../../job/options.ts"
 import { decodePayload } from "../../job/payload.ts"
-import { discard } from "../../operations/dead-letters/discard.ts"
-import { replay } from "../../operations/dead-letters/replay.ts"
 import { perform } from "../../operations/perform.ts"
 import { type Cancelled, cancel } from "../../operations/runs/cancel.ts"
 import { expedite } from "../../operations/runs/expedite.ts"
@@ -97,15 +95,5 @@ export const runCalls = {
     assertOptions("expedite", options, expediteCheck)
     const request = { id, by: byOf(opened, options), priority: options.priority }
     return perform(opened.engine.tell, expedite(opened.runtime, request))
-  },
-  replay: async (opened: Opened, runId: string, by: ByWhom = {}): Promise<void> => {
-    const id = runIdOf(runId)
-    assertOptions("replay", by, byWhomCheck)
-    return perform(opened.engine.tell, replay(opened.runtime, { id, by: byOf(opened, by) }))
-  },
-  discard: async (opened: Opened, runId: string, by: ByWhom = {}): Promise<void> => {
-    const id = runIdOf(runId)
-    assertOptions("discard", by, byWhomCheck)
-    return perform(opened.engine.tell, discard(opened.runtime, { id, by: byOf(opened, by) }))
   },
 }

@@ -30,6 +30,7 @@ export interface Settlement {
     readonly lease: string
     readonly claim: bigint
     readonly extra?: { readonly schedule?: string | null }
+    readonly job?: { readonly name: string }
   }
   /** Null if the handler never ran. */
   readonly startedAtMs: number | null
@@ -259,6 +260,10 @@ export function completeParams(runtime: Runtime, identity: WorkerIdentity, batch
 /** Of all other outcomes under one lease. */
 function settleParams(runtime: Runtime, identity: WorkerIdentity, batch: readonly Settlement[]) {
   const errors = batch.map(({ outcome }) => errorOf(outcome))
+  const prints = batch.map(({ run, outcome }) => {
+    const error = errorOf(outcome)
+    return error && fingerprintOf(run.job?.name ?? "", error)
+  })
   return {
     ...commonParams(runtime, identity, batch),
     states: batch.map(({ next }) => next.state),
@@ -268,7 +273,7 @@ function settleParams(runtime: Runtime, identity: WorkerIdentity, batch: readonl
     errorCodes: sparse(errors.map((error) => error?.code ?? null)),
     errorMessages: sparse(errors.map((error) => error?.message ?? null)),
     errorStacks: sparse(errors.map((error) => error?.stack ?? null)),
-    fingerprints: sparse(errors.map((error) => error && fingerprintOf(error))),
+    fingerprints: sparse(prints),
   }
 }
 

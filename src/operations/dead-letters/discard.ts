@@ -2,8 +2,7 @@
 import type { By } from "../../engine/by.ts"
 import type { Done } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
-import { discardRun } from "../../store/runs/discard.ts"
-import { auditRun } from "../runs/audit-run.ts"
+import { discardBatch } from "./discard-batch.ts"
 import { notDead } from "./not-dead.ts"
 
 export interface DiscardRequest {
@@ -11,12 +10,8 @@ export interface DiscardRequest {
   readonly by: By
 }
 
-export async function discard({ database }: Runtime, { id, by }: DiscardRequest): Promise<Done<void>> {
-  await database.transaction(async (tx) => {
-    const [row] = await tx.run(discardRun, { id })
-    if (!row) throw notDead(id)
-    const before = { job: row.job, generation: row.generation }
-    await auditRun(tx, "run.discard", { run: id, by, before })
-  })
-  return { answer: undefined, effects: {} }
+export async function discard(runtime: Runtime, { id, by }: DiscardRequest): Promise<Done<void>> {
+  const { answer, effects } = await discardBatch(runtime, { letters: [{ run: id, generation: null }], by })
+  if (answer.length === 0) throw notDead(id)
+  return { answer: undefined, effects }
 }

@@ -2,23 +2,16 @@
 import type { By } from "../../engine/by.ts"
 import type { Done } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
-import { replayRun } from "../../store/runs/replay.ts"
-import { auditRun } from "../runs/audit-run.ts"
-import { effectsOfReturn } from "../runs/returned.ts"
 import { notDead } from "./not-dead.ts"
+import { replayBatch } from "./replay-batch.ts"
 
 export interface ReplayRequest {
   readonly id: string
   readonly by: By
 }
 
-export async function replay({ database }: Runtime, { id, by }: ReplayRequest): Promise<Done<void>> {
-  const replayed = await database.transaction(async (tx) => {
-    const [row] = await tx.run(replayRun, { id })
-    if (!row) throw notDead(id)
-    const [before, after] = [{ generation: row.generation - 1 }, { generation: row.generation }]
-    await auditRun(tx, "run.replay", { run: id, by, before, after })
-    return row
-  })
-  return { answer: undefined, effects: effectsOfReturn(replayed) }
+export async function replay(runtime: Runtime, { id, by }: ReplayRequest): Promise<Done<void>> {
+  const { answer, effects } = await replayBatch(runtime, { letters: [{ run: id, generation: null }], by })
+  if (answer.length === 0) throw notDead(id)
+  return { answer: undefined, effects }
 }

@@ -11,7 +11,7 @@ import { statement } from "../statement.ts"
 export const countGrowth = statement({
   name: "dead-letters/growth",
   params: { withinMs: double, most: int },
-  returns: { job: text, fingerprint: text, count: int },
+  returns: { job: text, fingerprint: text, message: text, count: int },
   plan: "index",
   sql: `
   with recursive failing as (
@@ -25,10 +25,10 @@ export const countGrowth = statement({
     select {now} - @withinMs * interval '1 millisecond' as since
   ),
   recent as (
-    select failing.job, letter.fingerprint
+    select failing.job, letter.fingerprint, letter.error_message
     from failing
     cross join lateral (
-      select fingerprint
+      select fingerprint, error_message
       from {dead_letters}
       where job = failing.job and died_at > (select since from moment)
       order by died_at desc
@@ -36,7 +36,7 @@ export const countGrowth = statement({
     ) as letter
     limit @most
   )
-  select job, coalesce(fingerprint, '') as fingerprint, count(*)::int as count
+  select job, fingerprint, coalesce(min(error_message), '') as message, count(*)::int as count
   from recent
   group by 1, 2
   order by count desc, job, fingerprint

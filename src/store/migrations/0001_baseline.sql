@@ -368,7 +368,7 @@ create table {dead_letters} (
   retry json,
   history text not null default 'standard',
   -- Errors that are likely the same have the same fingerprint.
-  fingerprint text,
+  fingerprint text not null,
   schedule text,
   occurrence timestamptz,
   -- A list of [key, kind, limit_name].
@@ -381,6 +381,19 @@ create table {dead_letters} (
   started_at timestamptz,
   worker text,
   version text
+);
+
+-- What operators decided about a group of dead letters: all of one job with the same fingerprint. A group without a
+-- row is open.
+create table {error_groups} (
+  job text not null,
+  fingerprint text not null,
+  state text not null constraint error_groups_state check (state in ('resolved', 'ignored')),
+  -- The version that resolves it. Deaths in older versions do not count against it. Null: every later death does.
+  version text,
+  changed_at timestamptz not null,
+  primary key (job, fingerprint),
+  constraint error_groups_version check (version is null or state = 'resolved')
 );
 
 -- Alarms that one process raises for all: when one last checked, and what it last told.
@@ -459,8 +472,11 @@ create index audit_subject on {audit} (subject, at);
 
 -- Dead letters of a job, by age: dead-letters/growth.
 create index dead_letters_job on {dead_letters} (job, died_at);
--- Dead letters of a job with the same error. No statement of Carillon reads it yet.
-create index dead_letters_fingerprint on {dead_letters} (job, fingerprint);
+-- Groups of dead letters, and the letters of one by age: dead-letters/groups, dead-letters/find-by-group.
+create index dead_letters_group on {dead_letters} (job, fingerprint, died_at);
+-- Dead letters by age, and those of a tenant: dead-letters/find-newest, dead-letters/find-by-tenant.
+create index dead_letters_age on {dead_letters} (died_at);
+create index dead_letters_tenant on {dead_letters} (tenant, died_at) where tenant <> '';
 
 -- The only clock. Every statement that needs the time calls it, and the test kit replaces it.
 --

@@ -17,6 +17,7 @@ export const TABLES = [
   "low_water",
   "keys",
   "dead_letters",
+  "error_groups",
   "attempts",
   "audit",
   "applications",

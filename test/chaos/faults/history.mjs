@@ -70,7 +70,7 @@ export function createCommands({ carillon, by }) {
     replayAll: async ({ runs }) => {
       const answers = await Promise.all(
         runs.map((run) =>
-          carillon.replay(run, by).then(
+          carillon.deadLetters.replay(run, by).then(
             () => "done",
             (error) => `${error.code}: ${error.message}`,
           ),

@@ -47,8 +47,8 @@ export function createCommands({ record, carillon, jobs, asking, by }) {
       return changed
     },
     expedite: (run) => carillon.expedite(run, { ...by, priority: 3 }),
-    replay: (run) => yes(carillon.replay(run, by)),
-    discard: (run) => yes(carillon.discard(run, by)),
+    replay: (run) => yes(carillon.deadLetters.replay(run, by)),
+    discard: (run) => yes(carillon.deadLetters.discard(run, by)),
     pause: () => carillon.pause(target, by),
     resume: () => carillon.resume(target, by),
     look: async (run) => yes(Promise.all([carillon.run(run), carillon.attempts(run)])),

@@ -235,9 +235,9 @@ export const OF_RUNS: readonly Mutant[] = [
     breaks: "I6",
     edits: [
       {
-        file: "src/store/runs/replay.ts",
-        find: "delete from {dead_letters}\n    where run = @id",
-        replace: "update {dead_letters} set died_at = died_at\n    where run = @id",
+        file: "src/store/dead-letters/replay-batch.ts",
+        find: "delete from {dead_letters}\n    where run = any",
+        replace: "update {dead_letters} set died_at = died_at\n    where run = any",
       },
     ],
     shownBy: sim(),

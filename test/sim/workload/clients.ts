@@ -95,9 +95,9 @@ async function ask(parts: ClientParts, life: Life, request: Request): Promise<vo
       await carillon.expedite(run, { ...BY, ...(chance.happens(0.5) && { priority: chance.between(-2, 2) }) })
       return
     case "replay":
-      return carillon.replay(run, BY)
+      return carillon.deadLetters.replay(run, BY)
     case "discard":
-      return carillon.discard(run, BY)
+      return carillon.deadLetters.discard(run, BY)
     case "wait for a result": {
       const enough = new AbortController()
       void life.host.sleep(3_000).then(() => enough.abort())

@@ -1,0 +1,177 @@
+/** What can be asked of dead letters, and what is answered. */
+import type { Discarded } from "../../operations/dead-letters/discard-many.ts"
+import type { DeadLetterGroup } from "../../operations/dead-letters/error-group.ts"
+import type { DeadLetter } from "../../operations/dead-letters/letter.ts"
+import type { Replayed } from "../../operations/dead-letters/replay-many.ts"
+import type { ByWhom } from "../actor.ts"
+
+/** Which dead letters are meant: those that meet all of it. */
+export interface DeadLetterFilter {
+  /** Only those of this job. */
+  readonly job?: string
+  /** Only those with this fingerprint. It needs a `job`. */
+  readonly fingerprint?: string
+  /** Only those on behalf of this tenant. */
+  readonly tenant?: string
+}
+
+/** A group of dead letters: one job, and errors that are likely the same. */
+export interface DeadLetterGroupName {
+  /** The name of the job. */
+  readonly job: string
+  /** What the errors have in common, as `groups` and `list` tell it. */
+  readonly fingerprint: string
+}
+
+/** Which dead letters are listed. */
+export interface DeadLetterListOptions {
+  /** Which letters are meant. All, if it is left out. */
+  readonly filter?: DeadLetterFilter
+  /**
+   * How many letters a page has at the most: 1 to 1,000.
+   *
+   * @default 50
+   */
+  readonly limit?: number
+  /** Goes on where an earlier page ended: its `nextCursor`, given with the same filter. */
+  readonly cursor?: string
+}
+
+/** A page of dead letters. */
+export interface DeadLetterPage {
+  /** The newest first. Inputs of more than 8 MiB together end a page early. */
+  readonly items: readonly DeadLetter[]
+  /** For the next page. Absent when this is the last one. */
+  readonly nextCursor?: string
+}
+
+/** Where the counts of groups end. */
+export interface DeadLetterCountOptions {
+  /**
+   * No more letters of a group are counted: 1 to 1,000,000.
+   *
+   * @default 10000
+   */
+  readonly upTo?: number
+}
+
+/** Which groups are listed. */
+export interface DeadLetterGroupsOptions extends DeadLetterCountOptions {
+  /** Only those of this job. */
+  readonly job?: string
+  /**
+   * How many groups a page has at the most: 1 to 1,000.
+   *
+   * @default 50
+   */
+  readonly limit?: number
+  /** Goes on where an earlier page ended: its `nextCursor`, given with the same job. */
+  readonly cursor?: string
+}
+
+/** A page of groups. */
+export interface DeadLetterGroupPage {
+  /** In the order of job and fingerprint. */
+  readonly items: readonly DeadLetterGroup[]
+  /** For the next page. Absent when this is the last one. */
+  readonly nextCursor?: string
+}
+
+/** How several dead letters are replayed, by whom and why. */
+export interface ReplayOptions extends ByWhom {
+  /**
+   * Replays the newest letter first, and the others when its run has succeeded. If it ends otherwise, the others stay.
+   *
+   * @default false
+   */
+  readonly canary?: boolean
+  /**
+   * How many are replayed in a second, a minute or an hour: "50/s", "600/m", "1000/h".
+   *
+   * @default as fast as the database takes them
+   */
+  readonly rate?: string
+  /**
+   * How many are replayed at the most: 1 to 1,000. The newest come first.
+   *
+   * @default 1000
+   */
+  readonly limit?: number
+  /** Ends the call before its next batch, and the wait for the canary. What was replayed stays replayed. */
+  readonly signal?: AbortSignal
+}
+
+/** How several dead letters are discarded, by whom and why. */
+export interface DiscardOptions extends ByWhom {
+  /**
+   * How many are discarded at the most: 1 to 1,000. The newest come first.
+   *
+   * @default 1000
+   */
+  readonly limit?: number
+}
+
+/** Who resolves a group, why, and in which version. */
+export interface ResolveOptions extends ByWhom {
+  /**
+   * The version that has the fix. Runs that die in older versions do not count against it.
+   *
+   * @default every later death counts
+   */
+  readonly version?: string
+}
+
+/** What can be done with dead letters: `carillon.deadLetters`. */
+export interface DeadLetters {
+  /** The dead letter of a run; `undefined` if it has none. */
+  readonly get: (runId: string) => Promise<DeadLetter | undefined>
+  /** Dead letters, the newest first, a page at a time. No letter is on two pages. */
+  readonly list: (options?: DeadLetterListOptions) => Promise<DeadLetterPage>
+  /**
+   * Dead letters by job and error, a page at a time.
+   *
+   * @example
+   * const { items } = await carillon.deadLetters.groups({ job: "invoice.send" })
+   */
+  readonly groups: (options?: DeadLetterGroupsOptions) => Promise<DeadLetterGroupPage>
+  /** One group; `undefined` if it has no letters and no operator decided about it. */
+  readonly group: (
+    group: DeadLetterGroupName,
+    options?: DeadLetterCountOptions,
+  ) => Promise<DeadLetterGroup | undefined>
+  /**
+   * Makes dead runs live again, with all their attempts, as their next generation: one by its id, or those that meet a
+   * filter. A run without a letter is refused (`RUN_NOT_FOUND`).
+   *
+   * A run that dies again is not replayed twice by the same call. After a crash, call it again: it replays what is left.
+   *
+   * @example
+   * await carillon.deadLetters.replay({ job: "invoice.send", fingerprint }, { canary: true, rate: "50/s" })
+   */
+  readonly replay: {
+    (runId: string, by?: ByWhom): Promise<void>
+    (filter: DeadLetterFilter, options?: ReplayOptions): Promise<Replayed>
+  }
+  /**
+   * Replays a dead run with another input. If this process has the job, its schema checks the input. History keeps the
+   * input that failed, and the audit says what differs.
+   */
+  readonly editAndReplay: (runId: string, input: unknown, by?: ByWhom) => Promise<void>
+  /**
+   * Gives dead runs up for good: one by its id, or those that meet a filter. What history says of them stays. A run
+   * without a letter is refused (`RUN_NOT_FOUND`).
+   */
+  readonly discard: {
+    (runId: string, by?: ByWhom): Promise<void>
+    (filter: DeadLetterFilter, options?: DiscardOptions): Promise<Discarded>
+  }
+  /**
+   * Says that the cause of a group is fixed. The group is `regressed` when a run dies of it afterwards, in the version of
+   * the fix or a later one. The letters stay: replay or discard them. Whether that made a difference.
+   */
+  readonly resolve: (group: DeadLetterGroupName, options?: ResolveOptions) => Promise<boolean>
+  /** Says that a group needs no work, whatever dies of it. Whether that was not so before. */
+  readonly ignore: (group: DeadLetterGroupName, by?: ByWhom) => Promise<boolean>
+  /** Takes back what `resolve` or `ignore` said. Whether there was something to take back. */
+  readonly reopen: (group: DeadLetterGroupName, by?: ByWhom) => Promise<boolean>
+}

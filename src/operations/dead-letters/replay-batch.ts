@@ -1,0 +1,31 @@
+/** Replays a batch of dead letters in one statement, each of them that is still as it was chosen. */
+import type { By } from "../../engine/by.ts"
+import type { Done } from "../../engine/effects.ts"
+import type { Runtime } from "../../runtime/runtime.ts"
+import { replayBatch as replayStatement } from "../../store/dead-letters/replay-batch.ts"
+import { effectsOfReplay } from "./replayed.ts"
+
+export interface LetterChoice {
+  readonly run: string
+  /** The generation that died. Null means the letter as it is now. */
+  readonly generation: number | null
+}
+
+export interface BatchRequest {
+  readonly letters: readonly LetterChoice[]
+  readonly by: By
+}
+
+/** Answers with the runs that it replayed. */
+export async function replayBatch(
+  { database }: Runtime,
+  { letters, by }: BatchRequest,
+): Promise<Done<string[]>> {
+  const rows = await database.run(replayStatement, {
+    ...by,
+    runs: letters.map(({ run }) => run),
+    generations: letters.map(({ generation }) => generation),
+    ...{ input: null, inputBefore: null, inputAfter: null },
+  })
+  return { answer: rows.map(({ run }) => run), effects: effectsOfReplay(rows, by) }
+}
