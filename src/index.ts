@@ -3,6 +3,19 @@
 export type { ByWhom } from "./api/actor.ts"
 export type { CallOptions } from "./api/call-options.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
+export type {
+  DeadLetterCountOptions,
+  DeadLetterFilter,
+  DeadLetterGroupName,
+  DeadLetterGroupPage,
+  DeadLetterGroupsOptions,
+  DeadLetterListOptions,
+  DeadLetterPage,
+  DeadLetters,
+  DiscardOptions,
+  ReplayOptions,
+  ResolveOptions,
+} from "./api/dead-letters/calls.ts"
 export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
 export type { Pause, PauseTarget } from "./api/pauses.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts"
@@ -97,6 +110,9 @@ export type {
   UnhandledJob,
 } from "./observe/events.ts"
 export type { Logger } from "./observe/logger.ts"
+export type { Discarded } from "./operations/dead-letters/discard-many.ts"
+export type { DeadLetterGroup } from "./operations/dead-letters/error-group.ts"
+export type { Replayed } from "./operations/dead-letters/replay-many.ts"
 export type { Cancelled } from "./operations/runs/cancel.ts"
 export type { RunCount } from "./operations/runs/count.ts"
 export type { Run, RunFailure } from "./operations/runs/run.ts"

@@ -76,7 +76,7 @@ describeEngines("dead letters", (engine) => {
     expect(await listed({ job: "mail" })).toEqual([other.id])
     expect(await listed({ tenant: "acme" })).toEqual([ofAcme])
     expect(await listed({ job: "mail", tenant: "acme" })).toEqual([])
-    const fingerprint = (await app.deadLetters.get(ids[4] ?? ""))?.error.fingerprint ?? ""
+    const fingerprint = (await app.deadLetters.get(ids[4] ?? ""))?.error?.fingerprint ?? ""
     expect(await listed({ job: "bill", fingerprint })).toEqual([ids[4]])
     expect(await listed({ job: "bill", fingerprint, tenant: "acme" })).toEqual([])
   })

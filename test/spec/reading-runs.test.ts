@@ -90,7 +90,7 @@ describe("a run that is read", () => {
       startedAt: expect.any(Date),
       finishedAt: expect.any(Date),
     })
-    await app.discard(run.id, { actor: "ada", reason: "no use" })
+    await app.deadLetters.discard(run.id, { actor: "ada", reason: "no use" })
     expect(await app.runs.get(run.id)).toMatchObject({ ...kept, state: "discarded", attempt: 2, error })
     expect(await idsOf({ filter: { state: "discarded" } })).toEqual([run.id])
     expect(await idsOf({ filter: "state:dead" })).toEqual([])

@@ -1,8 +1,8 @@
 /** What can be asked of dead letters, and what is answered. */
 import type { Discarded } from "../../operations/dead-letters/discard-many.ts"
 import type { DeadLetterGroup } from "../../operations/dead-letters/error-group.ts"
-import type { DeadLetter } from "../../operations/dead-letters/letter.ts"
 import type { Replayed } from "../../operations/dead-letters/replay-many.ts"
+import type { Run } from "../../operations/runs/run.ts"
 import type { ByWhom } from "../actor.ts"
 
 /** Which dead letters are meant: those that meet all of it. */
@@ -40,7 +40,7 @@ export interface DeadLetterListOptions {
 /** A page of dead letters. */
 export interface DeadLetterPage {
   /** The newest first. Inputs of more than 8 MiB together end a page early. */
-  readonly items: readonly DeadLetter[]
+  readonly items: readonly Run[]
   /** For the next page. Absent when this is the last one. */
   readonly nextCursor?: string
 }
@@ -124,7 +124,7 @@ export interface ResolveOptions extends ByWhom {
 /** What can be done with dead letters: `carillon.deadLetters`. */
 export interface DeadLetters {
   /** The dead letter of a run; `undefined` if it has none. */
-  readonly get: (runId: string) => Promise<DeadLetter | undefined>
+  readonly get: (runId: string) => Promise<Run | undefined>
   /** Dead letters, the newest first, a page at a time. No letter is on two pages. */
   readonly list: (options?: DeadLetterListOptions) => Promise<DeadLetterPage>
   /**

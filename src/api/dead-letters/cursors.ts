@@ -1,4 +1,4 @@
-/** The cursors of pages: where the next page begins, bound to what was asked. Opaque to callers. */
+/** The cursors of pages: where the next page begins, bound to what was asked. Callers must not read them. */
 import { OptionsError } from "../../errors.ts"
 
 /** `asked` is what the pages have in common. */

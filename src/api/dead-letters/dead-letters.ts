@@ -10,7 +10,6 @@ import { get } from "../../operations/dead-letters/get.ts"
 import { group } from "../../operations/dead-letters/group.ts"
 import { groups } from "../../operations/dead-letters/groups.ts"
 import { ignore } from "../../operations/dead-letters/ignore.ts"
-import type { DeadLetter } from "../../operations/dead-letters/letter.ts"
 import { list } from "../../operations/dead-letters/list.ts"
 import { notDead } from "../../operations/dead-letters/not-dead.ts"
 import { reopen } from "../../operations/dead-letters/reopen.ts"
@@ -18,6 +17,7 @@ import { replay } from "../../operations/dead-letters/replay.ts"
 import { type Replayed, replayMany } from "../../operations/dead-letters/replay-many.ts"
 import { resolve } from "../../operations/dead-letters/resolve.ts"
 import { perform } from "../../operations/perform.ts"
+import type { Run } from "../../operations/runs/run.ts"
 import { assertOptions } from "../../options/check.ts"
 import type { FinalState } from "../../queue/run-state.ts"
 import { parseInstant } from "../../time/instant.ts"
@@ -44,7 +44,7 @@ const LIMIT = 50
 const COUNTED = 10_000
 
 export const deadLetterCalls = {
-  get: async ({ runtime }: Opened, runId: string): Promise<DeadLetter | undefined> =>
+  get: async ({ runtime }: Opened, runId: string): Promise<Run | undefined> =>
     get(runtime, { id: runIdOf(runId) }),
 
   list: async ({ runtime }: Opened, options: DeadLetterListOptions = {}): Promise<DeadLetterPage> => {

@@ -3,6 +3,7 @@ import { attemptIdOf, claimNameOf } from "../../engine/queue/claimed-run.ts"
 import type { ScheduleRef } from "../../job/context.ts"
 import { occurrenceKey } from "../../schedule/occurrence-id.ts"
 import type { AttemptRow } from "../../store/attempts/by-run.ts"
+import { latestGeneration } from "../../store/attempts/latest-generation.ts"
 import type { Database } from "../../store/database.ts"
 import { schedulesCalled } from "../../store/schedules/called.ts"
 import { toDate } from "../../time/instant.ts"
@@ -59,7 +60,7 @@ export interface AttemptRecord {
     | "cancelled"
     | "expired"
     | "snoozed"
-  /** The final state of the run, if this was its last attempt. */
+  /** The final state of the run, if this was its last attempt. A death ends a run only until it is replayed. */
   readonly runState?: "succeeded" | "dead" | "cancelled" | "expired" | "discarded"
   /** The error of the attempt. */
   readonly error?: { readonly code: string | null; readonly message: string; readonly stack: string | null }
@@ -77,12 +78,32 @@ export async function attemptRecords(
   database: Database,
   rows: readonly AttemptRow[],
 ): Promise<AttemptRecord[]> {
-  const schedules = [...new Set(rows.flatMap(({ schedule }) => schedule ?? []))]
+  const stored = await withoutOldDeaths(database, rows)
+  const schedules = [...new Set(stored.flatMap(({ schedule }) => schedule ?? []))]
   const ids = schedules.filter((id) => UUID.test(id))
-  if (ids.length === 0) return rows.map((row) => attemptRecord(row, new Map()))
+  if (ids.length === 0) return stored.map((row) => attemptRecord(row, new Map()))
   const called = await database.run(schedulesCalled, { ids, subjects: ids.map((id) => `schedule:${id}`) })
   const names = new Map(called.map(({ id, name }) => [id, name]))
-  return rows.map((row) => attemptRecord(row, names))
+  return stored.map((row) => attemptRecord(row, names))
+}
+
+/** The rows, without the deaths of runs that were replayed since. */
+async function withoutOldDeaths(
+  database: Database,
+  rows: readonly AttemptRow[],
+): Promise<readonly AttemptRow[]> {
+  const dead = rows.filter(({ run_state: state }) => state === "dead")
+  if (dead.length === 0) return rows
+  const ids = [...new Set(dead.map(({ run }) => run))]
+  // Attempts of a later generation end after the death.
+  const since = dead.reduce((least, { finished_at: at }) => Math.min(least, at), Number.POSITIVE_INFINITY)
+  const found = await database.run(latestGeneration, { ids, since })
+  const latest = new Map(found.map(({ id, generation }) => [id, generation]))
+  return rows.map((row) =>
+    row.run_state === "dead" && (latest.get(row.run) ?? 0) > row.generation
+      ? { ...row, run_state: null }
+      : row,
+  )
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

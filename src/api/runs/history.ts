@@ -31,8 +31,8 @@ export interface HistoryOptions {
    */
   readonly tenant?: string
   /**
-   * Only attempts that ended a run in this state. No index serves this filter, so a rare state reads many attempts.
-   * Give a `job`, a `tenant` or bounds with it.
+   * Only attempts that ended a run in this state. A run that was replayed is not dead any more. No index serves this
+   * filter, so a rare state reads many attempts. Give a `job`, a `tenant` or bounds with it.
    *
    * @default all attempts
    */
@@ -84,21 +84,27 @@ const MOST = 1_000
 export async function listHistory(runtime: Runtime, options: HistoryOptions = {}): Promise<HistoryPage> {
   assertOptions("history", options, historyCheck)
   const { job, tenant, state, from, to, limit = LIMIT, cursor } = options
-  const rows = await readPage(runtime.database, {
+  const query = {
     job: job ?? null,
     tenant: tenant ?? null,
     state: state ?? null,
     fromMs: from?.getTime(),
     toMs: to?.getTime(),
+  }
+  const attempts: AttemptRecord[] = []
+  let below = cursor === undefined ? undefined : readCursor(cursor)
+  for (;;) {
+    const wanted = limit - attempts.length
     // One more row shows whether there is another page.
-    limit: limit + 1,
-    below: cursor === undefined ? undefined : readCursor(cursor),
-  })
-  const shown = rows.slice(0, limit)
-  const last = shown.at(-1)
-  return {
-    attempts: await attemptRecords(runtime.database, shown),
-    ...(last && rows.length > limit && { cursor: writeCursor(last) }),
+    const rows = await readPage(runtime.database, { ...query, limit: wanted + 1, below })
+    const shown = rows.slice(0, wanted)
+    const records = await attemptRecords(runtime.database, shown)
+    // Deaths of runs that were replayed since are no ends any more, so the page may have room for others.
+    attempts.push(...records.filter(({ runState }) => state === undefined || runState === state))
+    const last = shown.at(-1)
+    if (!last || rows.length <= wanted) return { attempts }
+    if (attempts.length === limit) return { attempts, cursor: writeCursor(last) }
+    below = placeOf(last)
   }
 }
 
@@ -132,9 +138,14 @@ const historyCheck = object({
   cursor: optional(cursorCheck),
 })
 
+function placeOf({ place: at, run, claim }: PageRow): Place {
+  return { at, run, claim }
+}
+
 /** Callers must not read a cursor: its content may change between versions. */
-function writeCursor({ place, run, claim }: PageRow): string {
-  const json = JSON.stringify([place, run, claim === null ? null : String(claim)])
+function writeCursor(row: PageRow): string {
+  const { at, run, claim } = placeOf(row)
+  const json = JSON.stringify([at, run, claim === null ? null : String(claim)])
   return btoa(json).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "")
 }
 

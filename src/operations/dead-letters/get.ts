@@ -1,13 +1,9 @@
-/** Reads one dead letter. */
+/** Finds one dead letter: a run that is dead and was not replayed or discarded. */
 import type { Runtime } from "../../runtime/runtime.ts"
-import { loadLetters } from "../../store/dead-letters/load.ts"
-import { type DeadLetter, lettersOf } from "./letter.ts"
+import type { Run } from "../runs/run.ts"
+import { loadLetters } from "./load.ts"
 
-export async function get(
-  { database }: Runtime,
-  { id }: { readonly id: string },
-): Promise<DeadLetter | undefined> {
-  const rows = await database.run(loadLetters, { runs: [id] })
-  const [letter] = await lettersOf(database, rows)
-  return letter
+export async function get({ database }: Runtime, { id }: { readonly id: string }): Promise<Run | undefined> {
+  const [letter] = await loadLetters(database, [{ run: id, generation: null }])
+  return letter?.run
 }

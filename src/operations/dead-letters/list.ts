@@ -6,8 +6,8 @@
  */
 import type { Runtime } from "../../runtime/runtime.ts"
 import { chooseLetters, type LetterFilter, type LetterPlace } from "../../store/dead-letters/choose.ts"
-import { loadLetters } from "../../store/dead-letters/load.ts"
-import { type DeadLetter, type LoadedLetter, lettersOf } from "./letter.ts"
+import type { Run } from "../runs/run.ts"
+import { loadLetters } from "./load.ts"
 
 export interface ListRequest {
   readonly filter: LetterFilter
@@ -16,7 +16,7 @@ export interface ListRequest {
 }
 
 export interface ListAnswer {
-  readonly items: readonly DeadLetter[]
+  readonly items: readonly Run[]
   /** Where the next page begins; `undefined` if this one is the last. */
   readonly next: LetterPlace | undefined
 }
@@ -29,26 +29,22 @@ const FULL_LENGTH = 8 * 1024 * 1024
 export async function list({ database }: Runtime, request: ListRequest): Promise<ListAnswer> {
   const { filter, limit, below } = request
   const found = await chooseLetters(database, { ...filter, below, limit: limit + 1 })
-  const rows: LoadedLetter[] = []
+  const items: Run[] = []
   let length = 0
   let shown = 0
   while (shown < Math.min(limit, found.length) && length < FULL_LENGTH) {
     const some = found.slice(shown, Math.min(limit, shown + LOADED_AT_ONCE))
-    const loaded = await database.run(loadLetters, { runs: some.map(({ run }) => run) })
-    const byRun = new Map(loaded.map((row) => [row.run, row]))
-    // A run that died again meanwhile belongs above the first page.
-    rows.push(
-      ...some.flatMap(({ run, generation }) => {
-        const row = byRun.get(run)
-        return row?.generation === generation ? [row] : []
-      }),
-    )
-    for (const { input } of loaded) length += input.length
+    // A run that died again meanwhile belongs above the first page, so it is not loaded.
+    const loaded = await loadLetters(database, some)
+    for (const letter of loaded) {
+      items.push(letter.run)
+      length += letter.length
+    }
     shown += some.length
   }
   const last = found[shown - 1]
   return {
-    items: await lettersOf(database, rows),
+    items,
     next: last && shown < found.length ? { at: last.at, run: last.run } : undefined,
   }
 }
