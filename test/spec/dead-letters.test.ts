@@ -42,7 +42,7 @@ describeEngines("dead letters", (engine) => {
       input: { order: 7 },
       error: {
         ...{ code: "E_DISK", message: "order 7 refused" },
-        stack: expect.stringContaining("dead-letters.test.ts"),
+        stack: expect.stringContaining("mortal-runs.ts"),
         fingerprint: expect.stringMatching(/^[0-9a-f]{16}$/),
       },
       ...{ attempt: 1, generation: 1, enqueuedAt: new Date(START), dueAt: new Date(START) },
@@ -109,7 +109,7 @@ describeEngines("dead letters", (engine) => {
     expect((await list()).items).toHaveLength(3)
   })
 
-  it("of a job with the same error are one group, which knows its first, its last, its count and its tenants", async () => {
+  it("of a job with the same error are one group, with its first, its last, its count and its tenants", async () => {
     await using opened = await open()
     const { app, mail } = opened
     await die(opened, orders(3))
