@@ -84,8 +84,8 @@ describeEngines("dead letters that grow", (engine) => {
     await app.clock.advance("3h")
     expect(told(app)).toHaveLength(3)
     expect(linesOf(told(app))).toEqual([
-      "error: dead letters are growing: 6 runs died within the last 180 min. failing (4): E1:order # refused; " +
-        "failing (2): E2:order # refused. Replay or discard them when the cause is mended",
+      "error: dead letters are growing: 6 runs died within the last 180 min. failing (4): order 0 refused; " +
+        "failing (2): order 0 refused. Replay or discard them when the cause is mended",
       expect.stringMatching(/^error: dead letters are still growing: 6 runs/),
       "info: dead letters do not grow any more: 0 runs died within the last 180 min",
     ])

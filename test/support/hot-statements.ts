@@ -263,7 +263,7 @@ export async function fillTables(database: Database): Promise<void> {
        from generate_series(1, 100000) as n;
      insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input, fingerprint,
          limits)
-       select gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '{}', 'f', '[["big", "wide"]]'
+       select gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '{}', 'f', '[["big", "job", "wide"]]'
        from generate_series(1, 50000);
      insert into {limits} values ('wide', 10);`,
   )
