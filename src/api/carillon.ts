@@ -16,9 +16,12 @@ import { planMigrations } from "../store/migrate.ts"
 import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { assertJob } from "./assert-job.ts"
+import { type Audit, auditCalls } from "./audit/audit.ts"
+import { type Jobs, jobCalls } from "./jobs/jobs.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
 import { type Pause, type PauseTarget, pauseCalls } from "./pauses.ts"
+import { type Pools, poolCalls } from "./pools/pools.ts"
 import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
 import {
   type CallerTransaction,
@@ -38,6 +41,8 @@ import type { Schedules } from "./schedules/calls.ts"
 import { plannedFires, scheduleFires } from "./schedules/fires.ts"
 import { definingCalls, getSchedule, listAllSchedules } from "./schedules/schedules.ts"
 import { steeringCalls } from "./schedules/steering.ts"
+import { type Stats, statsCalls } from "./stats/stats.ts"
+import { type Workers, workerCalls } from "./workers/workers.ts"
 
 /** The arguments after the job: the input, optional if the job accepts `undefined`, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
@@ -104,6 +109,16 @@ export interface Carillon {
   readonly pauses: () => Promise<Pause[]>
   /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
+  /** Jobs, with the settings that the code declares. */
+  readonly jobs: Jobs
+  /** Pools, with what waits in them. */
+  readonly pools: Pools
+  /** Processes that execute runs. */
+  readonly workers: Workers
+  /** Who changed what, and why. */
+  readonly audit: Audit
+  /** Statistics: how attempts ended and what waited, over time and now. */
+  readonly stats: Stats
   /** Calls `listener` with every event of this process. The returned function ends that. */
   readonly subscribe: (listener: EventListener) => () => void
   /** Returns the SQL that would bring the schema up to date. Does not run it. */
@@ -254,6 +269,15 @@ export function createFacade(host: Host, application: Application): Carillon {
       fires: call(scheduleFires),
       planned: call(plannedFires),
       backfill: call(backfillCall),
+    }),
+    jobs: Object.freeze({ get: call(jobCalls.get), list: call(jobCalls.list) }),
+    workers: Object.freeze({ get: call(workerCalls.get), list: call(workerCalls.list) }),
+    audit: Object.freeze({ list: call(auditCalls.list) }),
+    pools: Object.freeze({ get: call(poolCalls.get), list: call(poolCalls.list) }),
+    stats: Object.freeze({
+      series: call(statsCalls.series),
+      depths: call(statsCalls.depths),
+      now: call(statsCalls.now),
     }),
     subscribe: application.events.subscribe,
     planMigrations: async () => {

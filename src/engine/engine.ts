@@ -17,6 +17,7 @@ import { type Loop, runLoop } from "./loop.ts"
 import { createGrowth } from "./process/dead-letter-growth.ts"
 import { createLease } from "./process/lease.ts"
 import { createReaper, type Reaper } from "./process/reaper.ts"
+import { createStats, type Stats } from "./process/stats.ts"
 import { createTroubles } from "./process/troubles.ts"
 import { createUpkeep, type Upkeep } from "./process/upkeep.ts"
 import { createVacuum } from "./process/vacuum.ts"
@@ -79,6 +80,7 @@ export interface Engine {
   readonly reconciler: Loop
   readonly upkeep: Upkeep
   readonly growth: Loop
+  readonly stats: Stats
   /** Tells the effects of an operation, after its commit. */
   readonly tell: TellEffects
   /** Opens the lease and makes what the first run needs, once. Claims begin with `start`. */
@@ -96,7 +98,7 @@ export interface Engine {
 const DECLARING_MS = 30_000
 /** How long a stop waits, after the grace, for the last writes. */
 const LAST_WRITES_MS = 5_000
-/** How long a stop waits for admissions under way. */
+/** How long a stop waits for admissions under way, and for the last statistics. */
 const LAST_ADMISSIONS_MS = 1_000
 
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
@@ -142,6 +144,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     },
     // The claim no longer holds this run. Otherwise its row would stay as long as the lease.
     onFenced: claims.end,
+    onCounted: (run, end) => stats.count(run, end),
     runtime,
     events,
     identity,
@@ -212,6 +215,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     everyMs: config.renewEveryMs,
     onReady: wakeups.ready,
     onRoom: admissions.admit,
+    onLost: (lost) => stats.countLost(lost),
   })
   const watch = createWatch({ runtime, events, lease, poolLoops, everyMs: config.renewEveryMs })
   const mover = createMover({
@@ -221,7 +225,20 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onLimits: admissions.admit,
     onResumed: () => wakePools(undefined),
   })
-  const tell = createTellEffects({ events, wakeups, admissions, results, mover })
+  const stats = createStats({
+    runtime,
+    lease,
+    slots: () =>
+      poolLoops.map(({ pool, running }) => ({ slots: config.pools.get(pool) ?? 0, used: running().length })),
+  })
+  const tell = createTellEffects({
+    events,
+    wakeups,
+    admissions,
+    results,
+    mover,
+    countCancelled: stats.countCancelled,
+  })
   const { declareSchedules } = config
   const reconciler = createReconciler({
     runtime,
@@ -282,7 +299,18 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     }
     await wakeups.listen()
     if (runtime.database.abilities.inherits) await reaper.inherit()
-    const loops = [scheduler, reaper, reconciler, upkeep, growth, mover, admissions, promoter, ...poolLoops]
+    const loops = [
+      scheduler,
+      reaper,
+      reconciler,
+      upkeep,
+      growth,
+      stats,
+      mover,
+      admissions,
+      promoter,
+      ...poolLoops,
+    ]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
     await declared()
@@ -317,7 +345,11 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     const unfinished = await shutDown(parts, graceOver)
     // Waiting runs then need no sweep of another process. An absent database must not delay the stop.
     const enough = new AbortController()
-    await Promise.race([admissions.close(), runtime.sleep(LAST_ADMISSIONS_MS, enough.signal)])
+    const last = Promise.all([
+      admissions.close(),
+      stats.write().catch((error: unknown) => failed("stats")(error, 1)),
+    ])
+    await Promise.race([last, runtime.sleep(LAST_ADMISSIONS_MS, enough.signal)])
     enough.abort()
     settler.close()
     results.close()
@@ -344,6 +376,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     reconciler,
     upkeep,
     growth,
+    stats,
     tell,
     jobs: config.jobs,
     open,

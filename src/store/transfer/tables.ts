@@ -24,4 +24,6 @@ export const TABLES = [
   "schedule_ends",
   "zone_data",
   "alarms",
+  "stats",
+  "depths",
 ] as const
