@@ -4,7 +4,6 @@ import type { Events } from "../observe/events.ts"
 import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
-import { lostReason } from "./attempts/abort-reasons.ts"
 import { createCompleter } from "./attempts/attempt-transaction.ts"
 import { createExecutor } from "./attempts/executor.ts"
 import { createProgressWriter } from "./attempts/progress.ts"
@@ -27,6 +26,7 @@ import { type Admissions, createAdmissions } from "./queue/admissions.ts"
 import { createClaimDoubts } from "./queue/claim-doubts.ts"
 import { createClaimLedger } from "./queue/claim-ledger.ts"
 import { createClaimer } from "./queue/claimer.ts"
+import { abortLost, longestTimeoutMs } from "./queue/held-attempts.ts"
 import type { ReadyLane } from "./queue/lane.ts"
 import { createMover, type Mover } from "./queue/mover.ts"
 import { createPoolCheck, type PoolCheck } from "./queue/pool-check.ts"
@@ -384,22 +384,4 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     close,
     stop,
   }
-}
-
-/** The longest timeout of the running handlers. Null if none has one. */
-function longestTimeoutMs(poolLoops: readonly PoolLoop[]): number | null {
-  let longest: number | null = null
-  for (const poolLoop of poolLoops) {
-    for (const { run } of poolLoop.running()) {
-      if (run.timeoutMs !== null) longest = Math.max(longest ?? 0, run.timeoutMs)
-    }
-  }
-  return longest
-}
-
-/** Aborts the attempts that were claimed under a dead lease. */
-function abortLost(poolLoops: readonly PoolLoop[], lease: string): number {
-  const lost = poolLoops.flatMap((poolLoop) => poolLoop.running()).filter(({ run }) => run.lease === lease)
-  for (const attempt of lost) attempt.abort(lostReason(attempt.run.id, attempt.run.attempt))
-  return lost.length
 }

@@ -32,8 +32,8 @@ describeEngines(
       await execute(
         database,
         `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, lease, claim)
-         select gen_random_uuid(), 'greet', 'pool ' || n % 3, n % 2, n, 'queued', now(), now() - n * interval '1 s', '1',
-           case when n <= 30 then gen_random_uuid() end, case when n <= 30 then 1 end
+         select gen_random_uuid(), 'greet', 'pool ' || n % 3, n % 2, n, 'queued', now(),
+           now() - n * interval '1 s', '1', case when n <= 30 then gen_random_uuid() end, case when n <= 30 then 1 end
          from generate_series(1, 6000) as n;
          insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)
          select gen_random_uuid(), 'greet', 'pool 0', 0, n, 'waiting', now(), now() + n * interval '1 s', '1'
