@@ -3,6 +3,7 @@ import type { InstantMs } from "../time/instant.ts"
 
 export const STEP_MS = { minute: 60_000, hour: 3_600_000, day: 86_400_000 } as const
 
+/** How long each point of a series is. */
 export type StatsStep = keyof typeof STEP_MS
 
 /**

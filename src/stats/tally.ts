@@ -13,6 +13,7 @@ export const OUTCOMES = [
   "snoozed",
 ] as const
 
+/** How an attempt ended: `lost` if its worker lost its lease, `released` if it was given back without a verdict. */
 export type AttemptOutcome = (typeof OUTCOMES)[number]
 
 /** The end of one attempt. */
@@ -57,14 +58,15 @@ export interface Tally {
 }
 
 export function createTally(): Tally {
-  let entries = new Map<string, TallyEntry>()
+  // Maps in maps: a key joined of four texts would be copied and hashed for every attempt.
+  let entries = new Map<string, Map<string, Map<string, Map<string, TallyEntry>>>>()
 
   function entryOf({ job, pool, tenant, outcome }: CountedEnd): TallyEntry {
-    const key = `${outcome}\0${pool}\0${job}\0${tenant}`
-    const known = entries.get(key)
+    const ofTenants = innerMap(innerMap(innerMap(entries, outcome), job), pool)
+    const known = ofTenants.get(tenant)
     if (known) return known
     const entry = emptyEntry({ job, pool, tenant, outcome })
-    entries.set(key, entry)
+    ofTenants.set(tenant, entry)
     return entry
   }
 
@@ -86,10 +88,21 @@ export function createTally(): Tally {
     isEmpty: () => entries.size === 0,
     take: () => {
       const taken = [...entries.values()]
+        .flatMap((ofJobs) => [...ofJobs.values()])
+        .flatMap((ofPools) => [...ofPools.values()])
+        .flatMap((ofTenants) => [...ofTenants.values()])
       entries = new Map()
       return taken
     },
   }
+}
+
+function innerMap<Value>(outer: Map<string, Map<string, Value>>, key: string): Map<string, Value> {
+  const known = outer.get(key)
+  if (known) return known
+  const inner = new Map<string, Value>()
+  outer.set(key, inner)
+  return inner
 }
 
 export function emptyEntry(kind: Pick<TallyEntry, "job" | "pool" | "tenant" | "outcome">): TallyEntry {

@@ -22,8 +22,8 @@ export const reapRuns = statement({
   returns: {
     id: uuid,
     lease: uuid,
-    job: text,
     pool: text,
+    job: text,
     tenant: text,
     solo: boolean,
     priority: int,
@@ -113,7 +113,7 @@ export const reapRuns = statement({
   ),
   ${ENDED},
   ${leaving("select id from lost where next = 'dead'")}
-  select id, lost.lease, coalesce(gone.job, moved.job) as job, coalesce(gone.pool, moved.pool) as pool,
+  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, coalesce(gone.job, moved.job) as job,
     coalesce(gone.tenant, moved.tenant) as tenant, true as solo,
     coalesce(gone.priority, moved.priority) as priority, next as state, coalesce(moved.rank, 0) as rank,
     case when gone.limited then (
