@@ -51,6 +51,7 @@ export const DEFAULTS = {
   deadLettersMs: null,
   auditMs: 365 * DAY_MS,
   statsMs: 30 * DAY_MS,
+  statsHoursMs: 365 * DAY_MS,
 
   misfire: "latest",
   overlap: "skip",
@@ -122,7 +123,8 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   firesMs: "How long the ledger of occurrences stays.",
   deadLettersMs: "How long dead letters stay: until an operator replays or discards them.",
   auditMs: "How long the audit record stays.",
-  statsMs: "How long per-minute statistics stay.",
+  statsMs: "How long statistics by the minute stay.",
+  statsHoursMs: "How long statistics by the hour stay.",
   misfire: "What a schedule does with occurrences that came due while no scheduler was running.",
   overlap: "What a schedule does with an occurrence that comes due while an earlier run is unfinished.",
   overlapWithMisfireAll: "The same, for a schedule with misfire policy `all`.",
@@ -144,6 +146,3 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
     "The connections reserved for lease renewals and settles, so that other work cannot starve them.",
   handlerConnections: "The most handler transactions (`ctx.transaction`) that a process holds open.",
 }
-
-/** Defaults without effect yet: the feature that they configure does not exist. */
-export const RESERVED_DEFAULTS: readonly DefaultName[] = ["statsMs"]

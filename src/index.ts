@@ -1,6 +1,7 @@
 /** The public API of Carillon. Everything that is not exported here may change without notice. */
 
 export type { ByWhom } from "./api/actor.ts"
+export type { Audit, AuditOptions, AuditPage } from "./api/audit/audit.ts"
 export type { CallOptions } from "./api/call-options.ts"
 export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
 export type {
@@ -16,8 +17,10 @@ export type {
   ReplayOptions,
   ResolveOptions,
 } from "./api/dead-letters/calls.ts"
+export type { JobListOptions, JobPage, Jobs } from "./api/jobs/jobs.ts"
 export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
 export type { Pause, PauseTarget } from "./api/pauses.ts"
+export type { Pools } from "./api/pools/pools.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts"
 export type {
   CallerTransaction,
@@ -53,6 +56,8 @@ export type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./api/s
 export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedules/options.ts"
 export { nextOccurrence, previewSchedule } from "./api/schedules/preview.ts"
 export type { FireRecord, ScheduleRecord } from "./api/schedules/record.ts"
+export type { DepthOptions, SeriesOptions, Stats, StatsSpan, StatsWhere } from "./api/stats/stats.ts"
+export type { WorkerListOptions, WorkerPage, Workers } from "./api/workers/workers.ts"
 export {
   AttemptAborted,
   CarillonError,
@@ -84,7 +89,7 @@ export type {
   QueryResult,
   ScheduleRef,
 } from "./job/context.ts"
-export { type AnyJob, defineJob, type Job } from "./job/define.ts"
+export { type AnyJob, defineJob, type Job, type JobDescription } from "./job/define.ts"
 export type { Jsonified, NotJson } from "./job/json-types.ts"
 export type {
   Failure,
@@ -110,12 +115,19 @@ export type {
   UnhandledJob,
 } from "./observe/events.ts"
 export type { Logger } from "./observe/logger.ts"
+export type { AuditEntry } from "./operations/audit/list.ts"
 export type { Discarded } from "./operations/dead-letters/discard-many.ts"
 export type { DeadLetterGroup } from "./operations/dead-letters/error-group.ts"
 export type { Replayed } from "./operations/dead-letters/replay-many.ts"
+export type { JobRecord, JobSetting } from "./operations/jobs/list.ts"
+export type { PauseNote, PoolRecord } from "./operations/pools/list.ts"
 export type { Cancelled } from "./operations/runs/cancel.ts"
 export type { RunCount } from "./operations/runs/count.ts"
 export type { Run, RunFailure } from "./operations/runs/run.ts"
+export type { DepthPoint } from "./operations/stats/depths.ts"
+export type { StatsNow } from "./operations/stats/now.ts"
+export type { StatsKind, StatsPoint, TimeStats } from "./operations/stats/series.ts"
+export type { WorkerPool, WorkerRecord } from "./operations/workers/list.ts"
 export {
   type CrontabEntry,
   type CrontabNote,
@@ -137,6 +149,9 @@ export type {
   ScheduleSpec,
 } from "./schedule/spec.ts"
 export type { ScheduleWarning, WarningCode } from "./schedule/warnings.ts"
+export { BUCKETS_MS as STATS_BUCKETS_MS, percentileMs } from "./stats/buckets.ts"
+export type { StatsStep } from "./stats/step.ts"
+export type { AttemptOutcome } from "./stats/tally.ts"
 export type { Dialect } from "./time/cron-expression.ts"
 export type { Duration } from "./time/duration.ts"
 export type { DstPolicy } from "./time/zoned.ts"

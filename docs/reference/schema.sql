@@ -77,8 +77,10 @@ CREATE TABLE carillon.audit (
   id uuid DEFAULT gen_random_uuid() NOT NULL,
   CONSTRAINT audit_pkey PRIMARY KEY (id)
 );
-CREATE INDEX audit_at ON carillon.audit USING btree (at);
-CREATE INDEX audit_subject ON carillon.audit USING btree (subject, at);
+CREATE INDEX audit_action ON carillon.audit USING btree (action, at, id);
+CREATE INDEX audit_actor ON carillon.audit USING btree (actor, at, id);
+CREATE INDEX audit_at ON carillon.audit USING btree (at, id);
+CREATE INDEX audit_subject ON carillon.audit USING btree (subject, at, id);
 
 CREATE TABLE carillon.claims (
   lease uuid NOT NULL,
@@ -135,6 +137,22 @@ CREATE TABLE carillon.error_groups (
   CONSTRAINT error_groups_version CHECK (((version IS NULL) OR (state = 'resolved'::text)))
 );
 
+CREATE TABLE carillon.depths (
+  step text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  pool text NOT NULL,
+  waiting bigint NOT NULL,
+  parked bigint NOT NULL,
+  ready bigint NOT NULL,
+  running bigint NOT NULL,
+  capped boolean NOT NULL,
+  oldest_due_ms bigint NOT NULL,
+  slots integer NOT NULL,
+  used integer NOT NULL,
+  CONSTRAINT depths_pkey PRIMARY KEY (step, at, pool),
+  CONSTRAINT depths_step CHECK ((step = ANY (ARRAY['minute'::text, 'hour'::text])))
+) WITH (fillfactor=50);
+
 CREATE TABLE carillon.fires (
   schedule uuid NOT NULL,
   occurrence timestamp with time zone NOT NULL,
@@ -158,6 +176,7 @@ CREATE TABLE carillon.jobs (
   settings json NOT NULL,
   version text,
   declared_at timestamp with time zone NOT NULL,
+  described json,
   CONSTRAINT jobs_pkey PRIMARY KEY (name)
 );
 
@@ -329,6 +348,27 @@ CREATE INDEX schedules_due_by_zone ON carillon.schedules USING btree (tzdb, next
 CREATE UNIQUE INDEX schedules_name ON carillon.schedules USING btree (tenant, name);
 CREATE INDEX schedules_resuming ON carillon.schedules USING btree (resume_at) WHERE (resume_at IS NOT NULL);
 
+CREATE TABLE carillon.stats (
+  part uuid NOT NULL,
+  place integer NOT NULL,
+  step text NOT NULL,
+  at timestamp with time zone NOT NULL,
+  job text NOT NULL,
+  pool text NOT NULL,
+  tenant text,
+  outcome text NOT NULL,
+  ends bigint NOT NULL,
+  retries bigint NOT NULL,
+  dead bigint NOT NULL,
+  wait_ms bigint NOT NULL,
+  waits bigint[] NOT NULL,
+  duration_ms bigint NOT NULL,
+  durations bigint[] NOT NULL,
+  CONSTRAINT stats_pkey PRIMARY KEY (part, place),
+  CONSTRAINT stats_step CHECK ((step = ANY (ARRAY['part'::text, 'minute'::text, 'hour'::text])))
+);
+CREATE INDEX stats_at ON carillon.stats USING btree (step, at);
+
 CREATE TABLE carillon.workers (
   lease uuid NOT NULL,
   hostname text NOT NULL,
@@ -341,6 +381,11 @@ CREATE TABLE carillon.workers (
   version text,
   home text,
   born text,
+  slots integer[] DEFAULT '{}'::integer[] NOT NULL,
+  used integer[] DEFAULT '{}'::integer[] NOT NULL,
+  delay_ms integer,
+  memory_bytes bigint,
+  measured_at timestamp with time zone,
   CONSTRAINT workers_pkey PRIMARY KEY (lease)
 ) WITH (fillfactor=50);
 

@@ -18,13 +18,16 @@ import { planMigrations } from "../store/migrate.ts"
 import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { assertJob } from "./assert-job.ts"
+import { type Audit, auditCalls } from "./audit/audit.ts"
 import { assertNothingElse, type CallOptions, takeCallOptions } from "./call-options.ts"
 import type { DeadLetters } from "./dead-letters/calls.ts"
 import { deadLetterCalls } from "./dead-letters/dead-letters.ts"
+import { type Jobs, jobCalls } from "./jobs/jobs.ts"
 import type { ResolvedCall } from "./limited-call.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
 import { type Pause, type PauseTarget, pauseCalls } from "./pauses.ts"
+import { type Pools, poolCalls } from "./pools/pools.ts"
 import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
 import {
   type CallerTransaction,
@@ -45,6 +48,8 @@ import type { Schedules } from "./schedules/calls.ts"
 import { plannedFires, scheduleFires } from "./schedules/fires.ts"
 import { definingCalls, getSchedule, listAllSchedules } from "./schedules/schedules.ts"
 import { steeringCalls } from "./schedules/steering.ts"
+import { type Stats, statsCalls } from "./stats/stats.ts"
+import { type Workers, workerCalls } from "./workers/workers.ts"
 
 /** The arguments after the job: the input, optional if the job accepts `undefined`, then options. */
 export type EnqueueArgs<Input> = undefined extends Input
@@ -109,6 +114,16 @@ export interface Carillon {
   readonly deadLetters: DeadLetters
   /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
+  /** Jobs, with the settings that the code declares. */
+  readonly jobs: Jobs
+  /** Pools, with what waits in them. */
+  readonly pools: Pools
+  /** Processes that execute runs. */
+  readonly workers: Workers
+  /** Who changed what, and why. */
+  readonly audit: Audit
+  /** Statistics: how attempts ended and what waited, over time and now. */
+  readonly stats: Stats
   /** Calls `listener` with every event of this process. The returned function ends that. */
   readonly subscribe: (listener: EventListener) => () => void
   /** Returns the SQL that would bring the schema up to date. Does not run it. */
@@ -318,6 +333,24 @@ export function createFacade(host: Host, application: Application): Carillon {
       fires: call("schedules.fires", 1, scheduleFires),
       planned: call("schedules.planned", 1, plannedFires),
       backfill: call("schedules.backfill", 1, backfillCall),
+    }),
+    jobs: Object.freeze({
+      get: call("jobs.get", 1, jobCalls.get),
+      list: call("jobs.list", 0, jobCalls.list),
+    }),
+    pools: Object.freeze({
+      get: call("pools.get", 1, poolCalls.get),
+      list: call("pools.list", 0, poolCalls.list),
+    }),
+    workers: Object.freeze({
+      get: call("workers.get", 1, workerCalls.get),
+      list: call("workers.list", 0, workerCalls.list),
+    }),
+    audit: Object.freeze({ list: call("audit.list", 0, auditCalls.list) }),
+    stats: Object.freeze({
+      series: call("stats.series", 0, statsCalls.series),
+      depths: call("stats.depths", 0, statsCalls.depths),
+      now: call("stats.now", 0, statsCalls.now),
     }),
     subscribe: (listener) => {
       assertListener(listener)

@@ -8,6 +8,7 @@ import type { CarillonEvent, Events } from "../observe/events.ts"
 import type { Results } from "./attempts/results.ts"
 import type { FinishedRun } from "./attempts/settler.ts"
 import type { By } from "./by.ts"
+import type { CancelledRun } from "./process/stats.ts"
 import type { Wakeups } from "./process/wakeups.ts"
 import type { Admissions } from "./queue/admissions.ts"
 import type { ReadyLane } from "./queue/lane.ts"
@@ -29,6 +30,8 @@ export interface Effects {
   readonly displaced?: readonly Displaced[]
   /** Runs that ended without an attempt. */
   readonly ended?: readonly FinishedRun[]
+  /** The same runs, where they were cancelled, for the statistics. */
+  readonly cancelled?: readonly CancelledRun[]
   /** A schedule may be due earlier than the scheduler knows. */
   readonly isRescheduled?: boolean
   /** A job or pool was paused or resumed. */
@@ -50,9 +53,12 @@ export interface EffectParts {
   readonly admissions: Admissions
   readonly results: Results
   readonly mover: Mover
+  readonly countCancelled: (runs: readonly CancelledRun[]) => void
 }
 
-export function createTellEffects({ events, wakeups, admissions, results, mover }: EffectParts): TellEffects {
+export function createTellEffects(parts: EffectParts): TellEffects {
+  const { events, wakeups, admissions, results, mover, countCancelled } = parts
+
   function tellDisplaced({ run, isRunning, message }: Displaced): void {
     if (isRunning) wakeups.replaced(run)
     else {
@@ -70,6 +76,7 @@ export function createTellEffects({ events, wakeups, admissions, results, mover 
     for (const { run, by } of cancelling) wakeups.cancelled(run, by)
     for (const each of displaced) tellDisplaced(each)
     for (const finished of ended) results.tell(finished)
+    if (effects.cancelled) countCancelled(effects.cancelled)
     const keys = displaced.length === 0 ? admit : [...admit, ...displaced.flatMap((each) => each.keys)]
     if (keys.length > 0) admissions.admit(keys)
     if (effects.hasParked) admissions.bell.ring()

@@ -4,7 +4,6 @@ import type { Events } from "../observe/events.ts"
 import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
-import { lostReason } from "./attempts/abort-reasons.ts"
 import { createCompleter } from "./attempts/attempt-transaction.ts"
 import { createExecutor } from "./attempts/executor.ts"
 import { createProgressWriter } from "./attempts/progress.ts"
@@ -17,6 +16,7 @@ import { type Loop, runLoop } from "./loop.ts"
 import { createGrowth } from "./process/dead-letter-growth.ts"
 import { createLease } from "./process/lease.ts"
 import { createReaper, type Reaper } from "./process/reaper.ts"
+import { createStats, type Stats } from "./process/stats.ts"
 import { createTroubles } from "./process/troubles.ts"
 import { createUpkeep, type Upkeep } from "./process/upkeep.ts"
 import { createVacuum } from "./process/vacuum.ts"
@@ -26,6 +26,7 @@ import { type Admissions, createAdmissions } from "./queue/admissions.ts"
 import { createClaimDoubts } from "./queue/claim-doubts.ts"
 import { createClaimLedger } from "./queue/claim-ledger.ts"
 import { createClaimer } from "./queue/claimer.ts"
+import { abortLost, longestTimeoutMs } from "./queue/held-attempts.ts"
 import type { ReadyLane } from "./queue/lane.ts"
 import { createMover, type Mover } from "./queue/mover.ts"
 import { createPoolCheck, type PoolCheck } from "./queue/pool-check.ts"
@@ -79,6 +80,7 @@ export interface Engine {
   readonly reconciler: Loop
   readonly upkeep: Upkeep
   readonly growth: Loop
+  readonly stats: Stats
   /** Tells the effects of an operation, after its commit. */
   readonly tell: TellEffects
   /** Opens the lease and makes what the first run needs, once. Claims begin with `start`. */
@@ -94,7 +96,7 @@ export interface Engine {
 const DECLARING_MS = 30_000
 /** How long a stop waits, after the grace, for the last writes. */
 const LAST_WRITES_MS = 5_000
-/** How long a stop waits for running admissions. */
+/** How long a stop waits for running admissions and for the last statistics. */
 const LAST_ADMISSIONS_MS = 1_000
 
 export function createEngine(runtime: Runtime, events: Events, config: EngineConfig): Engine {
@@ -140,6 +142,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     },
     // The claim no longer holds this run. Otherwise its row would stay as long as the lease.
     onFenced: claims.end,
+    onCounted: (run, end) => stats.count(run, end),
     runtime,
     events,
     identity,
@@ -210,6 +213,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     everyMs: config.renewEveryMs,
     onReady: wakeups.ready,
     onRoom: admissions.admit,
+    onLost: (lost) => stats.countLost(lost),
   })
   const watch = createWatch({ runtime, events, lease, poolLoops, everyMs: config.renewEveryMs })
   const mover = createMover({
@@ -219,7 +223,20 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onLimits: admissions.admit,
     onResumed: () => wakePools(undefined),
   })
-  const tell = createTellEffects({ events, wakeups, admissions, results, mover })
+  const stats = createStats({
+    runtime,
+    lease,
+    slots: () =>
+      poolLoops.map(({ pool, running }) => ({ slots: config.pools.get(pool) ?? 0, used: running().length })),
+  })
+  const tell = createTellEffects({
+    events,
+    wakeups,
+    admissions,
+    results,
+    mover,
+    countCancelled: stats.countCancelled,
+  })
   const { declareSchedules } = config
   const reconciler = createReconciler({
     runtime,
@@ -280,7 +297,18 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     }
     await wakeups.listen()
     if (runtime.database.abilities.inherits) await reaper.inherit()
-    const loops = [scheduler, reaper, reconciler, upkeep, growth, mover, admissions, promoter, ...poolLoops]
+    const loops = [
+      scheduler,
+      reaper,
+      reconciler,
+      upkeep,
+      growth,
+      stats,
+      mover,
+      admissions,
+      promoter,
+      ...poolLoops,
+    ]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
     await declared()
@@ -315,7 +343,11 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     const unfinished = await shutDown(parts, graceOver)
     // Last admissions save parked runs from waiting for the sweep of another process. The stop waits a limited time.
     const raceOver = new AbortController()
-    await Promise.race([admissions.close(), runtime.sleep(LAST_ADMISSIONS_MS, raceOver.signal)])
+    const last = Promise.all([
+      admissions.close(),
+      stats.write().catch((error: unknown) => failed("stats")(error, 1)),
+    ])
+    await Promise.race([last, runtime.sleep(LAST_ADMISSIONS_MS, raceOver.signal)])
     raceOver.abort()
     settler.close()
     results.close()
@@ -342,6 +374,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     reconciler,
     upkeep,
     growth,
+    stats,
     tell,
     jobs: config.jobs,
     open,
@@ -349,22 +382,4 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     close,
     stop,
   }
-}
-
-/** The longest timeout of the running handlers. Null if none has one. */
-function longestTimeoutMs(poolLoops: readonly PoolLoop[]): number | null {
-  let longest: number | null = null
-  for (const poolLoop of poolLoops) {
-    for (const { run } of poolLoop.running()) {
-      if (run.timeoutMs !== null) longest = Math.max(longest ?? 0, run.timeoutMs)
-    }
-  }
-  return longest
-}
-
-/** Aborts the attempts that were claimed under a dead lease. */
-function abortLost(poolLoops: readonly PoolLoop[], lease: string): number {
-  const lost = poolLoops.flatMap((poolLoop) => poolLoop.running()).filter(({ run }) => run.lease === lease)
-  for (const attempt of lost) attempt.abort(lostReason(attempt.run.id, attempt.run.attempt))
-  return lost.length
 }

@@ -6,7 +6,13 @@ import type { JobContext } from "./context.ts"
 import type { InputFault, ResultFault, ResultOf } from "./json-types.ts"
 import { type JobSettings, jobCheck, type ResolvedJob, type RetryOptions, resolveJob } from "./options.ts"
 import { decodePayload } from "./payload.ts"
-import { type InputOf, type OutputOf, type StandardSchema, validate } from "./standard-schema.ts"
+import {
+  type InputOf,
+  jsonSchemaOf,
+  type OutputOf,
+  type StandardSchema,
+  validate,
+} from "./standard-schema.ts"
 import type { Verdict } from "./verdict.ts"
 
 /** Marks objects made by `defineJob`. `Symbol.for`, so that two copies of this package accept each other's jobs. */
@@ -23,8 +29,18 @@ export interface Job<Input = unknown, Output = unknown> extends ResolvedJob {
   readonly hasSchema: boolean
   /** Executes one attempt with a parsed input. */
   readonly execute: (input: unknown, ctx: JobContext) => Output | Promise<Output>
+  /** What the code says about the job beside its settings, for operators. */
+  readonly describe: () => JobDescription
   /** Exists for the compiler only: the type that `enqueue` accepts. */
   readonly accepts?: (input: Input) => void
+}
+
+/** What the code says about a job beside its settings. */
+export interface JobDescription {
+  /** The options that the code sets. The other settings are defaults. */
+  readonly given: readonly string[]
+  /** The JSON Schema of the input, where the schema library can express it. */
+  readonly inputSchema?: Readonly<Record<string, unknown>>
 }
 
 /** A job with any input and output. */
@@ -103,6 +119,11 @@ export function defineJob(
       return schema ? checked(options.name, schema, value) : value
     },
     execute: (input: unknown, ctx: JobContext) => run(input as never, ctx),
+    describe: () => {
+      const inputSchema = schema && jsonSchemaOf(schema)
+      const given = Object.entries(options).flatMap(([name, value]) => (value === undefined ? [] : [name]))
+      return { given: given.sort(), ...(inputSchema && { inputSchema }) }
+    },
   })
 }
 

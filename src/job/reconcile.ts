@@ -15,6 +15,8 @@ export interface DeclaredJob {
   readonly settings: StoredSettings
   /** The version of the code that declares the job, if the application sets one. */
   readonly version: string | null
+  /** What the code says beside the settings, as JSON. It decides nothing. */
+  readonly described?: string
 }
 
 export type Reconciliation =
@@ -68,7 +70,13 @@ export function compareAges(declared: string | null, stored: string | null): num
 }
 
 /** Members of a job that are not settings: its name and its code. */
-const NOT_SETTINGS: readonly string[] = ["name", "parse", "execute", "accepts"] satisfies (keyof AnyJob)[]
+const NOT_SETTINGS: readonly string[] = [
+  "name",
+  "parse",
+  "execute",
+  "accepts",
+  "describe",
+] satisfies (keyof AnyJob)[]
 
 /** The settings of a job, ready to store and compare. A function becomes the text "(function)". */
 export function settingsOf(job: object): StoredSettings {

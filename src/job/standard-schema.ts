@@ -3,6 +3,7 @@
  * that implements it can describe the input of a job.
  */
 import type { Fault } from "../errors.ts"
+import { isPlainObject } from "../options/check.ts"
 
 /** A schema of any library that implements Standard Schema, version 1. */
 export interface StandardSchema<Input = unknown, Output = Input> {
@@ -12,6 +13,8 @@ export interface StandardSchema<Input = unknown, Output = Input> {
     readonly vendor: string
     readonly validate: (value: unknown) => Result<Output> | Promise<Result<Output>>
     readonly types?: { readonly input: Input; readonly output: Output } | undefined
+    /** Standard JSON Schema, where the library implements it. */
+    readonly jsonSchema?: { readonly input: (options: { readonly target: string }) => unknown } | undefined
   }
 }
 
@@ -34,6 +37,21 @@ export function isStandardSchema(value: unknown): value is StandardSchema {
   const standard = (value as { "~standard"?: { version?: unknown; validate?: unknown } })["~standard"]
   return standard?.version === 1 && typeof standard.validate === "function"
 }
+
+/** The JSON Schema of the inputs that a schema accepts. Undefined if its library cannot express it. */
+export function jsonSchemaOf(schema: StandardSchema): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const described = schema["~standard"].jsonSchema?.input({ target: JSON_SCHEMA_DRAFT })
+    // A copy by way of JSON, because it will be stored.
+    const json: unknown = described === undefined ? undefined : JSON.parse(JSON.stringify(described))
+    return isPlainObject(json) ? json : undefined
+  } catch {
+    // Libraries throw for types that JSON Schema does not have, as for a Date.
+    return undefined
+  }
+}
+
+const JSON_SCHEMA_DRAFT = "draft-2020-12"
 
 /** The output of the schema, or its faults. */
 export async function validate<Output>(

@@ -47,9 +47,20 @@ export interface Host {
    * are impossible. The thread never keeps the process alive, and its death does not end the process.
    */
   readonly startThread: (options: ThreadOptions) => Thread | undefined
+  /**
+   * What this process takes of its machine: the memory that it holds, and the longest delay of its event loop since the
+   * last call. @default unknown
+   */
+  readonly load?: () => ProcessLoad
   /** What can be proven about other processes of this host. @default nothing */
   readonly processes?: ProcessProof
   readonly facts: HostFacts
+}
+
+export interface ProcessLoad {
+  readonly memoryBytes: number
+  /** Null for the first call, which begins to measure. */
+  readonly delayMs: number | null
 }
 
 /** Runs functions in one async context. */

@@ -4,8 +4,9 @@ import { randomFillSync } from "node:crypto"
 import { readFileSync, readlinkSync, writeSync } from "node:fs"
 import { hostname, tmpdir, userInfo } from "node:os"
 import { basename } from "node:path"
+import { type IntervalHistogram, monitorEventLoopDelay } from "node:perf_hooks"
 import { parentPort, Worker, workerData } from "node:worker_threads"
-import type { Host, Thread, ThreadInside, ThreadOptions, Timer } from "./host.ts"
+import type { Host, ProcessLoad, Thread, ThreadInside, ThreadOptions, Timer } from "./host.ts"
 import { createIdSource } from "./id-source.ts"
 import { createProcessProof } from "./process-proof.ts"
 import type { Terminal } from "./terminal.ts"
@@ -38,6 +39,7 @@ export function createSystemHost(): Host {
       process[to === "out" ? "stdout" : "stderr"].write(`${line}\n`)
     },
     startThread,
+    load: createLoadMeter(),
     processes: createProcessProof({
       platform: process.platform,
       hostname: hostname(),
@@ -63,6 +65,23 @@ export function createSystemHost(): Host {
     },
   }
 }
+
+/** The measurement begins with the first call: most hosts of a test never ask. */
+function createLoadMeter(): () => ProcessLoad {
+  let histogram: IntervalHistogram | undefined
+  return () => {
+    const memoryBytes = process.memoryUsage.rss()
+    const isFirst = histogram === undefined
+    histogram ??= monitorEventLoopDelay({ resolution: METER_MS })
+    const longestMs = histogram.max / 1e6
+    if (isFirst) histogram.enable()
+    else histogram.reset()
+    return { memoryBytes, delayMs: isFirst ? null : Math.max(0, Math.round(longestMs - METER_MS)) }
+  }
+}
+
+/** Delays are measured by a timer of this length. */
+const METER_MS = 20
 
 /** In a container the user may be a number without a name. */
 function userName(): string {

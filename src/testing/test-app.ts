@@ -127,6 +127,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     await engine.lease.tick(signal)
     await engine.reconciler.tick(signal)
     await engine.watch.tick(signal)
+    await engine.stats.tick(signal)
     await engine.reaper.reap()
     engine.scheduler.bell.ring()
     await engine.scheduler.tick(signal)
@@ -178,11 +179,17 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     await engine.growth.tick(new AbortController().signal)
   }
 
+  /** Of the last round, too: its ends are in the statistics when `drain` resolves. */
+  async function writeStats(): Promise<void> {
+    await (await life.application.open()).engine.stats.write()
+  }
+
   const drain: TestApp["drain"] = ({ rounds } = {}) =>
     unlessCrashed(async () => {
       await keepHouse()
       await drainAll(rounds)
       await lookForGrowth()
+      await writeStats()
     })
 
   const clockAdvance = createClockAdvance({
@@ -251,6 +258,21 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     },
     get schedules() {
       return living().schedules
+    },
+    get audit() {
+      return living().audit
+    },
+    get jobs() {
+      return living().jobs
+    },
+    get workers() {
+      return living().workers
+    },
+    get pools() {
+      return living().pools
+    },
+    get stats() {
+      return living().stats
     },
     subscribe: (listener) => life.carillon.subscribe(listener),
     clock: { ...clock, advance },

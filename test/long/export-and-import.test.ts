@@ -316,6 +316,9 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   zone_data: "insert into {zone_data} values (true, '2026a', now())",
   alarms: "insert into {alarms} values ('dead-letters.growing', now(), now(), now())",
   run_limits: "insert into {run_limits} values (gen_random_uuid(), 'key', 'job', 'some', null, 0, 1)",
+  stats: `insert into {stats} values (gen_random_uuid(), 1, 'part', now(), 'greet', 'default', null, 'succeeded', 1, 0,
+    0, 5, '{1,0}', 7, '{0,1}')`,
+  depths: "insert into {depths} values ('hour', now(), 'default', 1, 2, 3, 4, false, 5, 10, 4)",
   limit_waves: "insert into {limit_waves} values ('key', array[1], now())",
   low_water:
     "insert into {low_water} values ('default', 1, array['greet'], array[false], array[0], array[1], " +

@@ -85,6 +85,7 @@ describeEngines(
         everyMs: LEASE_MS,
         onReady: () => {},
         onRoom: () => {},
+        onLost: () => {},
       })
       const isHeld = async () =>
         (await rowsOf(database, `select from {runs} where id = '${id}' and lease = '${lease}'`)).length === 1

@@ -74,7 +74,7 @@ describeEngines("a run whose worker was lost", (engine) => {
     expect(await database.run(reapRuns, { leases: [claimed.lease], limit: 1 })).toEqual([
       {
         ...{ id: claimed.id, lease: claimed.lease, pool: "default", solo: true, priority: 0, state: "ready" },
-        ...{ rank: NINE_O_CLOCK + MINUTE, limit_keys: null },
+        ...{ rank: NINE_O_CLOCK + MINUTE, limit_keys: null, job: "greet", tenant: "ada" },
       },
     ])
     const { run, attempts } = await everythingAbout(database, claimed.id)

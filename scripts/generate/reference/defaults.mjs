@@ -32,25 +32,21 @@ const SIZES = [
 ]
 
 export async function renderDefaults({ load, read }) {
-  const { DEFAULTS, DEFAULT_MEANINGS, RESERVED_DEFAULTS } = await load("defaults")
+  const { DEFAULTS, DEFAULT_MEANINGS } = await load("defaults")
   const options = await readOptions(read)
   const all = options.flatMap((group) => group.options)
   const setBy = (name) => {
     const found = all.find((option) => option.governs === name || option.path === CHOSEN_BY[name])
     return found ? `[${code(found.path)}](${OPTIONS_PAGE}#${anchor(found.path)})` : ""
   }
-  const isInUse = (name) => !RESERVED_DEFAULTS.includes(name)
   return page(
     "# Defaults",
     "The value of every setting that you do not set.",
     "## Set by options",
     "The description of an option says when to change it.",
-    tableOf((name) => isInUse(name) && setBy(name) !== ""),
+    tableOf((name) => setBy(name) !== ""),
     "## Fixed",
-    tableOf((name) => isInUse(name) && setBy(name) === ""),
-    "## Reserved",
-    "These have no effect yet: their feature does not exist.",
-    tableOf((name) => RESERVED_DEFAULTS.includes(name)),
+    tableOf((name) => setBy(name) === ""),
   )
 
   function tableOf(isIn) {

@@ -1,19 +1,10 @@
 /** Reads history in pages, newest attempts first. */
-import {
-  assertOptions,
-  type Check,
-  date,
-  expected,
-  integer,
-  object,
-  oneOf,
-  optional,
-  satisfies,
-} from "../../options/check.ts"
+import { assertOptions, integer, object, oneOf, optional, satisfies } from "../../options/check.ts"
 import type { FinalState } from "../../queue/run-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { type PageRow, type Place, readPage } from "../../store/attempts/read-page.ts"
 import { parseInstant } from "../../time/instant.ts"
+import { instantCheck } from "../instant-check.ts"
 import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
 
 /** The options of `history`: which finished attempts it returns. */
@@ -113,16 +104,6 @@ const textCheck = satisfies(
   (value) => typeof value === "string" && value !== "" && !value.includes("\0"),
 )
 
-/** The years that four digits can name. */
-const boundCheck: Check = (value, path) => {
-  const faults = date(value, path)
-  if (faults.length > 0) return faults
-  const ms = (value as Date).getTime()
-  return ms >= 0 && ms < 253_402_300_800_000
-    ? []
-    : [expected("a Date between the years 1970 and 9999", value, path)]
-}
-
 const cursorCheck = satisfies(
   "the cursor of an earlier page",
   (value) => typeof value === "string" && readCursor(value) !== undefined,
@@ -132,8 +113,8 @@ const historyCheck = object({
   job: optional(textCheck),
   tenant: optional(textCheck),
   state: optional(oneOf("succeeded", "dead", "cancelled", "expired", "discarded")),
-  from: optional(boundCheck),
-  to: optional(boundCheck),
+  from: optional(instantCheck),
+  to: optional(instantCheck),
   limit: optional(integer({ min: 1, max: MOST })),
   cursor: optional(cursorCheck),
 })

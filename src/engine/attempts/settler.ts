@@ -16,6 +16,7 @@ import type { ErrorRecord } from "../../queue/error-record.ts"
 import { decideNextState, errorOf } from "../../queue/next-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { createStop } from "../../runtime/stop.ts"
+import type { AttemptOutcome } from "../../stats/tally.ts"
 import { isUncertain } from "../../store/database-error.ts"
 import { type ClaimedRun, factsOf } from "../queue/claimed-run.ts"
 import type { ReadyLane } from "../queue/lane.ts"
@@ -43,6 +44,8 @@ export interface SettlerParts {
   readonly isBusy: () => boolean
   /** Called after the commit with the duration of a successful attempt of this job. */
   readonly onSucceeded: (job: string, durationMs: number) => void
+  /** Called after the commit for every attempt, for the statistics. */
+  readonly onCounted: (run: ClaimedRun, end: AttemptCount) => void
   /** Called after the commit: this worker no longer holds the run. */
   readonly onEnded: (run: ClaimedRun) => void
   /** The run no longer belonged to this worker when its end was written. */
@@ -58,6 +61,16 @@ export interface SettlerParts {
   /** There is room for more results. */
   readonly onWritten: () => void
   readonly onFailure: (error: unknown, failures: number) => void
+}
+
+/** How an attempt ended, as the statistics count it. */
+export interface AttemptCount {
+  readonly outcome: AttemptOutcome
+  /** The state of the run after the attempt. */
+  readonly state: string
+  /** Null if the handler never ran. */
+  readonly startedAtMs: number | null
+  readonly endedAtMs: number
 }
 
 export interface FinishedRun {
@@ -224,14 +237,16 @@ export function createSettler(parts: SettlerParts): Settler {
     parts.onEnded(run)
     const error = errorOf(outcome)
     const durationMs = endedAtMs - (startedAtMs ?? endedAtMs)
+    // A cancelled run ends as cancelled, whatever its handler returned.
+    const kind = state === "cancelled" ? "cancelled" : outcome.kind
+    parts.onCounted(run, { outcome: kind, state, startedAtMs, endedAtMs })
     const isRoutine = state === "succeeded" || (outcome.kind === "released" && startedAtMs === null)
     if (state === "succeeded") parts.onSucceeded(run.job.name, durationMs)
     if (!isRoutine || events.hearsRoutine())
       events.emit({
         type: "attempt.finished",
         ...factsOf(run),
-        // A cancelled run ends as cancelled, whatever its handler returned.
-        outcome: state === "cancelled" ? "cancelled" : outcome.kind,
+        outcome: kind,
         // The statement returns no other words.
         runState: state as AttemptEnd["runState"],
         durationMs,

@@ -34,6 +34,15 @@ export interface ReaperParts {
   readonly onReady: (lane: ReadyLane) => void
   /** These limits may admit their next run. */
   readonly onRoom: (keys: readonly string[]) => void
+  /** History now has this attempt as lost. */
+  readonly onLost: (lost: LostAttempt) => void
+}
+
+export interface LostAttempt {
+  readonly job: string
+  readonly pool: string
+  readonly tenant: string
+  readonly isDead: boolean
 }
 
 const BATCH = 1_000
@@ -103,7 +112,9 @@ export function createReaper(parts: ReaperParts): Reaper {
       total += taken
       for (const { lease: from, state, limit_keys: keys, ...row } of rows) {
         robbed.add(from)
-        if (state === "ready") parts.onReady(row)
+        parts.onLost({ job: row.job, pool: row.pool, tenant: row.tenant, isDead: state === "dead" })
+        const { pool, solo, priority, rank } = row
+        if (state === "ready") parts.onReady({ pool, solo, priority, rank })
         if (keys !== null) parts.onRoom(JSON.parse(keys) as string[])
       }
     }

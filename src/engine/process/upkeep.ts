@@ -1,6 +1,6 @@
 /**
- * Makes the coming partitions of history and of the ledger of occurrences, and deletes what has been kept for long
- * enough.
+ * Makes the coming partitions of history and of the ledger of occurrences, rolls statistics up, and deletes what has
+ * been kept for long enough.
  *
  * Every process does this. Work that one process has done, the others find done.
  */
@@ -13,6 +13,9 @@ import { makeFirePartitions } from "../../store/fires/partitions.ts"
 import { dropExpiredMonths } from "../../store/fires/retention.ts"
 import { forgetKeys } from "../../store/keys/forget.ts"
 import { forgetWaves } from "../../store/limits/forget-waves.ts"
+import { forgetStats } from "../../store/stats/forget.ts"
+import { forgetDepths } from "../../store/stats/forget-depths.ts"
+import { rollUpStats } from "../../store/stats/roll-up.ts"
 import { createBell, type Loop } from "../loop.ts"
 
 export interface Upkeep extends Loop {
@@ -27,6 +30,9 @@ const EVERY_MS = 3_600_000
 const SOON_MS = 1_000
 const BATCH = 1_000
 const MOST_BATCHES = 100
+/** Parts become minutes and hours this long after the end of their hour, when no process writes them any more. */
+const ROLL_UP_AFTER_MS = 7_200_000
+const ROLL_UP_BATCH = 10_000
 
 /** `onFailure` is called with what could not be dropped, and in how many ticks in a row. */
 export function createUpkeep(
@@ -44,12 +50,26 @@ export function createUpkeep(
     return retentions.some(({ more }) => more)
   }
 
+  async function tidyStats(signal: AbortSignal): Promise<boolean[]> {
+    const rollUp = { afterMs: ROLL_UP_AFTER_MS, limit: ROLL_UP_BATCH }
+    const unfinished = [await forgetMany(signal, () => database.run(rollUpStats, rollUp), ROLL_UP_BATCH)]
+    for (const kept of [
+      { step: "minute", keepMs: DEFAULTS.statsMs, limit: BATCH },
+      { step: "hour", keepMs: DEFAULTS.statsHoursMs, limit: BATCH },
+    ]) {
+      unfinished.push(await forgetMany(signal, () => database.run(forgetStats, kept)))
+      unfinished.push(await forgetMany(signal, () => database.run(forgetDepths, kept)))
+    }
+    return unfinished
+  }
+
   async function tidy(signal: AbortSignal): Promise<boolean> {
     const unfinished = [
       await dropPartitions(),
       await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),
       await forgetMany(signal, () => database.run(forgetWaves, { idleMs: EVERY_MS, limit: BATCH })),
       await forgetMany(signal, () => database.run(forgetAudit, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
+      ...(await tidyStats(signal)),
     ]
     return unfinished.includes(true)
   }
@@ -74,10 +94,11 @@ export function createUpkeep(
 async function forgetMany(
   signal: AbortSignal,
   forget: () => Promise<readonly { readonly forgotten: number }[]>,
+  most = BATCH,
 ): Promise<boolean> {
   for (let batch = 0; batch < MOST_BATCHES && !signal.aborted; batch += 1) {
     const [answer] = await forget()
-    if ((answer?.forgotten ?? 0) < BATCH) return false
+    if ((answer?.forgotten ?? 0) < most) return false
   }
   return true
 }

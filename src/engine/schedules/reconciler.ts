@@ -20,6 +20,7 @@ import type { Transaction } from "../../store/database.ts"
 import { advanceJobs } from "../../store/jobs/advance.ts"
 import { changeJobs } from "../../store/jobs/change.ts"
 import { declareJobs } from "../../store/jobs/declare.ts"
+import { describeJobs } from "../../store/jobs/describe.ts"
 import { lockJobs } from "../../store/jobs/lock.ts"
 import { declareLimit } from "../../store/limits/declare.ts"
 import { jobLimit } from "../enqueue/new-run.ts"
@@ -50,6 +51,7 @@ export function createReconciler(parts: ReconcilerParts): Reconciler {
   const declared = [...jobs.values()].map((job) => ({
     name: job.name,
     settings: settingsOf(job),
+    described: JSON.stringify(job.describe()),
     version: version ?? null,
   }))
   let hasJobs = declared.length === 0
@@ -123,6 +125,13 @@ export async function reconcileJobs(
     if (typeof concurrency === "number") {
       await tx.run(declareLimit, { name: jobLimit(name), cap: concurrency })
     }
+  }
+  const current = jobsWith(({ verdict }) => verdict !== "older").filter(
+    ({ described }) => described !== undefined,
+  )
+  if (current.length > 0) {
+    const described = current.map((job) => job.described ?? "null")
+    await tx.run(describeJobs, { names: current.map(({ name }) => name), described })
   }
   const advanced = jobsWith((entry) => entry.verdict === "unchanged" && entry.advances)
   if (advanced.length > 0 && version !== null) {

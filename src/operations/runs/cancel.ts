@@ -38,7 +38,7 @@ export async function cancel(runtime: Runtime, { id, by }: CancelRequest): Promi
   )
   if (!found) return { answer: { changed: false, state: await endOf(runtime, id) }, effects: {} }
   await runtime.crashPoint("cancel.written")
-  const { state, was_cancelling: wasCancelling, limit_keys: limitKeys } = found
+  const { state, job, pool, tenant, was_cancelling: wasCancelling, limit_keys: limitKeys } = found
   const isRunning = state === "running"
   const error = { code: CODE, message, stack: null }
   const effects: Effects = {
@@ -46,7 +46,10 @@ export async function cancel(runtime: Runtime, { id, by }: CancelRequest): Promi
     // A repeated cancel tells the handler again: the first message may have been lost.
     ...(isRunning
       ? { cancelling: [{ run: id, by }] }
-      : { ended: [{ id, state: "cancelled", result: null, error }] }),
+      : {
+          ended: [{ id, state: "cancelled", result: null, error }],
+          cancelled: [{ job, pool, tenant }],
+        }),
     events: wasCancelling ? [] : [{ type: "run.cancelled", run: id, ...by }],
   }
   return { answer: { changed: !wasCancelling, state: isRunning ? "cancelling" : "cancelled" }, effects }

@@ -329,7 +329,9 @@ create table {jobs} (
   name text primary key,
   settings json not null,
   version text,
-  declared_at timestamptz not null
+  declared_at timestamptz not null,
+  -- Which settings the code gives, and the JSON Schema of the input: {"given": [...], "inputSchema": {...}}.
+  described json
 );
 
 -- Who changed what, and why. The transaction of the change writes it.
@@ -405,6 +407,51 @@ create table {alarms} (
   told_at timestamptz
 ) with (fillfactor = 50);
 
+-- How attempts ended, added up. Each process appends what it settled, as parts, every ten seconds. Upkeep replaces the
+-- parts by one row of their minute and one of their hour. So parts and minutes together hold every end once, and so do
+-- parts and hours.
+create table {stats} (
+  -- Names one write of one process. A write that is repeated because its answer was lost adds nothing.
+  part uuid not null,
+  place int not null,
+  step text not null constraint stats_step check (step in ('part', 'minute', 'hour')),
+  -- The start of the minute or hour.
+  at timestamptz not null,
+  job text not null,
+  pool text not null,
+  -- Empty for runs without a tenant. Null for the tenants that are counted together.
+  tenant text,
+  outcome text not null,
+  ends bigint not null,
+  retries bigint not null,
+  dead bigint not null,
+  -- From the due time to the start of the handler: the sum, and how many in each bucket.
+  wait_ms bigint not null,
+  waits bigint[] not null,
+  -- How long handlers ran.
+  duration_ms bigint not null,
+  durations bigint[] not null,
+  primary key (part, place)
+);
+
+-- What waited in each pool: the highest values of a minute and of an hour. One process samples them for all.
+create table {depths} (
+  step text not null constraint depths_step check (step in ('minute', 'hour')),
+  at timestamptz not null,
+  pool text not null,
+  waiting bigint not null,
+  parked bigint not null,
+  ready bigint not null,
+  running bigint not null,
+  -- A count reached its cap, so more may have waited.
+  capped boolean not null,
+  -- How long the longest overdue run was overdue.
+  oldest_due_ms bigint not null,
+  slots int not null,
+  used int not null,
+  primary key (step, at, pool)
+) with (fillfactor = 50);
+
 -- One row for each lease of a process, however many runs it holds. The row of a dead lease stays for a while, so that
 -- the lease can neither be renewed nor used.
 create table {workers} (
@@ -421,7 +468,15 @@ create table {workers} (
   -- They identify the process for others on the same host: where its pid counts, and when it was started. Null where
   -- the system does not tell.
   home text,
-  born text
+  born text,
+  -- The slots of each of its pools.
+  slots int[] not null default '{}',
+  -- What the process measured of itself: the slots in use of each pool, the longest delay of its event loop since the
+  -- measurement before, and its memory.
+  used int[] not null default '{}',
+  delay_ms int,
+  memory_bytes bigint,
+  measured_at timestamptz
 ) with (fillfactor = 50);
 
 -- Claims, lane by lane: runs/claim. Queued runs only, so a million waiting ones cost a claim nothing.
@@ -465,10 +520,16 @@ create index schedules_resuming on {schedules} (resume_at) where resume_at is no
 -- The schedules that an application declares: schedules/declared.
 create index schedules_declared on {schedules} (declared_by) where declared_by is not null;
 
--- Old entries: audit/forget.
-create index audit_at on {audit} (at);
--- The changes of one subject: schedules/called, runs/find-cancelled.
-create index audit_subject on {audit} (subject, at);
+-- Old entries, and pages of all: audit/forget, audit/list.
+create index audit_at on {audit} (at, id);
+-- The changes of one subject: schedules/called, runs/find-cancelled, audit/list-by-subject.
+create index audit_subject on {audit} (subject, at, id);
+-- The changes by one actor and of one kind: audit/list-by-actor, audit/list-by-action.
+create index audit_actor on {audit} (actor, at, id);
+create index audit_action on {audit} (action, at, id);
+
+-- A span of statistics, and what is to be rolled up or has expired: stats/series, stats/roll-up, stats/forget.
+create index stats_at on {stats} (step, at);
 
 -- Dead letters of a job, by age: dead-letters/growth.
 create index dead_letters_job on {dead_letters} (job, died_at);

@@ -23,6 +23,8 @@ export const reapRuns = statement({
     id: uuid,
     lease: uuid,
     pool: text,
+    job: text,
+    tenant: text,
     solo: boolean,
     priority: int,
     state: text,
@@ -111,7 +113,8 @@ export const reapRuns = statement({
   ),
   ${ENDED},
   ${leaving("select id from lost where next = 'dead'")}
-  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, true as solo,
+  select id, lost.lease, coalesce(gone.pool, moved.pool) as pool, coalesce(gone.job, moved.job) as job,
+    coalesce(gone.tenant, moved.tenant) as tenant, true as solo,
     coalesce(gone.priority, moved.priority) as priority, next as state, coalesce(moved.rank, 0) as rank,
     case when gone.limited then (
       select json_agg(key) from left_line where run = lost.id

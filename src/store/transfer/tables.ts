@@ -26,4 +26,6 @@ export const TABLES = [
   "schedule_ends",
   "zone_data",
   "alarms",
+  "stats",
+  "depths",
 ] as const

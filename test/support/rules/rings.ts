@@ -6,7 +6,7 @@ import { allImports, type Import } from "./imports.ts"
 /** From the inside to the outside. A part is a folder of src, or a file that stands there alone. */
 const RINGS: readonly (readonly string[])[] = [
   ["time", "options", "errors.ts", "error-table.ts", "defaults.ts"],
-  ["job", "schedule", "queue", "filter"],
+  ["job", "schedule", "queue", "filter", "stats"],
   ["runtime", "store", "observe"],
   ["engine"],
   ["operations"],
