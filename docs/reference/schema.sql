@@ -126,17 +126,6 @@ CREATE INDEX dead_letters_group ON carillon.dead_letters USING btree (job, finge
 CREATE INDEX dead_letters_job ON carillon.dead_letters USING btree (job, died_at);
 CREATE INDEX dead_letters_tenant ON carillon.dead_letters USING btree (tenant, died_at) WHERE (tenant <> ''::text);
 
-CREATE TABLE carillon.error_groups (
-  job text NOT NULL,
-  fingerprint text NOT NULL,
-  state text NOT NULL,
-  version text,
-  changed_at timestamp with time zone NOT NULL,
-  CONSTRAINT error_groups_pkey PRIMARY KEY (job, fingerprint),
-  CONSTRAINT error_groups_state CHECK ((state = ANY (ARRAY['resolved'::text, 'ignored'::text]))),
-  CONSTRAINT error_groups_version CHECK (((version IS NULL) OR (state = 'resolved'::text)))
-);
-
 CREATE TABLE carillon.depths (
   step text NOT NULL,
   at timestamp with time zone NOT NULL,
@@ -152,6 +141,17 @@ CREATE TABLE carillon.depths (
   CONSTRAINT depths_pkey PRIMARY KEY (step, at, pool),
   CONSTRAINT depths_step CHECK ((step = ANY (ARRAY['minute'::text, 'hour'::text])))
 ) WITH (fillfactor=50);
+
+CREATE TABLE carillon.error_groups (
+  job text NOT NULL,
+  fingerprint text NOT NULL,
+  state text NOT NULL,
+  version text,
+  changed_at timestamp with time zone NOT NULL,
+  CONSTRAINT error_groups_pkey PRIMARY KEY (job, fingerprint),
+  CONSTRAINT error_groups_state CHECK ((state = ANY (ARRAY['resolved'::text, 'ignored'::text]))),
+  CONSTRAINT error_groups_version CHECK (((version IS NULL) OR (state = 'resolved'::text)))
+);
 
 CREATE TABLE carillon.fires (
   schedule uuid NOT NULL,

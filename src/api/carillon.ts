@@ -266,6 +266,19 @@ export function createFacade(host: Host, application: Application): Carillon {
     }
   }
 
+  /** A call that takes one name or id, and no options but those of every call. */
+  const callByName = <T>(name: string, work: (opened: Opened, of: string) => Promise<T>) =>
+    call(name, 1, async (opened: Opened, of: string, rest?: CallOptions) => {
+      assertNothingElse(name, rest)
+      return work(opened, of)
+    })
+  /** A call that takes no options but those of every call. */
+  const callWithout = <T>(name: string, work: (opened: Opened) => Promise<T>) =>
+    call(name, 0, async (opened: Opened, rest?: CallOptions) => {
+      assertNothingElse(name, rest)
+      return work(opened)
+    })
+
   return Object.freeze({
     start: application.start,
     stop,
@@ -277,21 +290,14 @@ export function createFacade(host: Host, application: Application): Carillon {
       return waitForOutput(engine.results, id, options)
     },
     runs: Object.freeze({
-      get: call("runs.get", 1, async (opened, runId: string, rest?: CallOptions) => {
-        assertNothingElse("runs.get", rest)
-        return readCalls.get(opened, runId)
-      }),
+      get: callByName("runs.get", readCalls.get),
       list: call("runs.list", 0, readCalls.list),
       count: call("runs.count", 0, readCalls.count),
     }),
-    run: call("run", 1, (opened, runId: string, rest?: CallOptions) => {
-      assertNothingElse("run", rest)
-      return getRun(opened, runId)
-    }),
-    attempts: call("attempts", 1, async ({ runtime }, runId: string, rest?: CallOptions) => {
-      assertNothingElse("attempts", rest)
-      return attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId)))
-    }),
+    run: callByName("run", getRun),
+    attempts: callByName("attempts", async ({ runtime }, runId) =>
+      attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId))),
+    ),
     history: call("history", 0, ({ runtime }, options?: HistoryOptions) =>
       listHistory(runtime, options ?? {}),
     ),
@@ -299,15 +305,9 @@ export function createFacade(host: Host, application: Application): Carillon {
     expedite: call("expedite", 1, runCalls.expedite),
     pause: call("pause", 1, pauseCalls.pause),
     resume: call("resume", 1, pauseCalls.resume),
-    pauses: call("pauses", 0, (opened, rest?: CallOptions) => {
-      assertNothingElse("pauses", rest)
-      return pauseCalls.list(opened)
-    }),
+    pauses: callWithout("pauses", pauseCalls.list),
     deadLetters: Object.freeze({
-      get: call("deadLetters.get", 1, async (opened, runId: string, rest?: CallOptions) => {
-        assertNothingElse("deadLetters.get", rest)
-        return deadLetterCalls.get(opened, runId)
-      }),
+      get: callByName("deadLetters.get", deadLetterCalls.get),
       list: call("deadLetters.list", 0, deadLetterCalls.list),
       groups: call("deadLetters.groups", 0, deadLetterCalls.groups),
       group: call("deadLetters.group", 1, deadLetterCalls.group),
@@ -335,22 +335,22 @@ export function createFacade(host: Host, application: Application): Carillon {
       backfill: call("schedules.backfill", 1, backfillCall),
     }),
     jobs: Object.freeze({
-      get: call("jobs.get", 1, jobCalls.get),
+      get: callByName("jobs.get", jobCalls.get),
       list: call("jobs.list", 0, jobCalls.list),
     }),
     pools: Object.freeze({
-      get: call("pools.get", 1, poolCalls.get),
-      list: call("pools.list", 0, poolCalls.list),
+      get: callByName("pools.get", poolCalls.get),
+      list: callWithout("pools.list", poolCalls.list),
     }),
     workers: Object.freeze({
-      get: call("workers.get", 1, workerCalls.get),
+      get: callByName("workers.get", workerCalls.get),
       list: call("workers.list", 0, workerCalls.list),
     }),
     audit: Object.freeze({ list: call("audit.list", 0, auditCalls.list) }),
     stats: Object.freeze({
       series: call("stats.series", 0, statsCalls.series),
       depths: call("stats.depths", 0, statsCalls.depths),
-      now: call("stats.now", 0, statsCalls.now),
+      now: callWithout("stats.now", statsCalls.now),
     }),
     subscribe: (listener) => {
       assertListener(listener)

@@ -4,6 +4,7 @@ import { assertOptions, object, optional, satisfies } from "../../options/check.
 import { parseInstant } from "../../time/instant.ts"
 import { wordsCheck } from "../actor.ts"
 import type { Opened } from "../application.ts"
+import type { CallOptions } from "../call-options.ts"
 import { instantCheck } from "../instant-check.ts"
 import { limitCheck, PAGE_LIMIT, type PageOptions, readCursor, writeCursor } from "../page-cursor.ts"
 
@@ -15,7 +16,7 @@ export interface Audit {
    * @example
    * const { items } = await carillon.audit.list({ subject: `run:${run.id}` })
    */
-  readonly list: (options?: AuditOptions) => Promise<AuditPage>
+  readonly list: (options?: AuditOptions & CallOptions) => Promise<AuditPage>
 }
 
 /** Which changes are asked for. */

@@ -4,6 +4,7 @@ import type { DeadLetterGroup } from "../../operations/dead-letters/error-group.
 import type { Replayed } from "../../operations/dead-letters/replay-many.ts"
 import type { Run } from "../../operations/runs/run.ts"
 import type { ByWhom } from "../actor.ts"
+import type { CallOptions } from "../call-options.ts"
 
 /** Which dead letters are meant: those that meet all of it. */
 export interface DeadLetterFilter {
@@ -97,8 +98,6 @@ export interface ReplayOptions extends ByWhom {
    * @default 1000
    */
   readonly limit?: number
-  /** Ends the call before its next batch, and the wait for the canary. What was replayed stays replayed. */
-  readonly signal?: AbortSignal
 }
 
 /** How several dead letters are discarded, by whom and why. */
@@ -124,20 +123,20 @@ export interface ResolveOptions extends ByWhom {
 /** What can be done with dead letters: `carillon.deadLetters`. */
 export interface DeadLetters {
   /** The dead letter of a run; `undefined` if it has none. */
-  readonly get: (runId: string) => Promise<Run | undefined>
+  readonly get: (runId: string, options?: CallOptions) => Promise<Run | undefined>
   /** Dead letters, the newest first, a page at a time. No letter is on two pages. */
-  readonly list: (options?: DeadLetterListOptions) => Promise<DeadLetterPage>
+  readonly list: (options?: DeadLetterListOptions & CallOptions) => Promise<DeadLetterPage>
   /**
    * Dead letters by job and error, a page at a time.
    *
    * @example
    * const { items } = await carillon.deadLetters.groups({ job: "invoice.send" })
    */
-  readonly groups: (options?: DeadLetterGroupsOptions) => Promise<DeadLetterGroupPage>
+  readonly groups: (options?: DeadLetterGroupsOptions & CallOptions) => Promise<DeadLetterGroupPage>
   /** One group; `undefined` if it has no letters and no operator decided about it. */
   readonly group: (
     group: DeadLetterGroupName,
-    options?: DeadLetterCountOptions,
+    options?: DeadLetterCountOptions & CallOptions,
   ) => Promise<DeadLetterGroup | undefined>
   /**
    * Makes dead runs live again, with all their attempts, as their next generation: one by its id, or those that meet a
@@ -149,29 +148,29 @@ export interface DeadLetters {
    * await carillon.deadLetters.replay({ job: "invoice.send", fingerprint }, { canary: true, rate: "50/s" })
    */
   readonly replay: {
-    (runId: string, by?: ByWhom): Promise<void>
-    (filter: DeadLetterFilter, options?: ReplayOptions): Promise<Replayed>
+    (runId: string, by?: ByWhom & CallOptions): Promise<void>
+    (filter: DeadLetterFilter, options?: ReplayOptions & CallOptions): Promise<Replayed>
   }
   /**
    * Replays a dead run with another input. If this process has the job, its schema checks the input. History keeps the
    * input that failed, and the audit says what differs.
    */
-  readonly editAndReplay: (runId: string, input: unknown, by?: ByWhom) => Promise<void>
+  readonly editAndReplay: (runId: string, input: unknown, by?: ByWhom & CallOptions) => Promise<void>
   /**
    * Gives dead runs up for good: one by its id, or those that meet a filter. What history says of them stays. A run
    * without a letter is refused (`RUN_NOT_FOUND`).
    */
   readonly discard: {
-    (runId: string, by?: ByWhom): Promise<void>
-    (filter: DeadLetterFilter, options?: DiscardOptions): Promise<Discarded>
+    (runId: string, by?: ByWhom & CallOptions): Promise<void>
+    (filter: DeadLetterFilter, options?: DiscardOptions & CallOptions): Promise<Discarded>
   }
   /**
    * Says that the cause of a group is fixed. The group is `regressed` when a run dies of it afterwards, in the version of
    * the fix or a later one. The letters stay: replay or discard them. Whether that made a difference.
    */
-  readonly resolve: (group: DeadLetterGroupName, options?: ResolveOptions) => Promise<boolean>
+  readonly resolve: (group: DeadLetterGroupName, options?: ResolveOptions & CallOptions) => Promise<boolean>
   /** Says that a group needs no work, whatever dies of it. Whether that was not so before. */
-  readonly ignore: (group: DeadLetterGroupName, by?: ByWhom) => Promise<boolean>
+  readonly ignore: (group: DeadLetterGroupName, by?: ByWhom & CallOptions) => Promise<boolean>
   /** Takes back what `resolve` or `ignore` said. Whether there was something to take back. */
-  readonly reopen: (group: DeadLetterGroupName, by?: ByWhom) => Promise<boolean>
+  readonly reopen: (group: DeadLetterGroupName, by?: ByWhom & CallOptions) => Promise<boolean>
 }

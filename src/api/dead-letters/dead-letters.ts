@@ -99,11 +99,11 @@ export const deadLetterCalls = {
     }
     const filter = filterOf(call, which, { isWhole: false })
     assertOptions(call, options, CHECKS.replay)
-    const { limit = MOST_AT_ONCE, canary: isCanaryFirst = false, signal } = options
+    const { limit = MOST_AT_ONCE, canary: isCanaryFirst = false } = options
     return replayMany(
       {
-        ...{ runtime, tell: engine.tell, rest: restOf(opened, signal) },
-        endOf: (run) => endOf(opened, run, signal),
+        ...{ runtime, tell: engine.tell, rest: restOf(opened) },
+        endOf: (run) => endOf(opened, run),
       },
       { filter, limit, isCanaryFirst, perSecond: parseRate(options.rate), by: byOf(opened, options) },
     )
@@ -179,23 +179,20 @@ const isLetterPlace: PlaceCheck = ([at = "", run = "", ...rest]) =>
 
 const isGroupPlace: PlaceCheck = (place) => place.length === 2 && place.every((part) => !part.includes("\0"))
 
-/** A rest between batches. It ends when the caller or a stop ends the call. */
-function restOf({ runtime, stopping }: Opened, signal?: AbortSignal): (ms: number) => Promise<void> {
-  const either = signal ? AbortSignal.any([signal, stopping]) : stopping
+/** A rest between batches. A stop ends the call. */
+function restOf({ runtime, stopping }: Opened): (ms: number) => Promise<void> {
   return async (ms) => {
-    if (ms > 0 && !either.aborted) await runtime.sleep(ms, either)
-    signal?.throwIfAborted()
-    if (stopping.aborted) {
-      throw new CarillonError(
-        "CLOSED",
-        "Carillon was stopped before the call ended. Make it again: it goes on.",
-      )
-    }
+    if (ms > 0 && !stopping.aborted) await runtime.sleep(ms, stopping)
+    if (!stopping.aborted) return
+    throw new CarillonError(
+      "CLOSED",
+      "Carillon was stopped before the call ended. Make it again: it goes on.",
+    )
   }
 }
 
-async function endOf({ engine }: Opened, run: string, signal?: AbortSignal): Promise<FinalState> {
-  const finished = await engine.results.wait(run, signal)
+async function endOf({ engine }: Opened, run: string): Promise<FinalState> {
+  const finished = await engine.results.wait(run)
   if (finished) return finished.state as FinalState
   throw new RunError("RUN_NOT_FOUND", run, `Run ${run} is neither waiting, running nor in history.`)
 }

@@ -20,7 +20,6 @@ const rateCheck = satisfies(
   'a text like "50/s", "600/m" or "1000/h"',
   (value) => parseRate(value) !== undefined,
 )
-const signalCheck = satisfies("an AbortSignal", (value) => value instanceof AbortSignal)
 const limitCheck = integer({ min: 1, max: MOST_AT_ONCE })
 const upToCheck = integer({ min: 1, max: MOST_COUNTED })
 
@@ -44,7 +43,6 @@ export const CHECKS = {
     canary: optional(flagCheck),
     rate: optional(rateCheck),
     limit: optional(limitCheck),
-    signal: optional(signalCheck),
   }),
   discard: object({ ...byWhomShape, limit: optional(limitCheck) }),
   resolve: object({ ...byWhomShape, version: optional(textCheck) }),

@@ -4,14 +4,15 @@ import { get } from "../../operations/jobs/get.ts"
 import { type JobRecord, list } from "../../operations/jobs/list.ts"
 import { assertOptions, object } from "../../options/check.ts"
 import type { Opened } from "../application.ts"
+import type { CallOptions } from "../call-options.ts"
 import { cursorAfter, PAGE_LIMIT, type PageOptions, pageShape, writeCursor } from "../page-cursor.ts"
 
 /** Reads about jobs. */
 export interface Jobs {
   /** A job, as the newest version of the code declares it; `undefined` for one that was never declared. */
-  readonly get: (name: string) => Promise<JobRecord | undefined>
+  readonly get: (name: string, options?: CallOptions) => Promise<JobRecord | undefined>
   /** Every job that was ever declared, by name, a page at a time. */
-  readonly list: (options?: JobListOptions) => Promise<JobPage>
+  readonly list: (options?: JobListOptions & CallOptions) => Promise<JobPage>
 }
 
 /** Which page of jobs is asked for. */

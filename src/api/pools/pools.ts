@@ -4,13 +4,14 @@ import { get } from "../../operations/pools/get.ts"
 import { list, type PoolRecord } from "../../operations/pools/list.ts"
 import { assertOptions, object } from "../../options/check.ts"
 import type { Opened } from "../application.ts"
+import type { CallOptions } from "../call-options.ts"
 
 /** Reads about pools. */
 export interface Pools {
   /** A pool as it is now; `undefined` for one without runs, workers, jobs and pause. */
-  readonly get: (name: string) => Promise<PoolRecord | undefined>
+  readonly get: (name: string, options?: CallOptions) => Promise<PoolRecord | undefined>
   /** Every pool that has runs, workers, a job or a pause, by name. */
-  readonly list: () => Promise<PoolRecord[]>
+  readonly list: (options?: CallOptions) => Promise<PoolRecord[]>
 }
 
 export const poolCalls = {

@@ -19,6 +19,7 @@ import { type AttemptOutcome, OUTCOMES } from "../../stats/tally.ts"
 import { readClock } from "../../store/clock/read.ts"
 import { formatInstant, type InstantMs } from "../../time/instant.ts"
 import type { Opened } from "../application.ts"
+import type { CallOptions } from "../call-options.ts"
 import { instantCheck } from "../instant-check.ts"
 
 /** What was and what is, as numbers. */
@@ -29,11 +30,11 @@ export interface Stats {
    * @example
    * const points = await carillon.stats.series({ from, to, step: "hour", by: ["job", "outcome"] })
    */
-  readonly series: (options?: SeriesOptions) => Promise<StatsPoint[]>
+  readonly series: (options?: SeriesOptions & CallOptions) => Promise<StatsPoint[]>
   /** What waited in pools, step by step: the highest values that were sampled. */
-  readonly depths: (options?: DepthOptions) => Promise<DepthPoint[]>
+  readonly depths: (options?: DepthOptions & CallOptions) => Promise<DepthPoint[]>
   /** How every pool stands now. */
-  readonly now: () => Promise<StatsNow>
+  readonly now: (options?: CallOptions) => Promise<StatsNow>
 }
 
 /** A span of time in steps. */

@@ -3,14 +3,15 @@ import { get } from "../../operations/workers/get.ts"
 import { list, type WorkerRecord } from "../../operations/workers/list.ts"
 import { assertOptions, object, satisfies } from "../../options/check.ts"
 import type { Opened } from "../application.ts"
+import type { CallOptions } from "../call-options.ts"
 import { cursorAfter, PAGE_LIMIT, type PageOptions, pageShape, writeCursor } from "../page-cursor.ts"
 
 /** Reads about workers. */
 export interface Workers {
   /** A live worker, by the id of its lease; `undefined` for one that has stopped, died, or lost this lease. */
-  readonly get: (id: string) => Promise<WorkerRecord | undefined>
+  readonly get: (id: string, options?: CallOptions) => Promise<WorkerRecord | undefined>
   /** Every live worker, in the order of the ids, a page at a time. */
-  readonly list: (options?: WorkerListOptions) => Promise<WorkerPage>
+  readonly list: (options?: WorkerListOptions & CallOptions) => Promise<WorkerPage>
 }
 
 /** Which page of workers is asked for. */
