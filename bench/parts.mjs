@@ -64,6 +64,10 @@ export const PARTS = {
     title: "the scenarios of the public cross-system harness (--scenario NAME)",
     load: runOf(() => import("./harness/run.mjs")),
   },
+  occurrences: {
+    title: "occurrences of schedules with default settings, beside plain runs",
+    load: runOf(() => import("./schedules/occurrences.mjs")),
+  },
   schedules: { title: "a million schedules", load: runOf(() => import("./schedules/run.mjs")) },
 }
 

@@ -62,7 +62,7 @@ export function schedulesSection(read) {
   ]
   const rows = [
     row(`${thousands(sizes.many)} schedules, each due once, spread evenly`, many.even),
-    row("the same with overlap `skip` (parked and admitted)", many.skip),
+    row("the same with overlap `skip`", many.skip),
     row("the same with a worker that executes them", many.executed),
     row("the same while an old snapshot is held", many.oldSnapshot),
     row(`each due once, ${thousands(sizes.perSecond)} at each full second`, many.onTheSecond),

@@ -34,6 +34,10 @@ describeEngines("an occurrence under an overlap key", (engine) => {
       await at("09:10")
       expect(await states(id)).toEqual(["09:10 ready"])
       expect(parked).toEqual([])
+      // A worker may claim the run ahead of a free slot: its place is that of its schedule alone.
+      expect(await rowsOf(runtime.database, "select solo, limited from {runs}")).toEqual([
+        { solo: false, limited: true },
+      ])
       expect(await rowsOf(runtime.database, "select key, kind, admitted, wave from {run_limits}")).toEqual([
         { key: `schedule:${id}`, kind: "schedule", admitted: true, wave: 0 },
       ])

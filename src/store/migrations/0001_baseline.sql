@@ -31,7 +31,7 @@ create table {runs} (
   generation int not null default 1,
   -- How often the run was claimed. It only grows, so other systems can use it as a fencing token.
   claims int not null default 0,
-  -- The run is never claimed ahead of a free slot, because it is a suspect or under a limit.
+  -- The run is never claimed ahead of a free slot, because it is a suspect or under the limit of a job.
   solo boolean not null default false,
   -- A worker died while it held this run, so the run may have killed it.
   suspect boolean not null default false,

@@ -113,7 +113,8 @@ export const fireSchedules = statement({
     )
     select fire.run, job, pool, priority, (select rank from moment) + place - 1,
       case when is_parked then 'parked' else 'queued' end, case when is_parked then 'limit' end,
-      is_limited, is_limited, (select at from moment), due_at,
+      -- Only a place under the limit of a job must not be held by a run that waits for a slot.
+      job_limit is not null, is_limited, (select at from moment), due_at,
       case when start_within_ms is not null then
         least(due_at + start_within_ms * interval '1 millisecond', timestamptz '9999-12-31 23:59:59Z')
       end, input, tenant,

@@ -52,6 +52,18 @@ export const OF_LIMITS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
+    name: "admits an occurrence at once, whether or not another run is admitted under its key",
+    breaks: "I14",
+    edits: [
+      {
+        file: "src/store/limits/unused.ts",
+        find: 'and ${admittedUnder("wanted.key")} = 0',
+        replace: 'and ${admittedUnder("wanted.key")} >= 0',
+      },
+    ],
+    shownBy: sim(),
+  },
+  {
     name: "lets the last in a line go on first",
     breaks: "I16",
     edits: [
