@@ -305,7 +305,7 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     ["of the future", { to: at("09:00:01") }, /to.*later than now/s],
     ["that ends before it begins", { to: at("07:00") }, /to.*not later than/s],
     ["of a word that is none", { reprocess: "faled" }, /did you mean "failed"/],
-    ["that shares and runs several", { shareOverlap: true, maxParallel: 2 }, /maxParallel.*one by one/s],
+    ["that shares and runs several", { shareOverlap: true, maxParallel: 2 }, /maxParallel.*one at a time/s],
     ["that shares and turns the order", { shareOverlap: true, order: "newest" }, /order.*occurrences/s],
     ["of nothing at once", { maxParallel: 0 }, /maxParallel/],
   ])("%s is refused", async (_, wrong, words) => {
