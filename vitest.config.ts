@@ -8,7 +8,7 @@ const pure = (name: string, include: string[], isolate = true) => ({
 })
 
 /** Suites that need PostgreSQL servers, which are started once for all of them, and which of these they run on. */
-const withServers = (name: string, include: string[], engines: "all" | "newest" | "oldest") => ({
+const withServers = (name: string, include: string[], engines: "all" | "newest" | "oldest" | "hostile") => ({
   test: {
     name,
     include,
@@ -53,11 +53,12 @@ export default defineConfig({
       ),
       // PGlite, in virtual time.
       pure("sim", ["test/sim/**/*.test.ts"]),
-      // Not a part of `npm test`, which would take too long: `npm run test:long` and `test:oldest` run them.
+      // Not a part of `npm test`, which would take too long: `test:long`, `test:oldest` and `test:hostile` run them.
       ...(long
         ? [
             withServers("long", ["test/long/**/*.test.ts"], "all"),
             withServers("oldest", onEveryEngine(), "oldest"),
+            withServers("hostile", ["test/spec/**/*.test.ts"], "hostile"),
           ]
         : []),
       withServers("postgres", ["test/{store,spec,crash,package}/**/*.test.ts"], "newest"),

@@ -199,7 +199,11 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
     await now("09:10")
     await now("09:20")
     const asked = (await app.schedules.runNow("s", by)) as { run: string }
-    expect(await fires()).toEqual(["09:10 fired running", "09:20 coalesced overlap cancelled"])
+    expect(await fires()).toEqual([
+      "09:10 fired running",
+      "09:20 fired parked",
+      "09:20 coalesced overlap cancelled",
+    ])
     expect(await app.run(asked.run)).toMatchObject({ state: "parked" })
     await end()
   })

@@ -6,7 +6,7 @@ import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
 import { host } from "../support/faulty-database.ts"
 import { openFaultyNetwork } from "../support/faulty-network.ts"
 import { createGate } from "../support/gate-opened-by-test.ts"
-import { makeHostile } from "../support/hostile-role.ts"
+import { makeHostile, PATIENT } from "../support/hostile-role.ts"
 import { rowsOf } from "../support/sql.ts"
 import { carillonOn } from "../support/watched-app.ts"
 
@@ -16,15 +16,6 @@ const LIMITS = {
   idle_in_transaction_session_timeout: "5ms",
   idle_session_timeout: "200ms",
   transaction_timeout: "2s",
-}
-
-/** For statements of handlers, whose limits are those of the role. */
-const PATIENT = {
-  statement_timeout: "10s",
-  lock_timeout: "10s",
-  idle_in_transaction_session_timeout: "10s",
-  idle_session_timeout: "10s",
-  transaction_timeout: "10s",
 }
 
 describeEngines(

@@ -151,7 +151,7 @@ describe.each(["memory", "postgres18"] as const)(
       await app.schedules.resume("it", by)
       await app.clock.advance("1m")
       expect(ran).toEqual(["by hand"])
-      expect(await ledger()).toEqual(["10:00 skipped request 1", "09:20 skipped paused 2"])
+      expect(await ledger()).toEqual(["10:00 skipped request 1", "09:20 skipped paused 2", "09:00 fired 1"])
       await app.close()
     })
 

@@ -69,10 +69,23 @@ export interface Limits {
   readonly transaction_timeout: string
 }
 
+/** For statements of handlers, whose limits are those of the role. */
+export const PATIENT: Limits = {
+  statement_timeout: "10s",
+  lock_timeout: "10s",
+  idle_in_transaction_session_timeout: "10s",
+  idle_session_timeout: "10s",
+  transaction_timeout: "10s",
+}
+
 const host = createSystemHost()
 
 /** Creates the role on the server of `url`, and the functions in its search path. Returns its URL. */
-export async function makeHostile(url: string, limits: Limits): Promise<string> {
+export async function makeHostile(
+  url: string,
+  limits: Limits,
+  other: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const role = `odd_${host.newId().replaceAll("-", "")}`
   const client = new pg.Client(url)
   await client.connect()
@@ -80,7 +93,7 @@ export async function makeHostile(url: string, limits: Limits): Promise<string> 
     const { rows } = await client.query("select current_setting('server_version_num')::int as version")
     const version = rows[0]["version"] as number
     const { transaction_timeout, ...older } = limits
-    const all: Record<string, string> = { ...SETTINGS, ...older }
+    const all: Record<string, string> = { ...SETTINGS, ...older, ...other }
     all[version < 160_000 ? "force_parallel_mode" : "debug_parallel_query"] = "on"
     if (version >= 170_000) all["transaction_timeout"] = transaction_timeout
     const lines = Object.entries(all).map(

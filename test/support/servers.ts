@@ -7,8 +7,10 @@ import type { TestProject } from "vitest/node"
 import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
+import { makeHostile, PATIENT } from "./hostile-role.ts"
 import { prepareMemory } from "./memory-database.ts"
-import { makeTemplate } from "./template-database.ts"
+import { makeTemplate, publishTemplate } from "./template-database.ts"
+import { linkBinaries, versionWithJit } from "./with-jit.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -32,7 +34,9 @@ export default async function startServers(project: TestProject) {
   // As root the servers run as an unprivileged user, who must be able to read this folder.
   await chmod(folder, 0o755)
   const host = createSystemHost()
-  const isWanted = project.config.env?.["CARILLON_ENGINES"] !== "newest"
+  const engines = project.config.env?.["CARILLON_ENGINES"]
+  if (engines === "hostile") return startHostile(project, host, folder)
+  const isWanted = engines !== "newest"
   const binariesDir = isWanted ? (process.env["CARILLON_OLDEST_BINARIES"] ?? oldestBinaries()) : undefined
   if (isWanted && binariesDir === undefined) {
     console.warn(
@@ -51,6 +55,32 @@ export default async function startServers(project: TestProject) {
   return async () => {
     await Promise.all([newest.stop(), oldest ? oldest.stop() : undefined])
     await rm(folder, { recursive: true, force: true })
+  }
+}
+
+/**
+ * One server as a stranger may have set it up, in the place of the newest: Debian's with JIT where it is installed, a role
+ * with every setting at its oddest, and a publication for all tables.
+ */
+async function startHostile(project: TestProject, host: Host, folder: string) {
+  const version = await versionWithJit()
+  const binariesDir = version === undefined ? undefined : await linkBinaries(version)
+  const place = { dataDir: join(folder, "hostile"), ...(binariesDir && { binariesDir }) }
+  const server = await startEmbedded(host, { ...place, settings: { ...HASTY, wal_level: "logical" } })
+  await makeTemplate(server.url)
+  // Clients of the tests keep the settings of the role: names of PostgreSQL must come first there, and sessions must live on.
+  const other = { search_path: "pg_catalog, carillon_odd", exit_on_error: "off", idle_session_timeout: "0" }
+  const url = new URL(await makeHostile(await publishTemplate(server.url), PATIENT, other))
+  url.pathname = new URL(server.url).pathname
+  const memoryData = join(folder, "memory.tar")
+  await prepareMemory(memoryData)
+  project.provide("postgres18", url.href)
+  project.provide("postgres14", "")
+  project.provide("memoryData", memoryData)
+  return async () => {
+    await server.stop()
+    await rm(folder, { recursive: true, force: true })
+    if (binariesDir) await rm(binariesDir, { recursive: true, force: true })
   }
 }
 

@@ -14,6 +14,13 @@ export async function makeTemplate(server: string): Promise<void> {
   await makeReadySchemas(host, (schema) => openServer(host, { url, schema }))
 }
 
+/** Publishes all tables of the template, and so of its copies. Returns the URL of the template. */
+export async function publishTemplate(server: string): Promise<string> {
+  const url = databaseOn(server, TEMPLATE)
+  await ask(url, (client) => client.query("create publication everything for all tables"))
+  return url
+}
+
 export interface Copy {
   readonly url: string
   readonly drop: () => Promise<void>
