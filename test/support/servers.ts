@@ -59,8 +59,8 @@ export default async function startServers(project: TestProject) {
 }
 
 /**
- * One server as a stranger may have set it up, in the place of the newest: Debian's with JIT where it is installed, a role
- * with every setting at its oddest, and a publication for all tables.
+ * One server as a stranger may have set it up, in the place of the newest: Debian's with JIT where it is installed, a
+ * role with every setting at its oddest, and a publication for all tables.
  */
 async function startHostile(project: TestProject, host: Host, folder: string) {
   const version = await versionWithJit()
@@ -68,7 +68,7 @@ async function startHostile(project: TestProject, host: Host, folder: string) {
   const place = { dataDir: join(folder, "hostile"), ...(binariesDir && { binariesDir }) }
   const server = await startEmbedded(host, { ...place, settings: { ...HASTY, wal_level: "logical" } })
   await makeTemplate(server.url)
-  // Clients of the tests keep the settings of the role: names of PostgreSQL must come first there, and sessions must live on.
+  // Clients of the tests keep the settings of the role. PostgreSQL's names come first, and sessions live on.
   const other = { search_path: "pg_catalog, carillon_odd", exit_on_error: "off", idle_session_timeout: "0" }
   const url = new URL(await makeHostile(await publishTemplate(server.url), PATIENT, other))
   url.pathname = new URL(server.url).pathname

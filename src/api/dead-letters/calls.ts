@@ -142,7 +142,7 @@ export interface DeadLetters {
    * Makes dead runs live again, with all their attempts, as their next generation: one by its id, or those that meet a
    * filter. A run without a letter is refused (`RUN_NOT_FOUND`).
    *
-   * A run that dies again is not replayed twice by the same call. After a crash, call it again: it replays what is left.
+   * A run that dies again is not replayed twice by one call. After a crash, call it again: it replays what is left.
    *
    * @example
    * await carillon.deadLetters.replay({ job: "invoice.send", fingerprint }, { canary: true, rate: "50/s" })
@@ -157,20 +157,20 @@ export interface DeadLetters {
    */
   readonly editAndReplay: (runId: string, input: unknown, by?: ByWhom & CallOptions) => Promise<void>
   /**
-   * Gives dead runs up for good: one by its id, or those that meet a filter. What history says of them stays. A run
-   * without a letter is refused (`RUN_NOT_FOUND`).
+   * Removes dead letters for good: one by the id of its run, or those that meet a filter. History keeps their attempts.
+   * Throws `RUN_NOT_FOUND` for a run without a letter.
    */
   readonly discard: {
     (runId: string, by?: ByWhom & CallOptions): Promise<void>
     (filter: DeadLetterFilter, options?: DiscardOptions & CallOptions): Promise<Discarded>
   }
   /**
-   * Says that the cause of a group is fixed. The group is `regressed` when a run dies of it afterwards, in the version of
-   * the fix or a later one. The letters stay: replay or discard them. Whether that made a difference.
+   * Says that the cause of a group is fixed. The group is `regressed` when a run dies of it afterwards, in the version
+   * of the fix or a later one. The letters stay: replay or discard them. Returns whether the call changed anything.
    */
   readonly resolve: (group: DeadLetterGroupName, options?: ResolveOptions & CallOptions) => Promise<boolean>
-  /** Says that a group needs no work, whatever dies of it. Whether that was not so before. */
+  /** Says that a group needs no work, whatever dies of it. Returns whether the call changed anything. */
   readonly ignore: (group: DeadLetterGroupName, by?: ByWhom & CallOptions) => Promise<boolean>
-  /** Takes back what `resolve` or `ignore` said. Whether there was something to take back. */
+  /** Takes back `resolve` or `ignore`. Returns whether there was a decision to take back. */
   readonly reopen: (group: DeadLetterGroupName, by?: ByWhom & CallOptions) => Promise<boolean>
 }

@@ -1,5 +1,5 @@
 /**
- * The statistics of this process: adds up in memory how attempts end, and writes the sums every ten seconds and at stop.
+ * The statistics of this process: adds up in memory how attempts end, and writes sums every ten seconds and at stop.
  *
  * A killed process loses at most what it has settled since the last write. History has every attempt all the same.
  *

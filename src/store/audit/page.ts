@@ -1,7 +1,7 @@
 /**
  * What the statements that read a page of the audit share.
  *
- * Entries are ordered by (at, id), which is unique, newest first. A page begins below the last entry of the page before.
+ * Entries are ordered by (at, id), which is unique, newest first. A page begins below the last entry of the one before.
  */
 import { instant, int, json, nullable, text, uuid } from "../codec.ts"
 

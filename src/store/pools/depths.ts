@@ -5,8 +5,8 @@ import { statement } from "../statement.ts"
  * What waits in each pool, counted up to a cap, as a fragment for `with recursive`.
  *
  * Ready and running runs are counted lane by lane, at most `@most` in each of at most 1,000 lanes. Waiting runs are the
- * `@most` that are due next, of all pools together; of parked runs, `@most` under limits and `@most` others. No index tells
- * them apart by pool, and one more index would be written for every run.
+ * `@most` that are due next, of all pools together; of parked runs, `@most` under limits and `@most` others. No index
+ * tells them apart by pool, and one more index would be written for every run.
  */
 export const DEPTHS = `
   lane as (

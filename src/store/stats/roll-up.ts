@@ -3,8 +3,8 @@ import { statement } from "../statement.ts"
 import { STATS_KIND, STATS_ORIGIN, STATS_SUMS, STATS_VALUES } from "./sums.ts"
 
 /**
- * Replaces up to `limit` parts whose hour ended at least `afterMs` ago by rows of their minutes and rows of their hours,
- * the oldest first. Returns how many parts it replaced.
+ * Replaces up to `limit` parts whose hour ended at least `afterMs` ago by rows of their minutes and of their hours,
+ * oldest first. Returns how many parts it replaced.
  *
  * Guarantee: nothing is counted twice and nothing is left out, because one statement deletes the parts and writes their
  * sums. Parts that come later, or that did not fit, become further rows of the same minute and hour.
@@ -37,7 +37,8 @@ export const rollUpStats = statement({
   ),
   hours as (
     insert into {stats} (part, place, step, at, ${STATS_KIND}, ${STATS_VALUES})
-    select pg_catalog.gen_random_uuid(), 1, 'hour', date_bin('1 hour', at, ${STATS_ORIGIN}), ${STATS_KIND}, ${STATS_SUMS}
+    select pg_catalog.gen_random_uuid(), 1, 'hour', date_bin('1 hour', at, ${STATS_ORIGIN}), ${STATS_KIND},
+      ${STATS_SUMS}
     from taken
     group by date_bin('1 hour', at, ${STATS_ORIGIN}), ${STATS_KIND}
   )
