@@ -60,6 +60,10 @@ export const PARTS = {
     title: "Carillon on the embedded server and on PGlite, and its start",
     load: runOf(() => import("./embedded/run.mjs")),
   },
+  debian: {
+    title: "Carillon on Debian's PostgreSQL as it comes, beside npm's binaries",
+    load: runOf(() => import("./debian/run.mjs")),
+  },
   harness: {
     title: "the scenarios of the public cross-system harness (--scenario NAME)",
     load: runOf(() => import("./harness/run.mjs")),

@@ -36,5 +36,27 @@ answerTo({
     await all
     return { fromMs }
   },
+  /** The time from the start of the process's work to the end of the last handler. */
+  drain: async ({ count }) => {
+    awaited = ended + count
+    const all = new Promise((resolve) => {
+      onAll = resolve
+    })
+    const fromMs = nowMs()
+    await carillon.start()
+    await all
+    return { ms: nowMs() - fromMs }
+  },
+  /** Enqueues one run after the other, and waits for each result. */
+  results: async ({ count }) => {
+    const times = []
+    for (let left = count; left > 0; left -= 1) {
+      const fromMs = nowMs()
+      const run = await carillon.enqueue(noop, { n: 1 })
+      await run.result()
+      times.push(nowMs() - fromMs)
+    }
+    return { medianMs: times.sort((a, b) => a - b)[Math.floor(times.length / 2)] }
+  },
   stop: () => carillon.stop(),
 })

@@ -31,13 +31,18 @@ const SETTINGS = {
 /** For loads of some seconds: contenders that leave the cleaning up to autovacuum are a third faster without it. */
 export const USUAL_AUTOVACUUM = { autovacuum_naptime: "1min" }
 
-/** `extra` adds settings: those of a part, or for looking inside. */
-export async function startServer(extra = {}) {
+/** `extra` adds settings: those of a part, or for looking inside. `binariesDir`: other binaries than npm's. */
+export async function startServer(extra = {}, { binariesDir } = {}) {
   const folder = await mkdtemp(join(tmpdir(), "carillon-bench-"))
   // As root the server runs as an unprivileged user, who has to get here.
   await chmod(folder, 0o755)
   const settings = { ...SETTINGS, ...extra }
-  const start = () => startEmbedded(createSystemHost(), { dataDir: join(folder, "data"), settings })
+  const start = () =>
+    startEmbedded(createSystemHost(), {
+      dataDir: join(folder, "data"),
+      settings,
+      ...(binariesDir && { binariesDir }),
+    })
   let server = await start()
   let admin = await connect(server.url)
   let backend = await pidOf(admin)

@@ -122,6 +122,8 @@ describe("a process that dies", () => {
       "backfill.committed",
       "reap.marked",
       "cancel.written",
+      "replay.committed",
+      "discard.committed",
       "admit.counted",
       "migrate.applied",
     ]

@@ -268,8 +268,8 @@ describe("a verdict", () => {
   })
 
   it("cannot be made without what it needs", () => {
-    expect(() => Cancel("")).toThrow("says why")
-    expect(() => Bury(7 as unknown as string)).toThrow("says why")
+    expect(() => Cancel("")).toThrow("expected a non-empty text")
+    expect(() => Bury(7 as unknown as string)).toThrow("expected a non-empty text")
     expect(() => Snooze("later" as "1s")).toThrow("later")
     expect(() => Retry({ afetr: "1s" } as object)).toThrow('did you mean "after"?')
   })

@@ -62,8 +62,9 @@ describeEngines(
          insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input, tenant)
          select ${ID}, 'j' || n % 100, 'default', 0, n, 'queued', {now}, {now}, '1', 't' || n % 100
          from generate_series(30001, 50000) as n;
-         insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input)
-         select ${ID}, 'j' || n % 100, 'default', 0, 1, {now}, {now}, '1' from generate_series(50001, 60000) as n`,
+         insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input,
+           fingerprint)
+         select ${ID}, 'j' || n % 100, 'default', 0, 1, {now}, {now}, '1', 'f' from generate_series(50001, 60000) as n`,
       )
       return () => database.close()
     })

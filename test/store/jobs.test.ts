@@ -28,7 +28,7 @@ describeEngines("declared jobs", (engine) => {
         { job: "b", verdict: "new" },
         { job: "a", verdict: "new" },
       ])
-      const facts = { version: "1.2", declared_at: "2026-03-01T09:00:00+00:00" }
+      const facts = { version: "1.2", declared_at: "2026-03-01T09:00:00+00:00", described: null }
       expect(await stored(database)).toEqual([
         { name: "a", settings: { retry: "(function)" }, ...facts },
         { name: "b", settings: { pool: "slow" }, ...facts },

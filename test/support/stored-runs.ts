@@ -21,7 +21,7 @@ export function someRuns(count: number, seed: number): FilteredRun[] {
     return {
       ...common,
       id,
-      ...(error && { error }),
+      ...(run.state === "dead" ? { error: { fingerprint: "f0", ...error } } : error && { error }),
       ...(hasWorker && { worker: run.state === "running" ? RUNNING_WORKER : worker }),
       ...(run.state === "running" && { worker: RUNNING_WORKER, attempt: Math.max(1, run.attempt) }),
       ...(!isLive && { finishedAt, ...took }),
