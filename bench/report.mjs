@@ -5,6 +5,7 @@
  */
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs"
 import {
+  besideSection,
   embeddedSection,
   harnessSection,
   millionsSection,
@@ -33,6 +34,7 @@ const SECTIONS = {
   millions: millionsSection,
   schedules: schedulesSection,
   embedded: embeddedSection,
+  beside: besideSection,
   harness: harnessSection,
   time: timeSection,
   settings: settingsSection,

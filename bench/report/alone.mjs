@@ -32,6 +32,20 @@ export function embeddedSection(read) {
   ].join("\n\n")
 }
 
+/** What other servers and schedules cost beside plain runs on npm's binaries, in a sentence each. */
+export function besideSection(read) {
+  const [debian, occurrences] = [read("debian"), read("occurrences")]
+  const { figures, share, sizes } = debian
+  return wrapped(
+    `Debian's PostgreSQL ${figures.debian.version.split(" ")[0]} as it comes, with JIT: ` +
+      `${thousands(figures.debian.perSecond)} runs a second, ${share.median} of the speed on npm's binaries ` +
+      `(${thousands(sizes.count)} runs in turns), and ${figure(figures.debian.resultMs)} ms from enqueue to result ` +
+      `(${figure(figures.npm.resultMs)}). Occurrences of default schedules: ` +
+      `${thousands(occurrences.perSecond.skip)} a second, ${occurrences.share.skip.median} of plain runs; the aim was ` +
+      `${occurrences.floor}. ${measured({ debian, occurrences })}`,
+  )
+}
+
 /** All scenarios in a sentence: what is missing in the end, and how the trouble shows meanwhile. */
 export function harnessSection(read) {
   const results = read("harness")
