@@ -58,7 +58,7 @@ export async function renderFilter({ load, read }) {
     table(
       ["Filter", "Finds runs"],
       [
-        ["`state:running started<-10m`", "that have been running for more than ten minutes"],
+        ["`state:succeeded,dead started<-10m`", "that ended, and started more than ten minutes ago"],
         ["`state:dead error:ETIMEDOUT finished>-1d`", "that died of a timeout within a day"],
         ["`-tenant:*`", "of no tenant"],
         ["`tag:eu tag:urgent`", "with both tags"],
