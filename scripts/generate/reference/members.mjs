@@ -17,7 +17,7 @@ export async function renderMembers({ readTypes }) {
       "[Errors](errors.md) each error.",
     doors.flatMap(({ door, names }) => [
       `## ${code(door)}`,
-      names.map(({ name }) => `[${code(name)}](#${anchor(name)})`).join(", "),
+      names.map(({ name }) => `[${code(name)}](#${anchor(name)})`).join(",\n"),
       ...names.flatMap(renderName),
     ]),
   )
