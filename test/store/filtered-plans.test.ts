@@ -121,17 +121,19 @@ describeEngines(
     it("reads no table as a whole, though the plans were made when the tables were empty", async () => {
       for (const { statement, params } of asked("job:j1 tenant:t1 -tag:x input.a=1")) {
         const { ended, live, dead } = await readsOf(statement, params)
-        // The budget of each store, and one row of each of the 33 partitions to merge by.
+        // The budget of each store, one row of each of the 33 partitions to merge by, and the row that PostgreSQL 14
+        // reads beyond a limit.
         const said = JSON.stringify({ name: statement.name, ended, live, dead })
-        expect(ended <= 1_040 && live <= 1_000 && dead <= 1_000, said).toBe(true)
+        expect(ended <= 1_040 && live <= 1_001 && dead <= 1_001, said).toBe(true)
       }
     })
 
+    // 51 rows of a page, and the row that PostgreSQL 14 reads beyond a limit.
     it.each([
-      ["", { ended: 100, live: 51, dead: 51 }],
+      ["", { ended: 100, live: 52, dead: 52 }],
       ["state:succeeded", { ended: 100, live: 0, dead: 0 }],
-      ["state:ready", { ended: 0, live: 51, dead: 0 }],
-      ["state:dead", { ended: 0, live: 0, dead: 51 }],
+      ["state:ready", { ended: 0, live: 52, dead: 0 }],
+      ["state:dead", { ended: 0, live: 0, dead: 52 }],
     ])(
       "reads little more than the page by the ids, and only the stores that can hold it: %s",
       async (text, most) => {
