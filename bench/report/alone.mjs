@@ -41,8 +41,8 @@ export function besideSection(read) {
       `${thousands(figures.debian.perSecond)} runs a second, ${share.median} of the speed on npm's binaries ` +
       `(${thousands(sizes.count)} runs in turns), and ${figure(figures.debian.resultMs)} ms from enqueue to result ` +
       `(${figure(figures.npm.resultMs)}). Occurrences of default schedules: ` +
-      `${thousands(occurrences.perSecond.skip)} a second, ${occurrences.share.skip.median} of plain runs; the aim was ` +
-      `${occurrences.floor}. ${measured({ debian, occurrences })}`,
+      `${thousands(occurrences.perSecond.skip)} a second, ${occurrences.share.skip.median} of plain runs; ` +
+      `the aim was ${occurrences.floor}. ${measured({ debian, occurrences })}`,
   )
 }
 

@@ -74,7 +74,7 @@ const LIMIT = 50
 const MOST = 1_000
 const COUNTED = 10_000
 const MOST_COUNTED = 1_000_000
-/** How many rows of each store a call looks at. PostgreSQL checks so many in about a second, or in two inside `input`. */
+/** How many rows of each store a call looks at. PostgreSQL checks so many in one second, or two inside `input`. */
 const SEARCHED = 100_000
 
 export const readCalls = {
