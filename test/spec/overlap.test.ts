@@ -146,6 +146,7 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
     await now("09:21")
     expect(said).toEqual(["09:10 began", "09:10 was told", "09:20 began"])
     expect(await fires()).toEqual(["09:10 fired cancelled", "09:20 fired running"])
+    const second = (await app.schedules.fires("s")).fires[0]?.run
     await end()
     // The worker and the scheduler both end the run at its time: the later of the two is refused.
     const ends = app.events.filter(
@@ -154,6 +155,10 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
         (event.type === "attempt.finished" && event.outcome === "cancelled"),
     )
     expect(ends).toHaveLength(1)
+    const succeeded = app.events.filter(
+      (event) => event.type === "attempt.finished" && event.runState === "succeeded",
+    )
+    expect(succeeded.map((event) => "run" in event && event.run)).toEqual([second])
   })
 
   it("supersedes a run that waits behind the one being replaced", async () => {

@@ -36,6 +36,8 @@ describeEngines(
   "with a month of history and many live runs",
   (engine) => {
     let database: Database
+    /** PostgreSQL 14 counts one row that it reads beyond a limit. */
+    const beyond = engine.name === "PostgreSQL 14" ? 1 : 0
 
     beforeAll(async () => {
       database = openServer(host, { url: engine.url(), schema: newSchema(host), workConnections: 1 })
@@ -121,19 +123,17 @@ describeEngines(
     it("reads no table as a whole, though the plans were made when the tables were empty", async () => {
       for (const { statement, params } of asked("job:j1 tenant:t1 -tag:x input.a=1")) {
         const { ended, live, dead } = await readsOf(statement, params)
-        // The budget of each store, one row of each of the 33 partitions to merge by, and the row that PostgreSQL 14
-        // reads beyond a limit.
+        // The budget of each store, and one row of each of the 33 partitions to merge by.
         const said = JSON.stringify({ name: statement.name, ended, live, dead })
-        expect(ended <= 1_040 && live <= 1_001 && dead <= 1_001, said).toBe(true)
+        expect(ended <= 1_040 && live <= 1_000 + beyond && dead <= 1_000 + beyond, said).toBe(true)
       }
     })
 
-    // 51 rows of a page, and the row that PostgreSQL 14 reads beyond a limit.
     it.each([
-      ["", { ended: 100, live: 52, dead: 52 }],
+      ["", { ended: 100, live: 51 + beyond, dead: 51 + beyond }],
       ["state:succeeded", { ended: 100, live: 0, dead: 0 }],
-      ["state:ready", { ended: 0, live: 52, dead: 0 }],
-      ["state:dead", { ended: 0, live: 0, dead: 52 }],
+      ["state:ready", { ended: 0, live: 51 + beyond, dead: 0 }],
+      ["state:dead", { ended: 0, live: 0, dead: 51 + beyond }],
     ])(
       "reads little more than the page by the ids, and only the stores that can hold it: %s",
       async (text, most) => {
