@@ -40,7 +40,7 @@ export interface Effects {
 }
 
 /** The answer of a committed operation, with its effects. */
-export interface Done<Answer> {
+export interface OperationResult<Answer> {
   readonly answer: Answer
   readonly effects: Effects
 }

@@ -4,9 +4,12 @@
  * An operation tells nothing by itself. Its effects say what it means for loops, for other processes and for waiting
  * callers. Only this function passes effects on.
  */
-import type { Done, TellEffects } from "../engine/effects.ts"
+import type { OperationResult, TellEffects } from "../engine/effects.ts"
 
-export async function perform<Answer>(tell: TellEffects, operation: Promise<Done<Answer>>): Promise<Answer> {
+export async function perform<Answer>(
+  tell: TellEffects,
+  operation: Promise<OperationResult<Answer>>,
+): Promise<Answer> {
   const { answer, effects } = await operation
   tell(effects)
   return answer

@@ -4,7 +4,7 @@ import { violationText } from "../support/history/violation-text.ts"
 import { occurrencesOf, type When } from "../support/oracle/occurrences.ts"
 import type { World } from "./world.ts"
 
-export interface Decided {
+export interface LedgerEntry {
   readonly first: number
   readonly last: number
   readonly count: number
@@ -15,7 +15,7 @@ export interface Decided {
 
 const MOST = 4
 
-export async function readLedger({ talk, schema }: World, name: string): Promise<Decided[]> {
+export async function readLedger({ talk, schema }: World, name: string): Promise<LedgerEntry[]> {
   const ms = (column: string) => `(extract(epoch from ${column}) * 1000)::float8`
   const rows = await talk.ask(
     `select ${ms("f.occurrence")} as first, ${ms("f.last")} as last, f.count::int as count, f.outcome, f.reason,
@@ -24,7 +24,7 @@ export async function readLedger({ talk, schema }: World, name: string): Promise
      where s.name = $1 and f.generation > 0 order by f.occurrence`,
     [name],
   )
-  return rows as unknown as Decided[]
+  return rows as unknown as LedgerEntry[]
 }
 
 /** Every occurrence up to where the schedule has come is in the ledger once, and nothing else is. I9. */

@@ -1,6 +1,6 @@
 /** Reads the ledger of a schedule in pages, and computes its coming occurrences. */
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
-import { undecidedOf } from "../../engine/schedules/decided.ts"
+import { undecidedOf } from "../../engine/schedules/decisions.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
 import { date, integer, optional, satisfies } from "../../options/check.ts"
 import { comingOccurrences } from "../../schedule/coming.ts"

@@ -1,5 +1,5 @@
 /** The calls that steer a schedule: their checks and their answers. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import { perform } from "../../operations/perform.ts"
 import { cancelSchedule } from "../../operations/schedules/cancel.ts"
 import { deleteSchedule } from "../../operations/schedules/delete.ts"
@@ -71,7 +71,7 @@ async function performOn<Answer>(
   opened: Opened,
   call: keyof typeof SHAPES,
   { name, options }: { readonly name: string; readonly options: ByWhom & OfTenant },
-  operation: (runtime: Runtime, which: WhichSchedule) => Promise<Done<Answer>>,
+  operation: (runtime: Runtime, which: WhichSchedule) => Promise<OperationResult<Answer>>,
 ): Promise<Answer> {
   assertNamed(`schedules.${call}`, name, options, SHAPES[call])
   const { runtime, engine } = opened

@@ -11,10 +11,13 @@ import { openWaves } from "../../store/limits/open-waves.ts"
 import { tryLockEachLimit } from "../../store/limits/try-lock-each.ts"
 import { unusedKeys } from "../../store/limits/unused.ts"
 import { createWaveCount } from "../queue/wave-count.ts"
-import { type Decided, newRunsOf, overlapKeyOf, runSettingsOf } from "./decided.ts"
+import { newRunsOf, overlapKeyOf, runSettingsOf, type ScheduleDecision } from "./decisions.ts"
 
 /** Returns the ids of the runs that may be ready at once. Call it in the transaction that makes the runs, before. */
-export type AdmitAtOnce = (tx: Transaction, decided: readonly Decided[]) => Promise<ReadonlySet<string>>
+export type AdmitAtOnce = (
+  tx: Transaction,
+  decided: readonly ScheduleDecision[],
+) => Promise<ReadonlySet<string>>
 
 /**
  * So many keys are locked in one transaction. PostgreSQL keeps all locks of all sessions in one table, by default with
@@ -47,7 +50,7 @@ export function createAdmitAtOnce({ database: { schema }, crashPoint }: Runtime)
 }
 
 /** The first run in line under each overlap key. Runs under another limit as well are left to the admissions. */
-function firstUnderEachKey(decided: readonly Decided[]): Map<string, First> {
+function firstUnderEachKey(decided: readonly ScheduleDecision[]): Map<string, First> {
   const firsts = new Map<string, First>()
   for (const each of decided) {
     const key = overlapKeyOf(each.scheduled, each.row.tenant)

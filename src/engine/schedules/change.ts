@@ -22,8 +22,8 @@ import { releaseHeldRuns } from "../../store/schedules/release-held.ts"
 import type { Statement } from "../../store/statement.ts"
 import type { InstantMs } from "../../time/instant.ts"
 import type { By } from "../by.ts"
-import type { Done, Effects } from "../effects.ts"
-import { type Decided, fireParams, instantsOf, keysOf, newRunsOf } from "./decided.ts"
+import type { Effects, OperationResult } from "../effects.ts"
+import { fireParams, instantsOf, keysOf, newRunsOf, type ScheduleDecision } from "./decisions.ts"
 import { DISPLACED_CODE, type Displaced, displace } from "./displace.ts"
 import { createDropTeller } from "./dropped.ts"
 import { notFound } from "./refusals.ts"
@@ -47,7 +47,8 @@ export interface ChangeRequest {
   readonly limits?: CallOptions
 }
 
-export interface Changed {
+/** How a schedule stands after a change, and what the change decides first. */
+export interface PlannedChange {
   readonly row: StoredSchedule
   readonly cursor: InstantMs
   readonly next: Planned | undefined
@@ -56,21 +57,21 @@ export interface Changed {
   /** What happens to its runs that have not started. Without it they stay as they are. */
   readonly queued?: "cancel" | "give input" | "hold" | undefined
   /** The decisions about occurrences that come before the change. */
-  readonly decided?: readonly Decided<StoredSchedule>[]
+  readonly decided?: readonly ScheduleDecision<StoredSchedule>[]
 }
 
-const UNCHANGED: Done<boolean> = { answer: false, effects: {} }
+const UNCHANGED: OperationResult<boolean> = { answer: false, effects: {} }
 
 /** Changes one schedule as `how` says. The answer says whether there was anything to change. */
 export async function change(
   runtime: Runtime,
   request: ChangeRequest,
-  how: (row: StoredSchedule) => Changed | undefined,
-): Promise<Done<boolean>> {
+  how: (row: StoredSchedule) => PlannedChange | undefined,
+): Promise<OperationResult<boolean>> {
   const { database } = runtime
   let needed: number[] = []
   const write = () =>
-    database.transaction(async (tx): Promise<Done<boolean>> => {
+    database.transaction(async (tx): Promise<OperationResult<boolean>> => {
       if (request.onlyIf && !(await request.onlyIf(tx))) return UNCHANGED
       const row = await lockPlanned(tx, runtime, request)
       const changed = how(row)
@@ -88,7 +89,7 @@ export async function change(
 interface Planning {
   readonly request: ChangeRequest
   readonly row: StoredSchedule
-  readonly changed: Changed
+  readonly changed: PlannedChange
 }
 
 async function writeChange(
@@ -126,7 +127,7 @@ async function writeChange(
 }
 
 /** The events about occurrences that the limits of a misfire policy dropped. */
-function droppedBy(decided: readonly Decided<StoredSchedule>[]): CarillonEvent[] {
+function droppedBy(decided: readonly ScheduleDecision<StoredSchedule>[]): CarillonEvent[] {
   const events: CarillonEvent[] = []
   createDropTeller({ emit: (event) => void events.push(event) })(decided)
   return events
@@ -190,7 +191,7 @@ async function lockPlanned(
 }
 
 /** `undefined` for a faulty schedule: it can still be cancelled. A change that has to read it reports the fault. */
-function planAnew(row: StoredSchedule): Decided<StoredSchedule> | undefined {
+function planAnew(row: StoredSchedule): ScheduleDecision<StoredSchedule> | undefined {
   try {
     return replanned(row)
   } catch {
@@ -199,16 +200,16 @@ function planAnew(row: StoredSchedule): Decided<StoredSchedule> | undefined {
 }
 
 /** Does the change keep the next occurrence? */
-function keepsPlan(row: StoredSchedule, { row: changed, next }: Changed): boolean {
+function keepsPlan(row: StoredSchedule, { row: changed, next }: PlannedChange): boolean {
   return changed.spec === row.spec && (next === undefined || next.occurrence === row.next_occurrence)
 }
 
-function awake(row: StoredSchedule): Changed {
+function awake(row: StoredSchedule): PlannedChange {
   const active = { ...row, state: "active", paused_at: null, resume_at: null }
   return { row: active, cursor: row.cursor, next: undefined }
 }
 
-function paramsOf(id: string, { row, cursor, next, isEdit = false }: Changed, tzdb: string | null) {
+function paramsOf(id: string, { row, cursor, next, isEdit = false }: PlannedChange, tzdb: string | null) {
   return {
     id,
     isEdit,

@@ -5,7 +5,7 @@ import type { Transaction } from "../../store/database.ts"
 import { displaceRuns } from "../../store/schedules/displace.ts"
 import type { Statement } from "../../store/statement.ts"
 import { formatInstant, type InstantMs } from "../../time/instant.ts"
-import { overlapKeyOf, type ScheduleRow } from "./decided.ts"
+import { overlapKeyOf, type ScheduleRow } from "./decisions.ts"
 
 /** A new run of a schedule. */
 export interface NewRunOf {

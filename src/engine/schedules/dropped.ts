@@ -6,10 +6,12 @@
 import type { Events } from "../../observe/events.ts"
 import type { MisfireBound, Stretch } from "../../schedule/decide.ts"
 import { toDate } from "../../time/instant.ts"
-import type { Decided, ScheduleRow } from "./decided.ts"
+import type { ScheduleDecision, ScheduleRow } from "./decisions.ts"
 
 /** Tells the decisions about these schedules, after their commit. */
-export type TellDropped = (decided: readonly Decided<ScheduleRow & { readonly name: string }>[]) => void
+export type TellDropped = (
+  decided: readonly ScheduleDecision<ScheduleRow & { readonly name: string }>[],
+) => void
 
 const GATHER_MS = 600_000
 const MOST_REMEMBERED = 10_000

@@ -26,16 +26,16 @@ import { createBell, type Loop } from "../loop.ts"
 import type { ReadyLane } from "../queue/lane.ts"
 import { createAdmitAtOnce, MOST_KEYS } from "./at-once.ts"
 import {
-  type Decided,
   fireParams,
   instantsOf,
   keysOf,
   newRunsOf,
   overlapKeyOf,
+  type ScheduleDecision,
   type ScheduleRow,
   scheduledOf,
   withoutLeftOut,
-} from "./decided.ts"
+} from "./decisions.ts"
 import { type Displaced, displace } from "./displace.ts"
 import { createDropTeller } from "./dropped.ts"
 import { createDueFloor } from "./due-floor.ts"
@@ -112,7 +112,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     const most = { skip, limit: BATCH, mostLive: MOST_LIVE }
     const found = await database.run(dueSchedules, { zoneData, from: floor.from(), ...most })
     await runtime.crashPoint("schedule.read")
-    const decided: Decided<DueRow>[] = []
+    const decided: ScheduleDecision<DueRow>[] = []
     let paused = 0
     for (const row of found) {
       try {
@@ -148,7 +148,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
 
   /** Replans schedules with plans by older zone data. This process has the newest. Returns how many. */
   async function replanOutdated(): Promise<number> {
-    const decided: Decided<Writable>[] = []
+    const decided: ScheduleDecision<Writable>[] = []
     for (const row of await database.run(outdatedSchedules, { zoneData, limit: BATCH })) {
       try {
         decided.push(replanned(row))
@@ -159,7 +159,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return write(decided, true)
   }
 
-  function decideOn(row: DueRow): Decided<DueRow> {
+  function decideOn(row: DueRow): ScheduleDecision<DueRow> {
     const scheduled = withoutLeftOut(read(row), row)
     const { cursor, live, retrying, ended_at: endedAt } = row
     const now = Math.floor(row.now_ms)
@@ -180,7 +180,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** Writes troubled schedules apart, so that they do not make the batch of the others fail again. */
-  async function writeAll(decided: readonly Decided<DueRow>[]): Promise<number> {
+  async function writeAll(decided: readonly ScheduleDecision<DueRow>[]): Promise<number> {
     const alone = decided.filter(({ row }) => troubled.has(row.id))
     const others = decided.filter((each) => !alone.includes(each))
     // One transaction locks at most MOST_KEYS keys, so smaller batches let more runs be ready at once.
@@ -195,7 +195,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** Returns how many schedules this process has written. */
-  async function write(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
+  async function write(decided: readonly ScheduleDecision<Writable>[], plansAnew: boolean): Promise<number> {
     const [first] = decided
     if (!first) return 0
     try {
@@ -220,7 +220,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
    * Writes the parts apart, so that a fault in one leaves the others alone. Throws a fault only if none was written.
    */
   async function writeInParts(
-    decided: readonly Decided<Writable>[],
+    decided: readonly ScheduleDecision<Writable>[],
     size: number,
     plansAnew: boolean,
   ): Promise<number> {
@@ -240,7 +240,10 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     return written
   }
 
-  async function writeOnce(decided: readonly Decided<Writable>[], plansAnew: boolean): Promise<number> {
+  async function writeOnce(
+    decided: readonly ScheduleDecision<Writable>[],
+    plansAnew: boolean,
+  ): Promise<number> {
     const [lanes, taken, displaced, admitted] = await database.transaction(
       async (tx) => {
         const rows = decided.map(({ row }) => row)
@@ -277,7 +280,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
   }
 
   /** Drops decisions of overlap `skip` if a run was made by hand since the read. The next tick decides them again. */
-  async function withoutOvertaken(tx: Transaction, ours: readonly Decided<Writable>[]) {
+  async function withoutOvertaken(tx: Transaction, ours: readonly ScheduleDecision<Writable>[]) {
     const alone = ours.filter(
       ({ decision, scheduled }) =>
         behaviourOf(scheduled.policy.overlap).dropsWhileLive && decision.fires.length > 0,
@@ -298,7 +301,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
     if (faulty.length > 0) events.emit({ type: "schedule.failed", schedule: id, name, code, message })
   }
 
-  function tell({ row: { id, name }, decision }: Decided<Writable>): void {
+  function tell({ row: { id, name }, decision }: ScheduleDecision<Writable>): void {
     // Told once for each time that it is held, because the tick looks at it every second.
     if (decision.isHeld && !held.has(id)) events.emit({ type: "schedule.held", schedule: id, name })
     if (held.size >= MOST_REMEMBERED) held.clear()
@@ -327,7 +330,7 @@ export function createScheduler(parts: SchedulerParts): Scheduler {
 }
 
 /** Is the schedule due again at once? */
-function isStillDue({ row, decision: { next, isHeld } }: Decided<DueRow>): boolean {
+function isStillDue({ row, decision: { next, isHeld } }: ScheduleDecision<DueRow>): boolean {
   return next !== undefined && !isHeld && next.due <= row.now_ms
 }
 

@@ -6,14 +6,15 @@ import { CarillonError } from "../../errors.ts"
 import { type Decision, decide, type Planned, type Scheduled, type Stretch } from "../../schedule/decide.ts"
 import type { InstantMs } from "../../time/instant.ts"
 import type { StoredSchedule } from "./change.ts"
-import { type Decided, leftOutOf, scheduledOf, undecidedOf } from "./decided.ts"
+import { leftOutOf, type ScheduleDecision, scheduledOf, undecidedOf } from "./decisions.ts"
 
 /** The most chunks of due occurrences that one operation decides. With more, the operation is refused. */
 const MOST_CHUNKS = 20
 
-export interface Settled {
+/** The decisions about all due occurrences, and the cursor after them. */
+export interface DueDecisions {
   readonly cursor: InstantMs
-  readonly decided: readonly Decided<StoredSchedule>[]
+  readonly decided: readonly ScheduleDecision<StoredSchedule>[]
 }
 
 /** Decides all occurrences that are due by now, by the present definition. */
@@ -21,9 +22,9 @@ export function settleDue(
   row: StoredSchedule,
   scheduled: Scheduled = undecidedOf(row),
   until: InstantMs = Number.POSITIVE_INFINITY,
-): Settled {
+): DueDecisions {
   const now = Math.floor(row.now_ms)
-  const decided: Decided<StoredSchedule>[] = []
+  const decided: ScheduleDecision<StoredSchedule>[] = []
   const { retrying, ended_at: endedAt } = row
   let [cursor, live, fired] = [row.cursor, row.live, Number(row.fired)]
   for (let chunks = 0; chunks < MOST_CHUNKS; chunks += 1) {
@@ -48,7 +49,7 @@ export function settlePaused(
   pausedAt: InstantMs,
   reason: "paused" | "retired" = "paused",
   scheduled: Scheduled = undecidedOf(row),
-): Settled {
+): DueDecisions {
   const { recurrence } = scheduled
   const before = settleDue(row, scheduled, pausedAt)
   // The runs before the pause used up `maxRuns`: no occurrence comes after them.

@@ -14,7 +14,7 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { replan } from "../../schedule/replan.ts"
 import type { outdatedSchedules } from "../../store/schedules/outdated.ts"
 import type { Statement } from "../../store/statement.ts"
-import { type Decided, type ScheduleRow, scheduledOf, undecidedOf } from "./decided.ts"
+import { type ScheduleDecision, type ScheduleRow, scheduledOf, undecidedOf } from "./decisions.ts"
 
 type OutdatedRow = typeof outdatedSchedules extends Statement<infer _, infer Row> ? Row : never
 
@@ -23,7 +23,7 @@ type Replannable = ScheduleRow &
   Pick<OutdatedRow, "spec" | "cursor" | "fired" | "next_occurrence" | "last_civil">
 
 /** Replans a schedule by the zone data of this process. Throws the faults of the schedule. */
-export function replanned<Row extends Replannable>(row: Row): Decided<Row> {
+export function replanned<Row extends Replannable>(row: Row): ScheduleDecision<Row> {
   const { cursor, next_occurrence: nextOccurrence, last_civil: lastCivil } = row
   const scheduled = undecidedOf(row)
   const decision = replan(scheduled, { cursor, nextOccurrence, lastCivil, fired: Number(row.fired) })

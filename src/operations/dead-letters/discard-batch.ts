@@ -1,5 +1,5 @@
 /** Discards a batch of dead letters in one statement, each of them that is still as it was chosen. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { discardBatch as discardStatement } from "../../store/dead-letters/discard-batch.ts"
 import type { BatchRequest } from "./replay-batch.ts"
@@ -8,7 +8,7 @@ import type { BatchRequest } from "./replay-batch.ts"
 export async function discardBatch(
   { database }: Runtime,
   { letters, by }: BatchRequest,
-): Promise<Done<string[]>> {
+): Promise<OperationResult<string[]>> {
   const rows = await database.run(discardStatement, {
     ...by,
     runs: letters.map(({ run }) => run),

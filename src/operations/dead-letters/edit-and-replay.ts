@@ -4,7 +4,7 @@
  * The attempts before keep the input that they had, in history. The audit says what differs.
  */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import { decodePayload } from "../../job/payload.ts"
 import { differenceOf } from "../../job/payload-difference.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -20,7 +20,10 @@ export interface EditRequest {
   readonly by: By
 }
 
-export async function editAndReplay({ database }: Runtime, request: EditRequest): Promise<Done<void>> {
+export async function editAndReplay(
+  { database }: Runtime,
+  request: EditRequest,
+): Promise<OperationResult<void>> {
   const { id, input, by } = request
   const rows = await database.transaction(async (tx) => {
     const [letter] = await tx.run(lockLetter, { run: id })

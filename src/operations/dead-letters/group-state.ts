@@ -1,6 +1,6 @@
 /** Changes what operators decided about a group of dead letters, and records it in the audit. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { CarillonEvent } from "../../observe/events.ts"
 import type { StoredGroupState } from "../../queue/error-group.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -30,7 +30,7 @@ export async function changeGroup(
   { database }: Runtime,
   { job, fingerprint, by }: GroupChange,
   { action, next, event }: NewState,
-): Promise<Done<boolean>> {
+): Promise<OperationResult<boolean>> {
   const group = { job, fingerprint }
   const changed = await database.transaction(async (tx) => {
     const [before] = await tx.run(lockGroupState, group)

@@ -1,9 +1,9 @@
 /** Ignores a group of dead letters: it is known, and needs no work. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { changeGroup, type GroupChange } from "./group-state.ts"
 
-export function ignore(runtime: Runtime, request: GroupChange): Promise<Done<boolean>> {
+export function ignore(runtime: Runtime, request: GroupChange): Promise<OperationResult<boolean>> {
   const { job, fingerprint, by } = request
   return changeGroup(runtime, request, {
     action: "ignore",

@@ -1,6 +1,6 @@
 /** Replays a batch of dead letters in one statement, each of them that is still as it was chosen. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { replayBatch as replayStatement } from "../../store/dead-letters/replay-batch.ts"
 import { effectsOfReplay } from "./replayed.ts"
@@ -20,7 +20,7 @@ export interface BatchRequest {
 export async function replayBatch(
   { database }: Runtime,
   { letters, by }: BatchRequest,
-): Promise<Done<string[]>> {
+): Promise<OperationResult<string[]>> {
   const rows = await database.run(replayStatement, {
     ...by,
     runs: letters.map(({ run }) => run),

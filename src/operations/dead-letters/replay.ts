@@ -1,6 +1,6 @@
 /** Puts a dead run back into the queue, as its next generation. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { notDead } from "./not-dead.ts"
 import { replayBatch } from "./replay-batch.ts"
@@ -10,7 +10,7 @@ export interface ReplayRequest {
   readonly by: By
 }
 
-export async function replay(runtime: Runtime, { id, by }: ReplayRequest): Promise<Done<void>> {
+export async function replay(runtime: Runtime, { id, by }: ReplayRequest): Promise<OperationResult<void>> {
   const { answer, effects } = await replayBatch(runtime, { letters: [{ run: id, generation: null }], by })
   if (answer.length === 0) throw notDead(id)
   return { answer: undefined, effects }

@@ -1,5 +1,5 @@
 /** Resolves a group of dead letters: its cause is fixed, in a version or as of now. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { changeGroup, type GroupChange } from "./group-state.ts"
 
@@ -8,7 +8,7 @@ export interface ResolveRequest extends GroupChange {
   readonly version: string | null
 }
 
-export function resolve(runtime: Runtime, request: ResolveRequest): Promise<Done<boolean>> {
+export function resolve(runtime: Runtime, request: ResolveRequest): Promise<OperationResult<boolean>> {
   const { job, fingerprint, version, by } = request
   return changeGroup(runtime, request, {
     action: "resolve",

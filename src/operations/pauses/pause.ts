@@ -1,6 +1,6 @@
 /** Pauses a job or a pool: the next claim takes none of its runs. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import { CarillonError } from "../../errors.ts"
 import { nearest } from "../../options/nearest.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -17,7 +17,7 @@ export interface PauseRequest {
 }
 
 /** The answer says whether the call paused it. It is false if the job or pool was already paused. */
-export async function pause(runtime: Runtime, request: PauseRequest): Promise<Done<boolean>> {
+export async function pause(runtime: Runtime, request: PauseRequest): Promise<OperationResult<boolean>> {
   const { kind, name, by, jobs } = request
   if (kind === "job" && !jobs.has(name)) await assertKnown(runtime, name)
   const added = await runtime.database.run(addPause, { kind, name, ...by })

@@ -1,6 +1,6 @@
 /** Ends the pause of a job or a pool. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { removePause } from "../../store/pauses/remove.ts"
 
@@ -14,7 +14,7 @@ export interface ResumeRequest {
 export async function resume(
   { database }: Runtime,
   { kind, name, by }: ResumeRequest,
-): Promise<Done<boolean>> {
+): Promise<OperationResult<boolean>> {
   const removed = await database.run(removePause, { kind, name, ...by })
   const isChanged = removed.length > 0
   return { answer: isChanged, effects: isChanged ? { pause: "resumed" } : {} }

@@ -1,7 +1,7 @@
 /** Cancels a run in any state. A running run ends when its handler has ended. */
 import { cancelText } from "../../engine/attempts/abort-reasons.ts"
 import type { By } from "../../engine/by.ts"
-import type { Done, Effects } from "../../engine/effects.ts"
+import type { Effects, OperationResult } from "../../engine/effects.ts"
 import { RunError } from "../../errors.ts"
 import type { FinalState } from "../../queue/run-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -25,7 +25,10 @@ export interface CancelRequest {
 
 const CODE = "RUN_CANCELLED"
 
-export async function cancel(runtime: Runtime, { id, by }: CancelRequest): Promise<Done<Cancelled>> {
+export async function cancel(
+  runtime: Runtime,
+  { id, by }: CancelRequest,
+): Promise<OperationResult<Cancelled>> {
   const { database } = runtime
   const message = cancelText(by)
   const found = await withPartitions(database, () =>

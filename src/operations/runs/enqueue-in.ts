@@ -1,5 +1,5 @@
 /** Enqueues runs of one job in the caller's transaction. The runs exist if that transaction commits. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Engine } from "../../engine/engine.ts"
 import type { WriteLimits } from "../../engine/enqueue/enqueuer.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -22,7 +22,7 @@ export interface EnqueueInRequest extends EnqueueRequest {
 export async function enqueueIn(
   { runtime, engine, limits }: EnqueueInParts,
   request: EnqueueInRequest,
-): Promise<Done<EnqueueAnswers>> {
+): Promise<OperationResult<EnqueueAnswers>> {
   const { job, runs } = request
   const runner = await borrow(request.tx, runtime.database.schema)
   limits?.onSent?.()

@@ -1,5 +1,5 @@
 /** Enqueues runs of one job: writes them once, and starts them at once if this process has free slots for them. */
-import type { Done, Effects } from "../../engine/effects.ts"
+import type { Effects, OperationResult } from "../../engine/effects.ts"
 import type { Engine } from "../../engine/engine.ts"
 import type { WriteLimits } from "../../engine/enqueue/enqueuer.ts"
 import { type EnqueueOutcome, limitKeyOf, type NewRun } from "../../engine/enqueue/new-run.ts"
@@ -24,7 +24,7 @@ const MOST_HANDED_OFF = 1_000
 export async function enqueue(
   { runtime, engine, limits }: EnqueueParts,
   request: EnqueueRequest,
-): Promise<Done<EnqueueAnswers>> {
+): Promise<OperationResult<EnqueueAnswers>> {
   const { job, runs } = request
   const slots = reserveSlots(engine, job, runs)
   const written = await engine.enqueuer.write(job, runs, slots, limits).catch((error) => {

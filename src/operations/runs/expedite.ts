@@ -1,6 +1,6 @@
 /** Makes a run due now, or gives it another priority. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { expediteRun } from "../../store/runs/expedite.ts"
 import { lockRun } from "../../store/runs/lock.ts"
@@ -16,7 +16,10 @@ export interface ExpediteRequest {
 }
 
 /** The answer says whether the run was changed. Parked, running and ended runs cannot be expedited. */
-export async function expedite({ database }: Runtime, request: ExpediteRequest): Promise<Done<boolean>> {
+export async function expedite(
+  { database }: Runtime,
+  request: ExpediteRequest,
+): Promise<OperationResult<boolean>> {
   const { id, by, priority } = request
   const moved = await database.transaction(async (tx) => {
     await tx.run(lockRun, { id })

@@ -9,7 +9,7 @@
  * lock, because the schedule is paused.
  */
 import { DEFAULTS } from "../../defaults.ts"
-import type { Done, TellEffects } from "../../engine/effects.ts"
+import type { OperationResult, TellEffects } from "../../engine/effects.ts"
 import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
 import {
   leftOutOf,
@@ -17,7 +17,7 @@ import {
   overlapKindOf,
   runSettingsOf,
   scheduledOf,
-} from "../../engine/schedules/decided.ts"
+} from "../../engine/schedules/decisions.ts"
 import { notFound, wrongState } from "../../engine/schedules/refusals.ts"
 import { CarillonError, OptionsError } from "../../errors.ts"
 import { PRIORITY_RANGE } from "../../job/options.ts"
@@ -173,11 +173,11 @@ async function writeChunk(
     span,
     isFirst,
   }: { readonly request: BackfillRequest; readonly span: Span; readonly isFirst: boolean },
-): Promise<Done<Chunk>> {
+): Promise<OperationResult<Chunk>> {
   const { database } = runtime
   let needed: InstantMs[] = []
   const write = () =>
-    database.transaction(async (tx): Promise<Done<Chunk>> => {
+    database.transaction(async (tx): Promise<OperationResult<Chunk>> => {
       // Read again for each chunk: an edit in between counts from the next chunk on.
       const row = await findForChunk(tx, request)
       const chunk = await readChunk(tx, row, request, span)

@@ -1,5 +1,5 @@
 /** Cancels a schedule for good. Its row and its ledger stay, and so do its runs without `cancelsQueued`. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import { change } from "../../engine/schedules/change.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { WhichSchedule } from "./which.ts"
@@ -10,7 +10,10 @@ export interface CancelScheduleRequest extends WhichSchedule {
 }
 
 /** The answer says whether the call cancelled the schedule. */
-export function cancelSchedule(runtime: Runtime, request: CancelScheduleRequest): Promise<Done<boolean>> {
+export function cancelSchedule(
+  runtime: Runtime,
+  request: CancelScheduleRequest,
+): Promise<OperationResult<boolean>> {
   const { name, tenant, by, cancelsQueued } = request
   return change(runtime, { name, tenant, by, action: "schedule.cancel" }, (row) => {
     if (row.state === "cancelled") return undefined

@@ -1,8 +1,8 @@
 /** Creates a schedule, for a call or for a declaration in the code. It has no occurrences before its creation. */
 import type { By } from "../../engine/by.ts"
-import type { Done, Effects } from "../../engine/effects.ts"
+import type { Effects, OperationResult } from "../../engine/effects.ts"
 import { audit, type OnlyIf, type StoredSchedule } from "../../engine/schedules/change.ts"
-import { scheduledOf } from "../../engine/schedules/decided.ts"
+import { scheduledOf } from "../../engine/schedules/decisions.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
 import { nextOf } from "../../engine/schedules/settle-due.ts"
 import { editionFor } from "../../engine/schedules/zone-data.ts"
@@ -30,7 +30,7 @@ export interface CreateRequest {
 export async function createSchedule(
   runtime: Runtime,
   request: CreateRequest,
-): Promise<Done<StoredSchedule>> {
+): Promise<OperationResult<StoredSchedule>> {
   const { answer, effects } = await createUnlessThere(runtime, request)
   if (answer) return { answer, effects }
   const name = JSON.stringify(request.definition.name)
@@ -46,7 +46,7 @@ export async function createSchedule(
 export async function createUnlessThere(
   runtime: Runtime,
   request: CreateRequest,
-): Promise<Done<StoredSchedule | undefined>> {
+): Promise<OperationResult<StoredSchedule | undefined>> {
   const { declared } = request
   const id = runtime.newId()
   const made = await runtime.database.transaction(async (tx) => {

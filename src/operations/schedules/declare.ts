@@ -5,7 +5,7 @@
  * own transaction, under the lock of the application. So a schedule that cannot be changed now delays no other
  * schedule, and a process that a later version overtakes writes nothing more.
  */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { DeclareParts } from "../../engine/engine.ts"
 import { change } from "../../engine/schedules/change.ts"
 import { isZoneDataOutdated } from "../../engine/schedules/zone-data.ts"
@@ -92,7 +92,7 @@ export async function declareSchedules(
   }
 
   /** The operations that bring the stored schedules up to date. Empty at every start without a change. */
-  function compare(): (() => Promise<Done<unknown>>)[] {
+  function compare(): (() => Promise<OperationResult<unknown>>)[] {
     const known = new Map(stored.map((row) => [keyOf(row), row]))
     const kept = definitions.flatMap((definition) => {
       const row = known.get(keyOf(definition))
@@ -111,12 +111,12 @@ export async function declareSchedules(
   }
 
   /** If another process was faster, that process has emitted the events. */
-  function make(definition: ScheduleDefinition): Promise<Done<unknown>> {
+  function make(definition: ScheduleDefinition): Promise<OperationResult<unknown>> {
     const onBehalf = { by: application, onlyIf: isCurrent }
     return createUnlessThere(runtime, { definition, by, declared: onBehalf })
   }
 
-  async function adapt(definition: ScheduleDefinition, schedule: string): Promise<Done<unknown>> {
+  async function adapt(definition: ScheduleDefinition, schedule: string): Promise<OperationResult<unknown>> {
     const { tenant, name } = definition
     let events: readonly CarillonEvent[] = []
     const request = { tenant, name, by, action: "schedule.change", onlyIf: isCurrent }
@@ -132,19 +132,19 @@ export async function declareSchedules(
     return done.answer ? withEvents(done, events) : done
   }
 
-  async function retire({ id, tenant, name }: StoredRow): Promise<Done<unknown>> {
+  async function retire({ id, tenant, name }: StoredRow): Promise<OperationResult<unknown>> {
     const done = await retireSchedule(runtime, { id, tenant, name, by, onlyIf: isCurrent })
     return done.answer ? withEvents(done, [removed(id, name, "retired")]) : done
   }
 
-  async function remove({ id, tenant, name }: StoredRow): Promise<Done<unknown>> {
+  async function remove({ id, tenant, name }: StoredRow): Promise<OperationResult<unknown>> {
     const onBehalf = { id, onlyIf: isCurrent }
     const request = { tenant, name, by, cancelsQueued: false, declared: onBehalf }
     const done = await deleteSchedule(runtime, request)
     return done.answer ? withEvents(done, [removed(id, name, "deleted")]) : done
   }
 
-  function taken({ id, name }: StoredRow, owner: string | null): Done<unknown> {
+  function taken({ id, name }: StoredRow, owner: string | null): OperationResult<unknown> {
     return {
       answer: undefined,
       effects: { events: [{ type: "schedule.taken", schedule: id, name, by: owner }] },

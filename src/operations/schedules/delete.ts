@@ -1,5 +1,5 @@
 /** Deletes a schedule, for a call or because the code no longer declares it. Its runs and its ledger stay. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import {
   audit,
   cancelQueued,
@@ -27,7 +27,7 @@ export interface DeleteScheduleRequest extends WhichSchedule {
 export async function deleteSchedule(
   runtime: Runtime,
   request: DeleteScheduleRequest,
-): Promise<Done<boolean>> {
+): Promise<OperationResult<boolean>> {
   const { database } = runtime
   const { name, tenant, by, cancelsQueued, declared } = request
   const effects = await withPartitions(database, () =>

@@ -1,13 +1,19 @@
 /** Gives a schedule another definition, for `put`, `patch` and declarations in the code. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import {
-  type Changed,
   type ChangeRequest,
   change,
+  type PlannedChange,
   type StoredSchedule,
 } from "../../engine/schedules/change.ts"
-import { undecidedOf } from "../../engine/schedules/decided.ts"
-import { beginOf, nextOf, type Settled, settleDue, settlePaused } from "../../engine/schedules/settle-due.ts"
+import { undecidedOf } from "../../engine/schedules/decisions.ts"
+import {
+  beginOf,
+  type DueDecisions,
+  nextOf,
+  settleDue,
+  settlePaused,
+} from "../../engine/schedules/settle-due.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
 import { warningsAbout } from "./warnings.ts"
@@ -22,7 +28,7 @@ export interface EditRequest extends ChangeRequest {
 }
 
 /** The answer says whether the definition differs from the stored one. */
-export async function edit(runtime: Runtime, request: EditRequest): Promise<Done<boolean>> {
+export async function edit(runtime: Runtime, request: EditRequest): Promise<OperationResult<boolean>> {
   const { definition, appliesToQueued, check } = request
   let after: StoredSchedule | undefined
   const done = await change(runtime, request, (row) => {
@@ -40,7 +46,7 @@ export function isSame(row: StoredSchedule, { job, spec, input, settings }: Sche
 }
 
 /** The schedule with another definition. New times apply from now on, new settings to every undecided occurrence. */
-export function edited(row: StoredSchedule, definition: ScheduleDefinition): Changed {
+export function edited(row: StoredSchedule, definition: ScheduleDefinition): PlannedChange {
   const { state: stateBefore, cursor: cursorBefore, next_occurrence: occurrence, next_at: due } = row
   const changed = { ...row, ...definition }
   if (row.spec === definition.spec && stateBefore !== "error") {
@@ -68,7 +74,7 @@ export function edited(row: StoredSchedule, definition: ScheduleDefinition): Cha
  * Decides the occurrences of the old definition, by the old definition. An occurrence that waits for its jitter is due
  * now, because the old definition ends here. A faulty schedule has no readable times, so nothing is decided for it.
  */
-function settleBefore(row: StoredSchedule): Settled {
+function settleBefore(row: StoredSchedule): DueDecisions {
   if (row.state !== "active" && row.paused_at === null) return { cursor: row.cursor, decided: [] }
   const scheduled = { ...undecidedOf(row), delays: { jitterMs: 0, spreadMs: 0 } }
   return row.paused_at === null

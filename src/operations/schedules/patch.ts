@@ -1,5 +1,5 @@
 /** Changes parts of a schedule, if it still has the version that the caller has read. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { assertCan } from "../../engine/schedules/refusals.ts"
 import { CarillonError } from "../../errors.ts"
@@ -18,7 +18,10 @@ export interface PatchRequest extends WhichSchedule {
 }
 
 /** If two callers change the same version, the second one is refused. */
-export async function patchSchedule(runtime: Runtime, request: PatchRequest): Promise<Done<StoredSchedule>> {
+export async function patchSchedule(
+  runtime: Runtime,
+  request: PatchRequest,
+): Promise<OperationResult<StoredSchedule>> {
   const { name, tenant, by, version, appliesToQueued, patched } = request
   const stored = await find(runtime.database, { tenant, name })
   assertNotDeclared("patch", stored)

@@ -1,5 +1,5 @@
 /** Pauses a schedule. Occurrences during the pause count as skipped, not as missed. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import { change } from "../../engine/schedules/change.ts"
 import { paused } from "../../engine/schedules/pausing.ts"
 import { assertCan } from "../../engine/schedules/refusals.ts"
@@ -15,7 +15,10 @@ export interface PauseScheduleRequest extends WhichSchedule {
 }
 
 /** The answer says whether the call changed anything. */
-export function pauseSchedule(runtime: Runtime, request: PauseScheduleRequest): Promise<Done<boolean>> {
+export function pauseSchedule(
+  runtime: Runtime,
+  request: PauseScheduleRequest,
+): Promise<OperationResult<boolean>> {
   const { name, tenant, by, until, isHolding } = request
   return change(runtime, { name, tenant, by, action: "schedule.pause" }, (row) => {
     assertCan(row, "pause", "pause")

@@ -1,6 +1,6 @@
 /** Makes a schedule match a definition: creates it, edits it, or leaves it alone. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { assertCan } from "../../engine/schedules/refusals.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -22,7 +22,10 @@ export interface PutOutcome {
   readonly row: StoredSchedule
 }
 
-export async function putSchedule(runtime: Runtime, request: PutRequest): Promise<Done<PutOutcome>> {
+export async function putSchedule(
+  runtime: Runtime,
+  request: PutRequest,
+): Promise<OperationResult<PutOutcome>> {
   const { definition, by, appliesToQueued } = request
   const { name, tenant } = definition
   const [stored] = await runtime.database.run(findSchedule, { tenant, name })

@@ -1,5 +1,5 @@
 /** Resumes a schedule after a pause, or after a fault that has set it aside. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import { change } from "../../engine/schedules/change.ts"
 import { resumed } from "../../engine/schedules/pausing.ts"
 import { assertCan } from "../../engine/schedules/refusals.ts"
@@ -12,7 +12,10 @@ export interface ResumeScheduleRequest extends WhichSchedule {
 }
 
 /** The answer says whether the call resumed the schedule. It is false if the schedule is active. */
-export function resumeSchedule(runtime: Runtime, request: ResumeScheduleRequest): Promise<Done<boolean>> {
+export function resumeSchedule(
+  runtime: Runtime,
+  request: ResumeScheduleRequest,
+): Promise<OperationResult<boolean>> {
   const { name, tenant, by, misfire } = request
   const asked = misfire && { misfire }
   return change(runtime, { name, tenant, by, action: "schedule.resume", asked }, (row) => {

@@ -1,7 +1,12 @@
 /** Retires a schedule that the code no longer declares. It makes no runs, and keeps its row, ledger and cursor. */
 import type { By } from "../../engine/by.ts"
-import type { Done } from "../../engine/effects.ts"
-import { type Changed, change, type OnlyIf, type StoredSchedule } from "../../engine/schedules/change.ts"
+import type { OperationResult } from "../../engine/effects.ts"
+import {
+  change,
+  type OnlyIf,
+  type PlannedChange,
+  type StoredSchedule,
+} from "../../engine/schedules/change.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { WhichSchedule } from "./which.ts"
 
@@ -19,7 +24,7 @@ export interface Retirement extends By {
 }
 
 /** The answer says whether the call retired the schedule. */
-export function retireSchedule(runtime: Runtime, request: RetireRequest): Promise<Done<boolean>> {
+export function retireSchedule(runtime: Runtime, request: RetireRequest): Promise<OperationResult<boolean>> {
   const { id, name, tenant, by, onlyIf } = request
   return change(runtime, { name, tenant, by, action: "schedule.retire", onlyIf }, (row) =>
     row.id === id && isRetirable(row) ? retired(row, by) : undefined,
@@ -31,7 +36,7 @@ export function isRetirable({ state }: Pick<StoredSchedule, "state">): boolean {
   return state !== "retired" && state !== "cancelled"
 }
 
-function retired(row: StoredSchedule, by: By): Changed {
+function retired(row: StoredSchedule, by: By): PlannedChange {
   const { state, resume_at: resumeAt, cause: before } = row
   const retirement: Retirement = {
     ...by,

@@ -1,5 +1,5 @@
 /** The state of a retired schedule after the code declares it again. */
-import type { Changed, StoredSchedule } from "../../engine/schedules/change.ts"
+import type { PlannedChange, StoredSchedule } from "../../engine/schedules/change.ts"
 import { beginOf, nextOf, settlePaused } from "../../engine/schedules/settle-due.ts"
 import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
 import type { Retirement } from "./retire.ts"
@@ -8,7 +8,7 @@ import type { Retirement } from "./retire.ts"
  * The schedule continues from now, with its old definition or a new one. Occurrences from the time when it was retired
  * count as skipped, not as missed.
  */
-export function revived(row: StoredSchedule, definition: ScheduleDefinition | undefined): Changed {
+export function revived(row: StoredSchedule, definition: ScheduleDefinition | undefined): PlannedChange {
   const { was, pause } = JSON.parse(row.cause ?? "{}") as Partial<Retirement>
   const hadTimes = was === "active" || was === "paused"
   const settled = hadTimes ? settlePaused(row, row.cursor + 1, "retired") : undefined

@@ -1,7 +1,7 @@
 /** Makes a run of a schedule by hand. The run has no occurrence. */
-import type { Done, Effects } from "../../engine/effects.ts"
+import type { Effects, OperationResult } from "../../engine/effects.ts"
 import { audit, lockedSchedule, type StoredSchedule } from "../../engine/schedules/change.ts"
-import { overlapKeyOf, overlapKindOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decided.ts"
+import { overlapKeyOf, overlapKindOf, runSettingsOf, scheduledOf } from "../../engine/schedules/decisions.ts"
 import { displace } from "../../engine/schedules/displace.ts"
 import { notFound } from "../../engine/schedules/refusals.ts"
 import { behaviourOf } from "../../job/overlap.ts"
@@ -22,7 +22,7 @@ export interface RunNowRequest extends WhichSchedule {
 export async function runScheduleByHand(
   { database, newId }: Runtime,
   { name, tenant, by, overlap }: RunNowRequest,
-): Promise<Done<string | undefined>> {
+): Promise<OperationResult<string | undefined>> {
   const run = newId()
   const write = () =>
     database.transaction(async (tx) => {

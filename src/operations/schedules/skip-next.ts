@@ -1,7 +1,7 @@
 /** Skips the next occurrence of a schedule. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import { change } from "../../engine/schedules/change.ts"
-import { scheduledOf } from "../../engine/schedules/decided.ts"
+import { scheduledOf } from "../../engine/schedules/decisions.ts"
 import { assertCan } from "../../engine/schedules/refusals.ts"
 import { nextOf, passing } from "../../engine/schedules/settle-due.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
@@ -13,7 +13,7 @@ import type { WhichSchedule } from "./which.ts"
 export async function skipNext(
   runtime: Runtime,
   { name, tenant, by }: WhichSchedule,
-): Promise<Done<InstantMs | undefined>> {
+): Promise<OperationResult<InstantMs | undefined>> {
   let skipped: InstantMs | undefined
   const { effects } = await change(runtime, { name, tenant, by, action: "schedule.skipNext" }, (row) => {
     assertCan(row, "skip", "skipNext")

@@ -1,6 +1,6 @@
 /** The event that warns about a schedule that may not do what its author intends. Emitted on create and edit. */
 
-import { scheduledOf, scheduleOf } from "../../engine/schedules/decided.ts"
+import { scheduledOf, scheduleOf } from "../../engine/schedules/decisions.ts"
 import type { CarillonEvent } from "../../observe/events.ts"
 import { policyWarnings, scheduleWarnings } from "../../schedule/warnings.ts"
 

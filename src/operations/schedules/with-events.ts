@@ -1,10 +1,10 @@
 /** Adds events to the effects of an operation. */
-import type { Done } from "../../engine/effects.ts"
+import type { OperationResult } from "../../engine/effects.ts"
 import type { CarillonEvent } from "../../observe/events.ts"
 
 export function withEvents<Answer>(
-  { answer, effects }: Done<Answer>,
+  { answer, effects }: OperationResult<Answer>,
   events: readonly CarillonEvent[],
-): Done<Answer> {
+): OperationResult<Answer> {
   return { answer, effects: { ...effects, events: [...(effects.events ?? []), ...events] } }
 }

@@ -70,7 +70,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     breaks: "I9",
     edits: [
       {
-        file: "src/engine/schedules/decided.ts",
+        file: "src/engine/schedules/decisions.ts",
         find: "count: BigInt(count),",
         replace: "count: BigInt(Math.max(1, count - 1)),",
       },

@@ -1,7 +1,7 @@
 /** Every cell of the matrix, and its expected result: the tables beside this file, put together. */
 
 import { type Cell, type Expected, list, MISFIRES, OPERATIONS, OVERLAPS, PREVIOUS } from "./axes.ts"
-import { type Decided, DONE, REFUSED, WITHOUT } from "./operation-table.ts"
+import { EXPECTED, type ExpectedDecision, REFUSED, WITHOUT } from "./operation-table.ts"
 import { ARRIVALS, type Arrival } from "./overlap-table.ts"
 import { BY_HAND } from "./run-now-table.ts"
 import { BEFORE, type Standing } from "./untouched-table.ts"
@@ -18,7 +18,7 @@ export function expectedOf({ misfire, overlap, previous, operation }: Cell): Exp
     return { refused: "OPTIONS_INVALID", answer: WITHOUT[operation], because }
   }
   const before = BEFORE[overlap][previous]
-  const { answer, schedule, decided, because } = DONE[operation]
+  const { answer, schedule, decided, because } = EXPECTED[operation]
   if (operation === "run now") {
     const byHand = BY_HAND[overlap][previous]
     return {
@@ -51,7 +51,7 @@ export function expectedOf({ misfire, overlap, previous, operation }: Cell): Exp
   }
 }
 
-function arrived(before: Standing, decided: Decided, arrival: Arrival, isNewInput: boolean) {
+function arrived(before: Standing, decided: ExpectedDecision, arrival: Arrival, isNewInput: boolean) {
   const { chosen, passed, missed } = decided
   const times = list(chosen)
   // Only a live run shows the settings it was made with.

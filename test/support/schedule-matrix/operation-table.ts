@@ -6,7 +6,7 @@
  */
 import type { Misfire, Operation } from "./axes.ts"
 
-export interface Decided {
+export interface ExpectedDecision {
   /** The occurrences that get runs, in their order. */
   readonly chosen: string
   /** The ledger entries of the others. */
@@ -16,22 +16,22 @@ export interface Decided {
   readonly because: string
 }
 
-export interface Done {
+export interface ExpectedOutcome {
   readonly answer: string
   readonly schedule: string
   /** What it decides under each misfire; empty if it decides nothing, or has rules of its own. */
-  readonly decided?: Readonly<Record<Misfire, Decided>>
+  readonly decided?: Readonly<Record<Misfire, ExpectedDecision>>
   readonly because: string
 }
 
-const onTime: Decided = {
+const onTime: ExpectedDecision = {
   chosen: "09:20",
   passed: "",
   missed: 0,
   because: "one occurrence, on time, is the ordinary case of every misfire",
 }
 
-const newestOfThree: Decided = {
+const newestOfThree: ExpectedDecision = {
   chosen: "09:40",
   passed: "09:20 x2 coalesced latest into 09:40",
   missed: 2,
@@ -39,7 +39,7 @@ const newestOfThree: Decided = {
 }
 
 /** 09:20 and 09:30 were missed, and are decided five minutes after the newer, or later. */
-const twoMissed: Readonly<Record<Misfire, Decided>> = {
+const twoMissed: Readonly<Record<Misfire, ExpectedDecision>> = {
   latest: {
     chosen: "09:30",
     passed: "09:20 coalesced latest into 09:30",
@@ -61,7 +61,7 @@ export const EDITED = { latest: "skip", skip: "latest", all: "latest" } as const
   Misfire
 >
 
-export const DONE: Readonly<Record<Operation, Done>> = {
+export const EXPECTED: Readonly<Record<Operation, ExpectedOutcome>> = {
   due: {
     answer: "",
     schedule: "active, next 09:30",

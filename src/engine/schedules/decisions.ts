@@ -26,7 +26,8 @@ export interface ScheduleRow {
   readonly left_out?: string | null
 }
 
-export interface Decided<Row extends ScheduleRow = ScheduleRow> {
+/** What is decided about the due occurrences of one schedule. */
+export interface ScheduleDecision<Row extends ScheduleRow = ScheduleRow> {
   readonly row: Row
   readonly decision: Decision
   readonly scheduled: Scheduled
@@ -106,7 +107,7 @@ export function runSettingsOf({ job, settings, job_settings }: ScheduleRow) {
 
 /** The keys under which the new runs wait. None if all of the runs are `admitted`. */
 export function keysOf(
-  { row, decision, scheduled }: Decided,
+  { row, decision, scheduled }: ScheduleDecision,
   admitted: ReadonlySet<string> = new Set(),
 ): string[] {
   if (decision.fires.every(({ occurrence }) => admitted.has(occurrenceId(row.id, occurrence)))) return []
@@ -114,7 +115,7 @@ export function keysOf(
 }
 
 /** The runs that a decision makes. */
-export function newRunsOf({ row, decision, scheduled }: Decided) {
+export function newRunsOf({ row, decision, scheduled }: ScheduleDecision) {
   return decision.fires.map(({ occurrence }) => ({
     row,
     scheduled,
@@ -124,7 +125,7 @@ export function newRunsOf({ row, decision, scheduled }: Decided) {
 }
 
 /** The instants that the ledger needs partitions for. */
-export function instantsOf({ decision }: Decided): number[] {
+export function instantsOf({ decision }: ScheduleDecision): number[] {
   return [...decision.fires.map(({ occurrence }) => occurrence), ...decision.passed.map(({ first }) => first)]
 }
 
@@ -133,7 +134,7 @@ export function instantsOf({ decision }: Decided): number[] {
  * are ready at once.
  */
 export function fireParams(
-  decided: readonly Decided[],
+  decided: readonly ScheduleDecision[],
   { facts }: Pick<Host, "facts">,
   admitted: ReadonlySet<string> = new Set(),
 ) {
