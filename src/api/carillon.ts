@@ -96,7 +96,7 @@ export interface Carillon {
   readonly history: (options?: HistoryOptions & CallOptions) => Promise<HistoryPage>
   /**
    * Cancels a run in any state. A run that is not running ends at once. The handler of a running run gets the abort of
-   * `ctx.signal`, and the run ends as cancelled, whatever the handler returns.
+   * `ctx.signal`, and the run ends as cancelled, even if the handler returns a result.
    */
   readonly cancel: (runId: string, by?: ByWhom & CallOptions) => Promise<Cancelled>
   /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */

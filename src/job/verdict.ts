@@ -34,7 +34,7 @@ export function Cancel(reason: string): Verdict {
   return verdict({ kind: "cancel", reason })
 }
 
-/** Fails the run for good: it becomes a dead letter, whatever attempts are left. */
+/** Fails the run for good: it becomes a dead letter, even if attempts are left. */
 export function Bury(reason: string): Verdict {
   assertOptions("Bury", { reason }, object({ reason: reasonCheck }))
   return verdict({ kind: "bury", reason })

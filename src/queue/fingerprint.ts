@@ -1,4 +1,4 @@
-/** Groups errors that are likely the same: whatever differs from run to run is left out before they are compared. */
+/** Groups errors that are likely the same. What differs from run to run is left out before they are compared. */
 import { hash64 } from "../job/hash.ts"
 import type { ErrorRecord } from "./error-record.ts"
 

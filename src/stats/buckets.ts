@@ -1,6 +1,6 @@
 /** Sorts waits and durations into fixed buckets. Buckets of different processes and times can therefore be added up. */
 
-/** The upper bound of each bucket, inclusive. Whatever is longer is in one more bucket. */
+/** The upper bound of each bucket, inclusive. One more bucket holds what is longer. */
 export const BUCKETS_MS = [
   5, 10, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 300_000, 3_600_000,
 ] as const

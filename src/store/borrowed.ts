@@ -60,7 +60,7 @@ export async function borrow(client: object, schema: string): Promise<Runner> {
   return runnerOn(client as BorrowedClient, schema, translated)
 }
 
-/** The same for a client of our own, in whatever state it is. The statement's own error tells. */
+/** The same for a client of our own, in any state. The statement's own error tells. */
 export function runnerOn(
   client: BorrowedClient,
   schema: string,

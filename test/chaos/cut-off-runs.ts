@@ -40,7 +40,7 @@ export async function takeHold(world: World, victims: readonly Member[]): Promis
     }, PATIENCE_MS)
     return held !== undefined
   }, PATIENCE_MS)
-  if (!held) throw new Error("nobody whom the row is after has taken a run")
+  if (!held) throw new Error("no process that the row cuts off has taken a run")
   await world.rest(BEGIN_MS)
   return held
 }
@@ -69,7 +69,7 @@ export async function complaintsAboutHeld(world: World, all: readonly Held[]): P
         ]
   }
   return [
-    ...(lost.length > 0 ? [] : ["Nobody lost the run that he was at work on."]),
+    ...(lost.length > 0 ? [] : ["No process lost the run that it was executing."]),
     ...lost.flatMap((held) => [
       ...(isSaid("abort", held)
         ? []

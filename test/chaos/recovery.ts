@@ -130,7 +130,7 @@ export async function cancelAtWork(world: World, withinMs: number): Promise<void
     return isIn("attempts", "run = $1 and run_state = 'cancelled' and started_at is not null", run)
   }, withinMs)
   if (!isDone)
-    world.complain(violationText("I23", "no run could be cancelled while somebody was at work on it."))
+    world.complain(violationText("I23", "no run could be cancelled while a process was executing it."))
 }
 
 /** The load ends, schedules rest, and every run comes to its end. */

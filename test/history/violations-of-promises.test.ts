@@ -143,7 +143,9 @@ describe("about keys and transactions it reports", () => {
     expect(sentences({ marks: [] }, other)).toEqual([
       "Run a is there, and mark n of the same transaction is not.",
     ])
-    expect(sentences({ marks: [{ mark: "z", run: "b" }] })).toEqual(["Mark z is there, and nobody wrote it."])
+    expect(sentences({ marks: [{ mark: "z", run: "b" }] })).toEqual([
+      "Mark z is there, and no transaction wrote it.",
+    ])
   })
 
   it("whose writes are there", () => {

@@ -42,7 +42,7 @@ describe("about a lost run it reports", () => {
   it("that it ended as cancelled, when another attempt's handler did that, or this one's did not", () => {
     const cancelled = withLast({ outcome: "cancelled", runState: "cancelled", charged: false })
     const told = { op: "end", run: "a", claim: "1", outcome: "cancelled" } as const
-    const says = "Run a ended as cancelled, and nobody cancelled it."
+    const says = "Run a ended as cancelled, and was never cancelled."
     expect(sentences(cancelled)).toContain(says)
     expect(sentences(cancelled, told)).toContain(says)
     expect(sentences(cancelled, { ...told, claim: "2" })).not.toContain(says)
@@ -53,7 +53,7 @@ describe("about a phantom it reports", () => {
   it("where it was seen", () => {
     const row: AttemptRow = { ...FIRST, ...{ run: "b", outcome: "cancelled", runState: "cancelled" } }
     const attempts = [FIRST, LAST, { ...row, charged: false, claim: null, lease: null }]
-    expect(sentences({ attempts })).toEqual(["Run b is in history, and nobody ever enqueued it."])
+    expect(sentences({ attempts })).toEqual(["Run b is in history, and was never enqueued."])
   })
 
   it("which process worked without a start", () => {

@@ -44,7 +44,7 @@ const PROGRESS_EVERY = 100
 
 async function main(): Promise<number> {
   if (values.merge) return merge(positionals)
-  if (positionals.length > 0) throw new Error(`nobody knows what ${positionals.join(" ")} is for`)
+  if (positionals.length > 0) throw new Error(`unknown argument: ${positionals.join(" ")}`)
   if (values.seed !== undefined) {
     const seed = whole("seed")
     return report(one(seed), seed, 1)

@@ -59,7 +59,7 @@ export async function simulate(
   ground.reset()
   const ambient = guardAmbient(ground.realMs)
   const troubles: string[] = []
-  const onRejection = (reason: unknown) => troubles.push(`nobody handled ${describe(reason)}`)
+  const onRejection = (reason: unknown) => troubles.push(`no code handled ${describe(reason)}`)
   process.on("unhandledRejection", onRejection)
   try {
     const chance = createChance(`seed ${seed}`)
@@ -352,7 +352,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
     await until(
       () => worker() !== undefined,
       withinUs,
-      () => "nobody is at work",
+      () => "no worker is alive",
     )
     return worker()?.life()
   }

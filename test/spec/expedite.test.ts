@@ -5,7 +5,7 @@ import { rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "the customer called" }
-const NOBODY = "01900000-0000-7000-8000-000000000000"
+const UNKNOWN_RUN = "01900000-0000-7000-8000-000000000000"
 
 let kit: WatchedKit
 beforeAll(async () => {
@@ -108,7 +108,7 @@ describe("expediting", () => {
     await app.drain()
     await app.enqueue(limited, "one")
     const parked = await app.enqueue(limited, "two")
-    for (const id of [done.id, parked.id, NOBODY]) {
+    for (const id of [done.id, parked.id, UNKNOWN_RUN]) {
       expect(await app.expedite(id, by)).toBe(false)
       expect(await auditOf(app, id)).toEqual([])
     }

@@ -4,7 +4,7 @@ import { defineJob, FilterError, OptionsError, type Run, type RunListOptions } f
 import { createGate } from "../support/gate-opened-by-test.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
-const NOBODY = "01900000-0000-7000-8000-000000000000"
+const UNKNOWN_RUN = "01900000-0000-7000-8000-000000000000"
 const NINE = "2026-03-01T09:00Z"
 
 let kit: WatchedKit
@@ -68,7 +68,7 @@ describe("a run that is read", () => {
       },
       durationMs: expect.any(Number),
     })
-    expect(await app.runs.get(NOBODY)).toBeUndefined()
+    expect(await app.runs.get(UNKNOWN_RUN)).toBeUndefined()
   })
 
   it("says its error while it waits for another attempt, as a dead letter, and when it was discarded", async () => {

@@ -5,7 +5,7 @@ import { execute, rowsOf } from "../support/sql.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "the customer called" }
-const NOBODY = "01900000-0000-7000-8000-000000000000"
+const UNKNOWN_RUN = "01900000-0000-7000-8000-000000000000"
 
 let kit: WatchedKit
 beforeAll(async () => {
@@ -145,7 +145,7 @@ describe("a dead run", () => {
     "is the only run to %s: others are not among the dead letters",
     async (action) => {
       const alive = await app.enqueue(mortal, 1, { delay: "1h" })
-      for (const id of [alive.id, NOBODY]) {
+      for (const id of [alive.id, UNKNOWN_RUN]) {
         await expect(app.deadLetters[action](id, by)).rejects.toMatchObject({
           code: "RUN_NOT_FOUND",
           runId: id,

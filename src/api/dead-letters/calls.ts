@@ -169,7 +169,7 @@ export interface DeadLetters {
    * of the fix or a later one. The letters stay: replay or discard them. Returns whether the call changed anything.
    */
   readonly resolve: (group: DeadLetterGroupName, options?: ResolveOptions & CallOptions) => Promise<boolean>
-  /** Says that a group needs no work, whatever dies of it. Returns whether the call changed anything. */
+  /** Says that a group needs no work, also if more runs die of it. Returns whether the call changed anything. */
   readonly ignore: (group: DeadLetterGroupName, by?: ByWhom & CallOptions) => Promise<boolean>
   /** Takes back `resolve` or `ignore`. Returns whether there was a decision to take back. */
   readonly reopen: (group: DeadLetterGroupName, by?: ByWhom & CallOptions) => Promise<boolean>

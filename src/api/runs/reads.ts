@@ -13,7 +13,7 @@ import type { Opened } from "../application.ts"
 import type { CallOptions } from "../call-options.ts"
 import { runIdOf } from "../options.ts"
 
-/** Reads about runs, whatever state they are in. */
+/** Reads about runs in all states. */
 export interface Runs {
   /** A run; `undefined` for one that never was, or that history does not know any more. */
   readonly get: (runId: string, options?: CallOptions) => Promise<Run | undefined>

@@ -10,7 +10,7 @@ export function cancelText({ actor, reason }: By): string {
 export function cancelledReason(run: string, by: By | undefined): AttemptAborted {
   const message = by
     ? cancelText(by)
-    : `Run ${run} was cancelled. Whatever its handler returns, the run ends as cancelled.`
+    : `Run ${run} was cancelled. It ends as cancelled, even if its handler returns a result.`
   return new AttemptAborted("RUN_CANCELLED", run, message)
 }
 

@@ -1,4 +1,4 @@
-/** Finds a run by its id, in whatever state: live, dead or ended, for as long as history knows it. */
+/** Finds a run by its id, in any state: live, dead or ended, for as long as history knows it. */
 import type { Runtime } from "../../runtime/runtime.ts"
 import { earliestEnd } from "../../store/attempts/earliest-end.ts"
 import type { Database } from "../../store/database.ts"

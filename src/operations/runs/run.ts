@@ -9,7 +9,7 @@ import { schedulesCalled } from "../../store/schedules/called.ts"
 import type { Statement } from "../../store/statement.ts"
 import { parseInstant, toDate } from "../../time/instant.ts"
 
-/** A run, in whatever state. What does not apply or is not known is absent. */
+/** A run in any state. What does not apply or is not known is absent. */
 export interface Run {
   /** The id of the run. */
   readonly id: string

@@ -106,7 +106,7 @@ export async function dropAsGuest(tx: Transaction, name: string, keepMs: number)
   return answer?.dropped ?? false
 }
 
-/** Commits by itself, so that the mark stays whatever happens next. */
+/** Commits by itself, so that the mark stays if a later statement fails. */
 export async function markExpired(database: Database, name: string, lockTimeoutMs: number): Promise<void> {
   const script = `
     set local lock_timeout = ${lockTimeoutMs};

@@ -3,7 +3,7 @@ import { ENDED_ATTEMPT } from "../filtered/candidates.ts"
 import { statement } from "../statement.ts"
 
 /**
- * Runs in full, whatever their state: live ones, dead letters, and those that have ended.
+ * Runs in full, in any state: live ones, dead letters, and those that have ended.
  *
  * A dead run that is neither a dead letter nor live any more was discarded.
  * Guarantee: one snapshot. A run that is being settled, buried or replayed is returned once.

@@ -2,7 +2,7 @@ import { list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
 
 /**
- * The ids of the schedules that have one of these names, of whatever tenant.
+ * The ids of the schedules that have one of these names, of any tenant.
  *
  * It goes from tenant to tenant and looks each name up: an index of names alone would be there for this statement only.
  * Locks: none.

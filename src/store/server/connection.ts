@@ -36,7 +36,7 @@ export interface Connection {
   /** Did the last answer come from outside a transaction? */
   readonly isOutside: () => boolean
   readonly onNotification: (handler: (channel: string, payload: string) => void) => void
-  /** Calls the handler once when the connection is gone, for whatever reason. */
+  /** Calls the handler once when the connection is gone, for any reason. */
   readonly onEnd: (handler: () => void) => void
   /** Closes the session with a message to the server, and cuts the connection if the server does not answer. */
   readonly close: () => Promise<void>

@@ -271,7 +271,7 @@ async function waitLong(world: World, chance: Chance): Promise<void> {
       world.complain(says)
   }
   if ((await readLedger(world, "leap-day")).length === 0)
-    world.complain(violationText("I9", "the leap day has come and gone, and nobody has decided about it."))
+    world.complain(violationText("I9", "the leap day has come and gone, and is still undecided."))
   for (const says of await guards.complaints()) world.complain(says)
   complainAboutTimers(world)
 }

@@ -247,7 +247,7 @@ async function complaintsAboutDays(world: World): Promise<string[]> {
         said.push(
           violationText(
             "I9",
-            `${name} has made ${made} runs of a day that nobody saw, not ${least} to ${most}.`,
+            `${name} has made ${made} runs of a day that no process saw, not ${least} to ${most}.`,
           ),
         )
     }

@@ -50,7 +50,7 @@ function explode() {
 export const createJobs = ({ name, record, rest, say }) => {
   const rejectLate = () => {
     say({ type: "rejected.late" })
-    void Promise.reject(new Error("nobody waits for this any more"))
+    void Promise.reject(new Error("no code waits for this any more"))
   }
   return {
     blocker: defineJob({
@@ -86,7 +86,7 @@ export const createJobs = ({ name, record, rest, say }) => {
         if (how === "after") return void setTimeout(rejectLate, 500)
         if (how === "exit") process.exit(3)
         if (how === "throw") setTimeout(explode, 1)
-        if (how === "reject") void Promise.reject(new Error("nobody waits for this"))
+        if (how === "reject") void Promise.reject(new Error("no code waits for this"))
         await rest(60_000)
       }),
     }),

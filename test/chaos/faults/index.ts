@@ -48,6 +48,6 @@ export const ROWS: readonly (Fault | Story)[] = Array.from({ length: LAST }, (_,
 })
 
 function unwritten(id: Story["id"]): Story {
-  const needs = "somebody to write it"
+  const needs = "an author"
   return { id, title: "", needs: () => needs, tell: () => Promise.reject(new Error(`${id} needs ${needs}`)) }
 }

@@ -11,7 +11,7 @@ function channelOf({ schema }: World): string {
 }
 
 /** A standby that is never there: a session that insists on it waits in the middle of its commit. No other does. */
-const UNWATCHED = { synchronous_standby_names: "nobody", synchronous_commit: "local" }
+const UNWATCHED = { synchronous_standby_names: "no_standby", synchronous_commit: "local" }
 const LOOKS = 30
 const LOOK_MS = 100
 /** Waits for the lock of the whole database that a commit with a notification takes. Wake-ups may wait. */
@@ -27,7 +27,7 @@ async function commitBeside(world: World): Promise<void> {
     await ask("set synchronous_commit = on")
     await ask("begin")
     await ask(`insert into "${world.schema}".slow_commits values (now())`)
-    await ask("select pg_notify('nobody', '')")
+    await ask("select pg_notify('other_channel', '')")
     const committed = ask("commit")
     const isWaiting = async () =>
       (
@@ -43,7 +43,7 @@ async function commitBeside(world: World): Promise<void> {
         await world.rest(LOOK_MS)
       }
       for (const query of new Set(waiting))
-        world.complain(`This was seen to wait for the notification of somebody else: ${query}.`)
+        world.complain(`This was seen to wait for the notification of another session: ${query}.`)
     }
     // It is committed here, and told so.
     await world.talk.ask("select pg_cancel_backend($1)", [pid])
@@ -61,7 +61,7 @@ const lostOrMany: Fault = {
   strikes: [
     "notifications dropped",
     "notifications sent in vain",
-    "runs that nobody was told of",
+    "runs without a notification",
     "looks at commits beside one that holds all notifications up",
     "transactions of users committed beside it",
   ],
@@ -76,7 +76,7 @@ const lostOrMany: Fault = {
         return "drop"
       })
     }
-    world.struck("runs that nobody was told of", await enqueueNowAndThen(world, chance))
+    world.struck("runs without a notification", await enqueueNowAndThen(world, chance))
     // One stays deaf. The others hear everything, and much that is not for them.
     for (const { network } of hearing.slice(1)) network?.pass()
     const own = chance.fork("flood")
@@ -115,13 +115,15 @@ const fullQueue: Fault = {
   inject: async (world, _chance, signal) => {
     await world.talk.session(async (ask) => {
       // A session that listens and never reads keeps all of them in the queue.
-      await ask("listen nobody")
+      await ask("listen other_channel")
       await ask("begin")
       await ask("select 1")
       let before: number | undefined
       while (!signal.aborted) {
         const refused = await world.talk
-          .ask("select count(pg_notify('nobody', repeat('x', 7000) || n)) from generate_series(1, 60) as n")
+          .ask(
+            "select count(pg_notify('other_channel', repeat('x', 7000) || n)) from generate_series(1, 60) as n",
+          )
           .then(() => false)
           .catch((error: { code?: string }) => error.code === "54000")
         if (refused) {

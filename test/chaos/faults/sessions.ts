@@ -203,7 +203,7 @@ function stuckSince(before: ReadonlyMap<string, number>, after: ReadonlyMap<stri
 
 const lockedTables: Fault = {
   id: "F25",
-  title: "somebody locks whole tables for longer than a lease",
+  title: "a DBA locks whole tables for longer than a lease",
   stage: { seconds: (asked) => Math.max(asked, 8) },
   strikes: ["tables locked", "locks of runs"],
   expect: (world) => complaintsAboutExpiry(world, world.strikes.get("tables locked") ?? 0),

@@ -111,7 +111,7 @@ async function complaintsAboutLeftBehind(world: World): Promise<string[]> {
     ...kept.map((held) =>
       violationText(
         "I31",
-        `${held.by.name} went with run ${held.run} in hand: ${endOf(held) ?? "nobody knows"}.`,
+        `${held.by.name} went with run ${held.run} in hand: ${endOf(held) ?? "its end is unknown"}.`,
       ),
     ),
     ...lost.map(({ run }) => violationText("I31", `run ${run} had to be taken from one who went in order.`)),
@@ -132,7 +132,7 @@ async function complaintsAboutReleased(world: World): Promise<string[]> {
     [politeLeases(world)],
   )
   if (rows.length === 0)
-    return ["Nobody who was told to go gave anything back that somebody else has started."]
+    return ["No process that was told to stop gave back a run that another process has started."]
   world.struck("runs given back that started elsewhere", rows.length)
   world.struck("ms at the most until they did", Number(rows[0]?.["ms"]))
   return rows

@@ -54,7 +54,7 @@ export const LEFT_BEHIND: readonly Mutation[] = [
     },
   },
   {
-    name: "a schedule is due and nobody decides",
+    name: "a schedule is due and stays undecided",
     breaks: "I24",
     apply: (scene) => {
       const { schedules, nowUs } = scene.finalRead

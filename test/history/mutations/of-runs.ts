@@ -60,7 +60,7 @@ export const LOSSES: readonly Mutation[] = [
     },
   },
   {
-    name: "a run has succeeded that nobody started",
+    name: "a run has succeeded that was never started",
     breaks: "I1",
     apply: (scene) => {
       const succeeded = scene.runs.filter(
@@ -71,7 +71,7 @@ export const LOSSES: readonly Mutation[] = [
     },
   },
   {
-    name: "a run is dead that nobody tried",
+    name: "a run is dead that was never tried",
     breaks: "I1",
     apply: (scene) => {
       const dead = scene.runs.filter(
@@ -96,7 +96,7 @@ export const LOSSES: readonly Mutation[] = [
     },
   },
   {
-    name: "a run ends as cancelled that nobody cancelled",
+    name: "a run ends as cancelled that was never cancelled",
     breaks: "I1",
     apply: (scene) => {
       const cancelled = scene.runs.filter(
@@ -127,7 +127,7 @@ export const LOSSES: readonly Mutation[] = [
 
 export const PHANTOMS: readonly Mutation[] = [
   {
-    name: "a run is there that nobody enqueued",
+    name: "a run is there that was never enqueued",
     breaks: "I2",
     apply: (scene) => {
       const run = scene.choose(scene.runs.filter(isEnqueued))?.run

@@ -236,7 +236,7 @@ export const SETBACKS: readonly Mutation[] = [
     },
   },
   {
-    name: "a cursor is lower in the end than somebody has seen it",
+    name: "a cursor is lower in the end than a process has seen it",
     breaks: "I12",
     apply: (scene) => {
       const row = scene.choose(scene.finalRead.schedules)

@@ -10,7 +10,7 @@ const CLAIMS_RUNNING: Edit = {
 
 export const OF_RUNS: readonly Mutant[] = [
   {
-    name: "acknowledges an enqueue whatever became of it",
+    name: "acknowledges an enqueue whose outcome is unknown",
     breaks: "I1",
     edits: [
       {
@@ -214,7 +214,7 @@ export const OF_RUNS: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "reaps by id, whoever holds the run by now",
+    name: "reaps by id, without asking which worker holds the run by now",
     breaks: "I5",
     edits: [
       {

@@ -115,7 +115,7 @@ export const OF_SCHEDULES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "makes up for what came during a pause, although nobody asked for that",
+    name: "makes up for what came during a pause, although that was not asked for",
     breaks: "I13",
     edits: [
       {

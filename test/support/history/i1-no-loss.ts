@@ -36,11 +36,11 @@ function complaintsAboutEnd(facts: RunFacts, end: AttemptRow): string[] {
     case "succeeded":
       return wasStarted(facts, end)
         ? []
-        : [`succeeded under claim ${end.claim}, which nobody started: its work was not done.`]
+        : [`succeeded under claim ${end.claim}, which was never started: its work was not done.`]
     case "dead":
       return [...complaintsAboutDeadLetter(facts, end), ...complaintsAboutDeath(facts)]
     case "cancelled":
-      return isCancelled(facts, end) ? [] : ["ended as cancelled, and nobody cancelled it."]
+      return isCancelled(facts, end) ? [] : ["ended as cancelled, and was never cancelled."]
     case "expired":
       return mayExpire(facts) ? [] : ["ended as expired, and was enqueued without a time to start by."]
     case "discarded":
@@ -57,7 +57,7 @@ function wasStarted({ entries }: RunFacts, { claim }: AttemptRow): boolean {
 function complaintsAboutDeadLetter(facts: RunFacts, { generation }: AttemptRow): string[] {
   const isKept = facts.deadLetters.some((letter) => letter.generation === generation)
   if (isKept || hasAudit(facts, "run.discard")) return []
-  return ["is dead and has no dead letter, although nobody discarded it."]
+  return ["is dead and has no dead letter, although it was not discarded."]
 }
 
 /** A charged start was recorded by a worker that may have died before it could write its line. */
@@ -66,7 +66,7 @@ function complaintsAboutDeath({ entries, rows }: RunFacts): string[] {
   const isLost = rows.some(({ outcome, charged }) => outcome === "lost" && charged)
   return isTried || isLost
     ? []
-    : ["is dead and was never tried: nobody started it, and no loss was charged to it."]
+    : ["is dead and was never tried: it was not started, and no loss was charged to it."]
 }
 
 /** By a caller, or by its own handler. */

@@ -27,7 +27,7 @@ export function transactionalEnqueue(facts: Facts): Judgement {
     ...complaints,
     ...strangers.map(({ mark, run }) => ({
       subject: run,
-      says: `Mark ${mark} is there, and nobody wrote it.`,
+      says: `Mark ${mark} is there, and no transaction wrote it.`,
     })),
   ])
 }

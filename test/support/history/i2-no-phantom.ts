@@ -26,7 +26,7 @@ function complaintsAboutOrigin(facts: RunFacts): string[] {
   const [start] = entriesOf(entries, "start")
   const traces = tracesOf(facts)
   if (traces.length === 0) return []
-  if (!first) return [`${traces.join(", ")}, and nobody ever enqueued it.`]
+  if (!first) return [`${traces.join(", ")}, and was never enqueued.`]
   if (start && start.ns < first.ns) {
     return [`was started by process ${start.pid} before process ${first.pid} began to enqueue it.`]
   }

@@ -72,6 +72,6 @@ function complaintsAboutSchedules({ read }: Facts, sinceUs: number): Complaint[]
     .filter(({ id }) => !busy.has(id))
     .map(({ name, nextAtUs }) => ({
       subject: name,
-      says: `Schedule ${name} was due at ${new Date((nextAtUs ?? 0) / 1_000).toISOString()}, and nobody has decided.`,
+      says: `Schedule ${name} was due at ${new Date((nextAtUs ?? 0) / 1_000).toISOString()}, and is still undecided.`,
     }))
 }

@@ -10,7 +10,7 @@ export interface Violation {
 /** The invariants that the checker judges. A number keeps its meaning, so there are gaps. */
 export const INVARIANTS = {
   I1: "nothing is lost",
-  I2: "nothing runs that nobody asked for",
+  I2: "every run was asked for",
   I3: "asking twice makes one run",
   I4: "a run has one owner at a time",
   I5: "what comes too late changes nothing",

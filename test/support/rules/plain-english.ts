@@ -1,6 +1,5 @@
-/** Lines that fit a screen, and comments and test names that name their subject. */
-import { isNode, nameOf, nodesOf, type Source, type SyntaxNode, stringOf } from "../sources.ts"
-import { testTitles } from "./suites.ts"
+/** Lines that fit a screen, and comments and texts that name their subject. */
+import { nodesOf, type Source, type SyntaxNode, stringOf } from "../sources.ts"
 
 const MOST_COLUMNS = 120
 
@@ -19,7 +18,7 @@ export function longLines(sources: readonly Source[]): string[] {
     )
 }
 
-/** Comments that hide who acts. The rule reads comments alone: code and texts for users have tests of their own. */
+/** Comments that hide who acts. The rule reads comments alone. */
 export function vagueComments(sources: readonly Source[]): string[] {
   return sources
     .filter(isJudged)
@@ -32,14 +31,18 @@ export function vagueComments(sources: readonly Source[]): string[] {
     )
 }
 
-/** Names of tests, and texts in the rows of `it.each`, that hide who acts. */
-export function vagueTestNames(suites: readonly Source[]): string[] {
-  return suites.filter(isJudged).flatMap((source) =>
-    [...testTitles(source), ...textsOfRows(source)].flatMap((title) => {
-      const word = vagueWordIn(title)
-      return word ? [`${source.path} says "${word}" in a name: ${title}`] : []
-    }),
-  )
+/** Texts of several words that hide who acts: names of tests, messages, titles. A single word is a value. */
+export function vagueTexts(sources: readonly Source[]): string[] {
+  return sources
+    .filter(isJudged)
+    .filter(({ path, text }) => !path.endsWith(".sql") && VAGUE.test(text))
+    .flatMap((source) =>
+      nodesOf(source).flatMap((node) => {
+        const text = textOf(source, node)
+        const word = text.includes(" ") ? vagueWordIn(text) : undefined
+        return word ? [`${source.path}:${lineOf(source, node.start)} says "${word}" in a text`] : []
+      }),
+    )
 }
 
 /** A name in backticks is a name, such as the system user `nobody`. */
@@ -51,20 +54,9 @@ function isJudged({ path }: Source): boolean {
   return !path.includes(".generated.")
 }
 
-/** `it.each`, and not the call of what it returns. */
-function isTable(callee: SyntaxNode): boolean {
-  return callee.type === "MemberExpression" && nameOf(callee).endsWith(".each")
-}
-
-/** Texts of several words in the rows of `it.each`. A single word is a value. */
-function textsOfRows(source: Source): string[] {
-  const tables = nodesOf(source).filter(
-    ({ type, callee }) => type === "CallExpression" && isNode(callee) && isTable(callee),
-  )
-  return nodesOf(source)
-    .filter(({ start, end }) => tables.some((table) => table.start < start && end < table.end))
-    .flatMap((node) => stringOf(node) ?? [])
-    .filter((text) => text.includes(" "))
+function textOf({ text }: Source, node: SyntaxNode): string {
+  if (node.type === "TemplateElement") return text.slice(node.start, node.end)
+  return node.type === "Literal" ? (stringOf(node) ?? "") : ""
 }
 
 interface Comment {
