@@ -3,7 +3,7 @@
 export type { ByWhom } from "./api/actor.ts"
 export type { Audit, AuditOptions, AuditPage } from "./api/audit/audit.ts"
 export type { CallOptions } from "./api/call-options.ts"
-export { type Carillon, createCarillon, type EnqueueArgs } from "./api/carillon.ts"
+export { type Carillon, createCarillon } from "./api/carillon.ts"
 export type {
   DeadLetterCountOptions,
   DeadLetterFilter,
@@ -22,6 +22,7 @@ export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions }
 export type { Pause, PauseTarget } from "./api/pauses.ts"
 export type { Pools } from "./api/pools/pools.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts"
+export type { EnqueueArgs, EnqueueCalls } from "./api/runs/enqueue.ts"
 export type {
   CallerTransaction,
   EnqueueItem,

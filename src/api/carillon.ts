@@ -1,47 +1,27 @@
 /** The public object: enqueues, waits, steers, starts and stops. Creating it does no I/O. */
-import { DEFAULTS } from "../defaults.ts"
-import { newRun } from "../engine/enqueue/new-run.ts"
-import { InputError, PayloadError } from "../errors.ts"
-import type { Job } from "../job/define.ts"
-import { encodePayload } from "../job/payload.ts"
 import type { EventListener } from "../observe/events.ts"
-import { perform } from "../operations/perform.ts"
 import type { Cancelled } from "../operations/runs/cancel.ts"
-import { enqueue as enqueueRuns } from "../operations/runs/enqueue.ts"
-import { enqueueIn } from "../operations/runs/enqueue-in.ts"
 import { assertOptions, satisfies } from "../options/check.ts"
 import type { Host } from "../runtime/host.ts"
 import { createSystemHost } from "../runtime/system.ts"
 import { listAttempts } from "../store/attempts/by-run.ts"
-import { withDeadline } from "../store/deadline.ts"
 import { planMigrations } from "../store/migrate.ts"
 import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
-import { assertJob } from "./assert-job.ts"
 import { type Audit, auditCalls } from "./audit/audit.ts"
 import { assertNothingElse, type CallOptions, takeCallOptions } from "./call-options.ts"
 import type { DeadLetters } from "./dead-letters/calls.ts"
 import { deadLetterCalls } from "./dead-letters/dead-letters.ts"
 import { type Jobs, jobCalls } from "./jobs/jobs.ts"
-import type { ResolvedCall } from "./limited-call.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
 import { type Pause, type PauseTarget, pauseCalls } from "./pauses.ts"
 import { type Pools, poolCalls } from "./pools/pools.ts"
 import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
-import {
-  type CallerTransaction,
-  type EnqueueItem,
-  type EnqueueManyOptions,
-  type EnqueueOptions,
-  type ResolvedRun,
-  resolveEnqueue,
-  resolveItems,
-  resolveManyOptions,
-} from "./runs/enqueue-options.ts"
+import { type EnqueueCalls, enqueueCalls } from "./runs/enqueue.ts"
 import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
 import { type Runs, readCalls } from "./runs/reads.ts"
-import { createRunHandle, type ResultOptions, type RunHandle, waitForOutput } from "./runs/run-handle.ts"
+import { type ResultOptions, waitForOutput } from "./runs/run-handle.ts"
 import { type ExpediteOptions, getRun, type RunRecord, runCalls } from "./runs/runs.ts"
 import { backfillCall } from "./schedules/backfill.ts"
 import type { Schedules } from "./schedules/calls.ts"
@@ -51,13 +31,8 @@ import { steeringCalls } from "./schedules/steering.ts"
 import { type Stats, statsCalls } from "./stats/stats.ts"
 import { type Workers, workerCalls } from "./workers/workers.ts"
 
-/** The arguments after the job: the input, optional if the job accepts `undefined`, then options. */
-export type EnqueueArgs<Input> = undefined extends Input
-  ? [input?: Input, options?: EnqueueOptions]
-  : [input: Input, options?: EnqueueOptions]
-
 /** What `createCarillon` returns: it enqueues, waits, steers, starts and stops. */
-export interface Carillon {
+export interface Carillon extends EnqueueCalls {
   /**
    * Connects, brings the schema up to date and begins to execute runs of the declared jobs. Resolves when the declared
    * schedules are stored. If storing them fails because the database goes away, `start` resolves anyway, and Carillon
@@ -66,24 +41,6 @@ export interface Carillon {
   readonly start: () => Promise<void>
   /** Stops claiming, gives handlers time to finish, aborts and gives back the other runs, and closes connections. */
   readonly stop: (options?: StopOptions) => Promise<void>
-  /**
-   * Writes a run of `job`. After it resolves, the run survives the crash of any process. It needs no `start()`: a
-   * process may enqueue and leave the execution to others.
-   */
-  readonly enqueue: <Input, Output>(
-    job: Job<Input, Output>,
-    ...args: EnqueueArgs<NoInfer<Input>>
-  ) => Promise<RunHandle<Output>>
-  /**
-   * Writes up to 50,000 runs of `job`, all or none. Returns one handle for each item, in the same order.
-   *
-   * @example await carillon.enqueueMany(sendEmail, users.map((user) => ({ input: { to: user.email } })))
-   */
-  readonly enqueueMany: <Input, Output>(
-    job: Job<Input, Output>,
-    items: readonly EnqueueItem<NoInfer<Input>>[],
-    options?: EnqueueManyOptions,
-  ) => Promise<RunHandle<Output>[]>
   /** Waits for the end of a run by its id, and returns what its handler returned. See `RunHandle.result`. */
   readonly result: (runId: string, options?: ResultOptions) => Promise<unknown>
   /** Reads runs of all states: one by its id, a page of them, or how many there are. */
@@ -158,21 +115,6 @@ export function createCarillonOn(host: Host, options: CarillonOptions): Carillon
   )
 }
 
-/** Adds the index of the item of `enqueueMany` to an error. */
-function nameItem(error: unknown, index: number): unknown {
-  const item = `items[${index}]`
-  if (error instanceof InputError) {
-    return new InputError(
-      error.job,
-      error.issues.map(({ path, message }) => ({ path: `${item}.${path}`, message })),
-    )
-  }
-  if (!(error instanceof PayloadError)) return error
-  const path = error.path === "" ? item : `${item}.${error.path}`
-  const code = error.code === "PAYLOAD_TOO_LARGE" ? "PAYLOAD_TOO_LARGE" : "PAYLOAD_INVALID"
-  return new PayloadError(code, path, `${item}: ${error.message}`, { cause: error })
-}
-
 const listenerCheck = satisfies("a function", (value) => typeof value === "function")
 
 function assertListener(listener: unknown): void {
@@ -181,78 +123,6 @@ function assertListener(listener: unknown): void {
 
 /** The public face of an application. */
 export function createFacade(host: Host, application: Application): Carillon {
-  async function enqueueAll<Output>(
-    job: Job<never, Output>,
-    items: readonly { readonly input: unknown; readonly run: ResolvedRun }[],
-    {
-      tx,
-      naming,
-      limits,
-    }: CallerTransaction & {
-      readonly naming: (error: unknown, index: number) => unknown
-      readonly limits: ResolvedCall | undefined
-    },
-  ): Promise<RunHandle<Output>[]> {
-    const named = (index: number) => (error: unknown) => {
-      throw naming(error, index)
-    }
-    const inputs = items.map(({ input }, index) => {
-      try {
-        return encodePayload(input, "input", DEFAULTS.inputBytes)
-      } catch (error) {
-        return named(index)(error)
-      }
-    })
-    return application.call(async (opened) => {
-      if (job.hasSchema) {
-        const atMs = opened.limits?.deadlineAtMs ?? host.monotonicMs() + DEFAULTS.deadlineMs
-        for (const [index, input] of inputs.entries()) await parsed(job, input, atMs).catch(named(index))
-      }
-      const runs = items.map(({ run }, index) => newRun(run, host.newId(), inputs[index] ?? ""))
-      const operation = tx ? enqueueIn(opened, { tx, job, runs }) : enqueueRuns(opened, { job, runs })
-      const answers = await perform(opened.engine.tell, operation)
-      return answers.map((answer) => createRunHandle<Output>(opened.engine.results, answer))
-    }, limits)
-  }
-
-  /** A schema may ask others, who may never answer. */
-  async function parsed(job: Job<never, unknown>, input: string, atMs: number): Promise<unknown> {
-    const message = "the schema has not answered before the deadline of the call"
-    return withDeadline(host, {
-      atMs,
-      work: Promise.resolve(job.parse(input)),
-      onLate: () => new InputError(job.name, [{ path: "", message }]),
-    })
-  }
-
-  async function enqueue<Input, Output>(
-    job: Job<Input, Output>,
-    input?: Input,
-    options: EnqueueOptions = {},
-  ): Promise<RunHandle<Output>> {
-    assertJob(job)
-    const { own, options: limits } = takeCallOptions("enqueue", [options], 0)
-    const [{ tx } = {}] = own
-    const run = resolveEnqueue(own[0] ?? {}, job.concurrency !== null)
-    const naming = (error: unknown) => error
-    const [handle] = await enqueueAll(job, [{ input, run }], { ...(tx && { tx }), naming, limits })
-    return handle as RunHandle<Output>
-  }
-
-  async function enqueueMany<Input, Output>(
-    job: Job<Input, Output>,
-    items: readonly EnqueueItem<Input>[],
-    options: EnqueueManyOptions = {},
-  ): Promise<RunHandle<Output>[]> {
-    assertJob(job)
-    const { own, options: limits } = takeCallOptions("enqueueMany", [options], 0)
-    const [{ tx } = {}] = own
-    resolveManyOptions(own[0] ?? {})
-    const runs = resolveItems(items, job.concurrency !== null)
-    const all = runs.map((run, index) => ({ input: items[index]?.input, run }))
-    return all.length === 0 ? [] : enqueueAll(job, all, { ...(tx && { tx }), naming: nameItem, limits })
-  }
-
   const stop = async (options: StopOptions = {}) => application.stop(resolveStop(options).graceMs)
   /** A call whose options, at this place among its arguments, may also limit it. */
   const call = <Args extends unknown[], T>(
@@ -282,8 +152,7 @@ export function createFacade(host: Host, application: Application): Carillon {
   return Object.freeze({
     start: application.start,
     stop,
-    enqueue: (job, ...[input, options]) => enqueue(job, input, options),
-    enqueueMany,
+    ...enqueueCalls(host, application),
     result: async (runId, options) => {
       const id = runIdOf(runId)
       const { engine } = await application.open()

@@ -11,6 +11,7 @@ import { createResults, type Results } from "./attempts/results.ts"
 import { createSettler } from "./attempts/settler.ts"
 import { createTellEffects, type TellEffects } from "./effects.ts"
 import { createEnqueuer, type Enqueuer } from "./enqueue/enqueuer.ts"
+import { createStoredJobs, type StoredJobs } from "./enqueue/stored-jobs.ts"
 import { createVisibility, type Visibility } from "./enqueue/visibility.ts"
 import { type Loop, runLoop } from "./loop.ts"
 import { createGrowth } from "./process/dead-letter-growth.ts"
@@ -68,6 +69,7 @@ export interface Engine {
   readonly wakeups: Wakeups
   readonly poolCheck: PoolCheck
   readonly enqueuer: Enqueuer
+  readonly storedJobs: StoredJobs
   readonly visibility: Visibility
   readonly admissions: Admissions
   readonly mover: Mover
@@ -362,6 +364,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     wakeups,
     poolCheck,
     enqueuer,
+    storedJobs: createStoredJobs(runtime),
     visibility,
     admissions,
     mover,

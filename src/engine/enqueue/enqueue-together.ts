@@ -7,12 +7,16 @@
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
-import type { AnyJob } from "../../job/define.ts"
+import type { EnqueueSettings } from "../../job/enqueue-settings.ts"
 import type { Host } from "../../runtime/host.ts"
 import { type EnqueueOutcome, isPlain, type NewRun } from "./new-run.ts"
 
 /** Writes all of the runs or none, before the deadline. */
-export type WriteBy = (job: AnyJob, runs: readonly NewRun[], deadlineAtMs: number) => Promise<EnqueueOutcome>
+export type WriteBy = (
+  job: EnqueueSettings,
+  runs: readonly NewRun[],
+  deadlineAtMs: number,
+) => Promise<EnqueueOutcome>
 
 interface Call {
   readonly runs: readonly NewRun[]
@@ -38,9 +42,9 @@ const MOST_CHARACTERS = 1_000_000
 const MOST_APART_MS = 1_000
 
 export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Host) {
-  const lines = new WeakMap<AnyJob, Line>()
+  const lines = new WeakMap<EnqueueSettings, Line>()
 
-  function lineOf(job: AnyJob): Line {
+  function lineOf(job: EnqueueSettings): Line {
     const known = lines.get(job)
     if (known) return known
     const line = { underWay: 0, isGathering: false, waiting: [] }
@@ -48,7 +52,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
     return line
   }
 
-  function gather(job: AnyJob, line: Line): void {
+  function gather(job: EnqueueSettings, line: Line): void {
     if (line.isGathering) return
     line.isGathering = true
     soon(() => {
@@ -57,7 +61,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
     })
   }
 
-  function sendWaiting(job: AnyJob, line: Line): void {
+  function sendWaiting(job: EnqueueSettings, line: Line): void {
     while (line.underWay < MOST_UNDER_WAY && line.waiting.length > 0) {
       line.underWay += 1
       const calls = takeSome(line.waiting)
@@ -70,7 +74,7 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
     }
   }
 
-  async function send(job: AnyJob, calls: readonly Call[]): Promise<void> {
+  async function send(job: EnqueueSettings, calls: readonly Call[]): Promise<void> {
     const runs = calls.flatMap((call) => call.runs)
     try {
       const { answers, lanes } = await write(job, runs, Math.min(...calls.map((call) => call.deadlineAtMs)))
@@ -88,10 +92,10 @@ export function createEnqueueTogether(write: WriteBy, { monotonicMs, soon }: Hos
 
   return {
     /** May these runs share a statement? They must be few, and have nothing but an input. */
-    isFor: (job: AnyJob, runs: readonly NewRun[]): boolean =>
+    isFor: (job: EnqueueSettings, runs: readonly NewRun[]): boolean =>
       job.concurrency === null && runs.length <= MOST_RUNS && runs.every(isPlain),
 
-    write: (job: AnyJob, runs: readonly NewRun[]): Promise<EnqueueOutcome> =>
+    write: (job: EnqueueSettings, runs: readonly NewRun[]): Promise<EnqueueOutcome> =>
       new Promise((resolve, reject) => {
         const line = lineOf(job)
         line.waiting.push({ runs, deadlineAtMs: monotonicMs() + DEFAULTS.deadlineMs, resolve, reject })

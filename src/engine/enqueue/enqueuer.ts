@@ -6,7 +6,7 @@
  * finds them, live or in history.
  */
 import { DEFAULTS } from "../../defaults.ts"
-import type { AnyJob } from "../../job/define.ts"
+import type { EnqueueSettings } from "../../job/enqueue-settings.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findEnd } from "../../store/attempts/find-end.ts"
 import { readClock } from "../../store/clock/read.ts"
@@ -38,13 +38,13 @@ import { takeFreeKeys } from "./run-keys.ts"
 export interface Enqueuer {
   /** Writes all runs or none. */
   readonly write: (
-    job: AnyJob,
+    job: EnqueueSettings,
     runs: readonly NewRun[],
     handOff?: HandOff,
     limits?: WriteLimits,
   ) => Promise<EnqueueOutcome>
   /** The same in a transaction of the caller. */
-  readonly writeIn: (runner: Runner, job: AnyJob, runs: readonly NewRun[]) => Promise<EnqueueOutcome>
+  readonly writeIn: (runner: Runner, job: EnqueueSettings, runs: readonly NewRun[]) => Promise<EnqueueOutcome>
 }
 
 /** How long a call may take, and what ends it earlier. */
@@ -95,7 +95,7 @@ export function createEnqueuer(
   }
 
   async function write(
-    job: AnyJob,
+    job: EnqueueSettings,
     runs: readonly NewRun[],
     limits: WriteLimits,
     handOff?: HandOff,
@@ -162,7 +162,7 @@ export function createEnqueuer(
   /** One statement. `undefined` if it was void. */
   async function writeSimply(
     on: Database,
-    job: AnyJob,
+    job: EnqueueSettings,
     runs: readonly NewRun[],
     { notAfter, tryMs, handOff }: { notAfter: number; tryMs: number; handOff: HandOff | undefined },
   ): Promise<EnqueueOutcome | undefined> {
@@ -191,7 +191,7 @@ export function createEnqueuer(
   }
 
   /** The lane of a plain run of this job, with a lower bound of its rank. */
-  function laneNow(job: AnyJob): ReadyLane {
+  function laneNow(job: EnqueueSettings): ReadyLane {
     const rank = BigInt(Math.floor((clock.atLeast() ?? 0) * 1_000)) - SLACK
     return { pool: job.pool, solo: false, priority: job.priority, rank }
   }
@@ -199,7 +199,7 @@ export function createEnqueuer(
   /** A transaction: for many runs, for keys, and after a try whose answer was lost. */
   async function writeCarefully(
     on: Database,
-    job: AnyJob,
+    job: EnqueueSettings,
     runs: readonly NewRun[],
     { notAfter, tryMs, isDoubtful }: { notAfter: number; tryMs: number; isDoubtful: boolean },
   ): Promise<EnqueueOutcome | undefined> {
@@ -229,7 +229,7 @@ export function createEnqueuer(
 
   async function writeIn(
     runner: Runner,
-    job: AnyJob,
+    job: EnqueueSettings,
     runs: readonly NewRun[],
     { notAfter, isDoubtful }: { notAfter: number | null; isDoubtful: boolean },
   ): Promise<EnqueueOutcome> {
@@ -266,7 +266,7 @@ interface Insert {
 
 async function insert(
   runner: Runner,
-  job: AnyJob,
+  job: EnqueueSettings,
   runs: readonly NewRun[],
   { notAfter, handOff, isDoubtful }: Insert,
 ): Promise<EnqueueOutcome["lanes"]> {
@@ -288,7 +288,7 @@ async function insert(
 
 async function insertOne(
   runner: Runner,
-  job: AnyJob,
+  job: EnqueueSettings,
   run: NewRun,
   { notAfter, handOff }: Pick<Insert, "notAfter" | "handOff">,
 ): Promise<Pick<EnqueueOutcome["lanes"][number], "state" | "rank" | "now_ms">[]> {
@@ -306,7 +306,7 @@ async function insertOne(
 }
 
 /** Plain runs have a shorter statement, unless they are under a limit. */
-function areAll(job: AnyJob, runs: readonly NewRun[], isOfKind: (run: NewRun) => boolean): boolean {
+function areAll(job: EnqueueSettings, runs: readonly NewRun[], isOfKind: (run: NewRun) => boolean): boolean {
   return job.concurrency === null && runs.every(isOfKind)
 }
 

@@ -1,5 +1,5 @@
 /** A run that is about to be written, the parameters of the statements that write runs, and their answer. */
-import type { AnyJob } from "../../job/define.ts"
+import type { EnqueueSettings } from "../../job/enqueue-settings.ts"
 import type { insertRuns } from "../../store/runs/insert.ts"
 import type { Statement } from "../../store/statement.ts"
 
@@ -100,7 +100,7 @@ function isPlainBesides(run: NewRun): boolean {
 }
 
 /** The settings of the job, for runs without their own. */
-function ofJob(job: AnyJob) {
+function ofJob(job: EnqueueSettings) {
   return {
     job: job.name,
     pool: job.pool,
@@ -110,12 +110,12 @@ function ofJob(job: AnyJob) {
   }
 }
 
-export function oneParams(job: AnyJob, { id, input }: NewRun, notAfter: number | null) {
+export function oneParams(job: EnqueueSettings, { id, input }: NewRun, notAfter: number | null) {
   return { ...ofJob(job), notAfter, id, input }
 }
 
 export function plainParams(
-  job: AnyJob,
+  job: EnqueueSettings,
   runs: readonly NewRun[],
   { notAfter, handOff }: { readonly notAfter: number | null; readonly handOff: HandOff | undefined },
 ) {
@@ -129,7 +129,7 @@ export function plainParams(
   }
 }
 
-export function delayedParams(job: AnyJob, runs: readonly NewRun[], notAfter: number | null) {
+export function delayedParams(job: EnqueueSettings, runs: readonly NewRun[], notAfter: number | null) {
   return {
     ...ofJob(job),
     notAfter,
@@ -140,7 +140,7 @@ export function delayedParams(job: AnyJob, runs: readonly NewRun[], notAfter: nu
 }
 
 export function insertParams(
-  job: AnyJob,
+  job: EnqueueSettings,
   runs: readonly NewRun[],
   { notAfter, handOff }: { readonly notAfter: number | null; readonly handOff: HandOff | undefined },
 ) {

@@ -1,12 +1,10 @@
 /** Pauses a job or a pool: the next claim takes none of its runs. */
 import type { By } from "../../engine/by.ts"
 import type { OperationResult } from "../../engine/effects.ts"
-import { CarillonError } from "../../errors.ts"
-import { nearest } from "../../options/nearest.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findKnownJob } from "../../store/jobs/known.ts"
-import { jobNames } from "../../store/jobs/names.ts"
 import { addPause } from "../../store/pauses/add.ts"
+import { unknownJob } from "../jobs/unknown.ts"
 
 export interface PauseRequest {
   readonly kind: "job" | "pool"
@@ -29,10 +27,5 @@ export async function pause(runtime: Runtime, request: PauseRequest): Promise<Op
 async function assertKnown({ database }: Runtime, job: string): Promise<void> {
   const known = await database.run(findKnownJob, { name: job })
   if (known.length > 0) return
-  const names = (await database.run(jobNames, {})).map((row) => row.name)
-  const meant = nearest(job, names)
-  const hint = meant
-    ? `Did you mean ${JSON.stringify(meant)}?`
-    : "Check the name, and that a process has declared it."
-  throw new CarillonError("JOB_UNKNOWN", `There is no job named ${JSON.stringify(job)}. ${hint}`)
+  throw await unknownJob(database, job)
 }

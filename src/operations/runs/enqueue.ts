@@ -5,7 +5,8 @@ import type { WriteLimits } from "../../engine/enqueue/enqueuer.ts"
 import { type EnqueueOutcome, limitKeyOf, type NewRun } from "../../engine/enqueue/new-run.ts"
 import { type ClaimedRun, claimNameOf, type Fence, handedOffRun } from "../../engine/queue/claimed-run.ts"
 import type { Reservation } from "../../engine/queue/pool-loop.ts"
-import type { AnyJob } from "../../job/define.ts"
+import { type AnyJob, isJob } from "../../job/define.ts"
+import type { EnqueueSettings } from "../../job/enqueue-settings.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { checkPools, type EnqueueAnswers, type EnqueueRequest, eventsOf } from "./enqueued.ts"
 
@@ -26,16 +27,18 @@ export async function enqueue(
   request: EnqueueRequest,
 ): Promise<OperationResult<EnqueueAnswers>> {
   const { job, runs } = request
-  const slots = reserveSlots(engine, job, runs)
+  // Without a handler there is nothing to hand off to.
+  const handled = isJob(job) ? job : undefined
+  const slots = handled && reserveSlots(engine, handled, runs)
   const written = await engine.enqueuer.write(job, runs, slots, limits).catch((error) => {
     slots?.cancel()
     throw error
   })
   await runtime.crashPoint("enqueue.written")
   const runningLane = written.lanes.find(({ state }) => state === "running")
-  if (slots && runningLane) {
+  if (handled && slots && runningLane) {
     const due = Math.floor(runningLane.now_ms)
-    slots.start(handedOff(job, runs, { fence: slots, due, claimedAtMs: runtime.monotonicMs() }))
+    slots.start(handedOff(handled, runs, { fence: slots, due, claimedAtMs: runtime.monotonicMs() }))
   } else {
     slots?.cancel()
   }
@@ -75,7 +78,7 @@ function canBeHandedOff(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boo
 }
 
 /** Has one entry for each lane instead of one for each run: there may be fifty thousand runs. */
-function effectsOf(job: AnyJob, runs: readonly NewRun[], { lanes }: EnqueueOutcome): Effects {
+function effectsOf(job: EnqueueSettings, runs: readonly NewRun[], { lanes }: EnqueueOutcome): Effects {
   return {
     ready: lanes.filter(({ state }) => state === "ready"),
     hasWaiting: lanes.some(({ state }) => state === "waiting"),

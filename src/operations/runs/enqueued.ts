@@ -1,11 +1,11 @@
 /** The events and checks that both enqueues share: the one in its own transaction and the one in the caller's. */
 import type { Engine } from "../../engine/engine.ts"
 import type { EnqueueOutcome, NewRun } from "../../engine/enqueue/new-run.ts"
-import type { AnyJob } from "../../job/define.ts"
+import type { EnqueueSettings } from "../../job/enqueue-settings.ts"
 import type { CarillonEvent } from "../../observe/events.ts"
 
 export interface EnqueueRequest {
-  readonly job: AnyJob
+  readonly job: EnqueueSettings
   readonly runs: readonly NewRun[]
 }
 
