@@ -1,4 +1,5 @@
 /** Every error code of Carillon. docs/reference/errors.md is generated from this table. */
+import { HTTP_ERRORS } from "./http-errors.ts"
 
 /** What each code means, what to do about it, and whether a repeat of the same call can succeed. */
 export const ERROR_TABLE = {
@@ -383,6 +384,7 @@ export const ERROR_TABLE = {
     todo: "Look at `hint`.",
     retryable: false,
   },
+  ...HTTP_ERRORS,
 } as const satisfies Record<string, ErrorFacts>
 
 export interface ErrorFacts {

@@ -18,7 +18,7 @@ const PAGES = [
   { path: "docs/reference/options.md", from: "the options in src", render: renderOptions },
   {
     path: "docs/reference/api.md",
-    from: "the types behind src/index.ts and src/testing/index.ts",
+    from: "the types behind src/index.ts, src/testing/index.ts and src/http/index.ts",
     render: renderMembers,
   },
   { path: "docs/reference/events.md", from: "src/observe/events.ts", render: renderEvents },
@@ -28,7 +28,11 @@ const PAGES = [
     from: "src/filter/fields.ts and src/filter/run-filter.ts",
     render: renderFilter,
   },
-  { path: "test/api.snapshot.md", from: "src/index.ts and src/testing/index.ts", render: renderApi },
+  {
+    path: "test/api.snapshot.md",
+    from: "src/index.ts, src/testing/index.ts and src/http/index.ts",
+    render: renderApi,
+  },
 ]
 
 export async function generateReference() {

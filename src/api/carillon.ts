@@ -17,6 +17,7 @@ import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
 import { type Pause, type PauseTarget, pauseCalls } from "./pauses.ts"
 import { type Pools, poolCalls } from "./pools/pools.ts"
+import { assertReady } from "./ready.ts"
 import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
 import { type EnqueueCalls, enqueueCalls } from "./runs/enqueue.ts"
 import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
@@ -83,6 +84,8 @@ export interface Carillon extends EnqueueCalls {
   readonly stats: Stats
   /** Calls `listener` with every event of this process. The returned function ends that. */
   readonly subscribe: (listener: EventListener) => () => void
+  /** Resolves if the database answers and has the schema of this version. Otherwise it throws what is wrong. */
+  readonly ready: (options?: CallOptions) => Promise<void>
   /** Returns the SQL that would bring the schema up to date. Does not run it. */
   readonly planMigrations: () => Promise<string>
   /** Brings the schema up to date. Returns the versions that were missing. */
@@ -225,6 +228,7 @@ export function createFacade(host: Host, application: Application): Carillon {
       assertListener(listener)
       return application.events.subscribe(listener)
     },
+    ready: callWithout("ready", assertReady),
     planMigrations: async () => {
       const { database } = await application.connect()
       return planMigrations(database)

@@ -274,6 +274,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     get stats() {
       return living().stats
     },
+    ready: async (...args) => living().ready(...args),
     subscribe: (listener) => life.carillon.subscribe(listener),
     clock: { ...clock, advance },
     drain,

@@ -138,7 +138,7 @@ describe("a handler that throws", () => {
   ])("%s has failed, with a readable description", async (_, thrown, message) => {
     const run = await app.enqueue(thrower, thrown)
     await app.drain()
-    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "failed", error: { code: null, message } }])
+    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "failed", error: { message } }])
   })
 
   it("because it built a wrong verdict has failed, with the reason", async () => {

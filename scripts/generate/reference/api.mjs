@@ -6,6 +6,7 @@ import { parse } from "./syntax.mjs"
 export const ENTRIES = [
   { name: "carillon", file: "index.ts" },
   { name: "carillon/testing", file: "testing/index.ts" },
+  { name: "carillon/http", file: "http/index.ts" },
 ]
 
 export async function renderApi({ readTypes }) {

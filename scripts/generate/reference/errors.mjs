@@ -7,6 +7,7 @@ const COMMON_FIELDS = ["name", "code"]
 
 export async function renderErrors({ load, read }) {
   const { ERROR_TABLE } = await load("errors")
+  const { STATUSES } = await load("http/statuses")
   const codes = Object.keys(ERROR_TABLE)
   const text = await read("src/errors.ts")
   const classes = readClasses(text, codes)
@@ -22,12 +23,13 @@ export async function renderErrors({ load, read }) {
       "tryAgainLater()\n  throw error\n}\n```",
     "## Codes",
     `**Retry** (${code("error.retryable")}) says whether a repeat of the same call can succeed. ` +
-      "If the outcome of the first call is unknown, a repeat may take effect twice.",
+      "If the outcome of the first call is unknown, a repeat may take effect twice. **HTTP** is the status of the " +
+      "answer of [the API](../guide/http.md).",
     table(
-      ["Code", "Meaning", "What to do", "Retry", "Class"],
+      ["Code", "Meaning", "What to do", "Retry", "HTTP", "Class"],
       codes.map((one) => {
         const { means, todo, retryable } = ERROR_TABLE[one]
-        return [code(one), means, todo, retryable ? "yes" : "no", code(classOf(one))]
+        return [code(one), means, todo, retryable ? "yes" : "no", String(STATUSES[one]), code(classOf(one))]
       }),
     ),
     "## Classes",

@@ -63,7 +63,7 @@ export interface AttemptRecord {
   /** The final state of the run, if this was its last attempt. A death ends a run only until it is replayed. */
   readonly runState?: "succeeded" | "dead" | "cancelled" | "expired" | "discarded"
   /** The error of the attempt. */
-  readonly error?: { readonly code: string | null; readonly message: string; readonly stack: string | null }
+  readonly error?: { readonly code?: string; readonly message: string; readonly stack?: string }
   /** The lines that the handler wrote with `ctx.log`, oldest first. Absent if there are none. */
   readonly logs?: readonly AttemptLogLine[]
 }
@@ -139,7 +139,11 @@ function attemptRecord(row: AttemptRow, names: ReadonlyMap<string, string>): Att
     // The table's constraints allow these words and no others.
     outcome: row.outcome as AttemptRecord["outcome"],
     runState: known(row.run_state, (state) => state as NonNullable<AttemptRecord["runState"]>),
-    error: known(message, (text) => ({ code, message: text, stack })),
+    error: known(message, (text) => ({
+      ...(code !== null && { code }),
+      message: text,
+      ...(stack !== null && { stack }),
+    })),
     logs: known(row.logs, (text) => JSON.parse(text) as readonly AttemptLogLine[]),
   })
 }

@@ -5,7 +5,7 @@ import { allImports, type Import } from "./imports.ts"
 
 /** From the inside to the outside. A part is a folder of src, or a file that stands there alone. */
 const RINGS: readonly (readonly string[])[] = [
-  ["time", "options", "errors.ts", "error-table.ts", "defaults.ts"],
+  ["time", "options", "errors.ts", "error-table.ts", "http-errors.ts", "defaults.ts"],
   ["job", "schedule", "queue", "filter", "stats"],
   ["runtime", "store", "observe"],
   ["engine"],
@@ -20,6 +20,7 @@ const OUTERMOST_PURE_RING = 1
 /** What a part may import from its own ring. A part without an entry imports nothing from it. */
 const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
   "errors.ts": ["error-table.ts"],
+  "error-table.ts": ["http-errors.ts"],
   time: ["errors.ts"],
   options: ["time", "errors.ts"],
   schedule: ["job"],
@@ -42,6 +43,7 @@ const OUT_OF_REACH: Readonly<Record<string, readonly string[]>> = {
 const PACKAGE_HOMES: Readonly<Record<string, string>> = {
   pg: "src/store/server/",
   "@electric-sql/pglite": "src/store/pglite.ts",
+  "@hono/zod-openapi": "src/http/",
 }
 
 /** What the tests beside the code may import as well. */

@@ -1,0 +1,114 @@
+/** The handler: finds the route of a request, reads it, and writes the answer. */
+import { OpenAPIHono } from "@hono/zod-openapi"
+import type { Carillon } from "../api/carillon.ts"
+import { CarillonError } from "../errors.ts"
+import type { Host } from "../runtime/host.ts"
+import { guarded } from "./guards.ts"
+import type { ResolvedHttp } from "./options.ts"
+import { type Problem, problemOf } from "./problem.ts"
+import type { RequestInfo } from "./request-info.ts"
+import { type Answer, ok, type RawRequest } from "./route.ts"
+import { ROUTES } from "./routes.ts"
+
+export interface AppParts {
+  readonly host: Host
+  readonly carillon: Carillon
+  readonly options: ResolvedHttp
+  readonly isDraining: () => boolean
+}
+
+/** How long `/readyz` waits for the database. */
+const READY_WITHIN = "2s"
+const RETRY_AFTER_S = "1"
+
+export function createApp({ host, carillon, options, isDraining }: AppParts) {
+  const { basePath } = options
+  const app = new OpenAPIHono({ strict: false })
+
+  /** Runs the work of a route, and answers what it throws as a problem. */
+  async function respond(request: Request, work: () => Promise<Answer>): Promise<Response> {
+    const requestId = requestIdOf(request) ?? host.newId()
+    try {
+      guarded(request, options)
+      return writeAnswer(await work(), requestId)
+    } catch (error) {
+      const problem = problemOf(error, requestId)
+      if (problem.code === "INTERNAL") host.print("err", failureLine(problem, error))
+      return writeProblem(problem)
+    }
+  }
+
+  app.get(`${basePath}/healthz`, (c) => respond(c.req.raw, async () => ok({ status: "ok" })))
+  app.get(`${basePath}/readyz`, (c) =>
+    respond(c.req.raw, async () => {
+      if (isDraining()) throw new CarillonError("NOT_READY", "This process is draining.")
+      await carillon.ready({ deadline: READY_WITHIN })
+      return ok({ status: "ready" })
+    }),
+  )
+  for (const { method, path, answer } of ROUTES) {
+    app.on(method.toUpperCase(), `${basePath}/api/v1${path.replaceAll(/\{(\w+)\}/g, ":$1")}`, (c) =>
+      respond(c.req.raw, async () => {
+        const raw: RawRequest = { params: c.req.param(), query: queryOf(c.req.url), body: undefined }
+        return answer(raw, { carillon, request: c.req.raw, signal: c.req.raw.signal })
+      }),
+    )
+  }
+  app.notFound((c) =>
+    respond(c.req.raw, () => Promise.reject(new CarillonError("NOT_FOUND", `There is no ${c.req.path}.`))),
+  )
+
+  return async (request: Request, _info: RequestInfo): Promise<Response> => app.fetch(request)
+}
+
+/** A parameter that is there once is a text, one that is repeated a list. */
+function queryOf(url: string): RawRequest["query"] {
+  const query = new URL(url).searchParams
+  return Object.fromEntries(
+    [...new Set(query.keys())].map((key) => {
+      const values = query.getAll(key)
+      return [key, values.length === 1 ? (values[0] ?? "") : values]
+    }),
+  )
+}
+
+/** The id that a caller gave the request, if it is safe to repeat. */
+function requestIdOf(request: Request): string | undefined {
+  const given = request.headers.get("X-Request-Id")
+  return given !== null && /^[\w.:-]{1,100}$/.test(given) ? given : undefined
+}
+
+/** Nothing of the API is for caches, frames or scripts of other sites. */
+const HEADERS = {
+  "Cache-Control": "no-store",
+  "Content-Security-Policy": "default-src 'none'; frame-ancestors 'none'",
+  "Cross-Origin-Resource-Policy": "same-origin",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+} as const
+
+function writeAnswer({ status, body, headers }: Answer, requestId: string): Response {
+  const all = { ...HEADERS, "X-Request-Id": requestId, ...headers }
+  if (body === undefined) return new Response(null, { status, headers: all })
+  return new Response(JSON.stringify(body), {
+    status,
+    headers: { ...all, "Content-Type": "application/json" },
+  })
+}
+
+function writeProblem(problem: Problem): Response {
+  const { status, requestId, retryable } = problem
+  const headers = {
+    ...HEADERS,
+    "Content-Type": "application/problem+json",
+    "X-Request-Id": requestId,
+    ...(retryable && { "Retry-After": RETRY_AFTER_S }),
+  }
+  return new Response(JSON.stringify(problem), { status, headers })
+}
+
+/** Names the request, so that the line is found by the id that the client has. */
+function failureLine({ requestId }: Problem, error: unknown): string {
+  const text = error instanceof Error ? (error.stack ?? error.message) : String(error)
+  return JSON.stringify({ level: "error", event: "http.failed", requestId, error: text })
+}

@@ -1,0 +1,23 @@
+/** All routes below `/api/v1`. */
+import { auditRoutes } from "./audit.ts"
+import { deadLetterRoutes } from "./dead-letters.ts"
+import { jobRoutes } from "./jobs.ts"
+import { pauseRoutes } from "./pauses.ts"
+import { poolRoutes } from "./pools.ts"
+import type { Route } from "./route.ts"
+import { runRoutes } from "./runs.ts"
+import { scheduleRoutes } from "./schedules.ts"
+import { statsRoutes } from "./stats.ts"
+import { workerRoutes } from "./workers.ts"
+
+export const ROUTES: readonly Route[] = [
+  ...runRoutes,
+  ...deadLetterRoutes,
+  ...scheduleRoutes,
+  ...jobRoutes,
+  ...poolRoutes,
+  ...workerRoutes,
+  ...statsRoutes,
+  ...auditRoutes,
+  ...pauseRoutes,
+]
