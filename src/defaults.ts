@@ -75,6 +75,9 @@ export const DEFAULTS = {
   workConnections: 8,
   vitalConnections: 2,
   handlerConnections: 10,
+
+  httpHost: "127.0.0.1",
+  httpPort: 7_117,
 } as const
 
 export type DefaultName = keyof typeof DEFAULTS
@@ -145,4 +148,6 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   vitalConnections:
     "The connections reserved for lease renewals and settles, so that other work cannot starve them.",
   handlerConnections: "The most handler transactions (`ctx.transaction`) that a process holds open.",
+  httpHost: "The address that the HTTP server listens on.",
+  httpPort: "The port that it listens on.",
 }

@@ -4,6 +4,7 @@ export type { ByWhom } from "./api/actor.ts"
 export type { Audit, AuditOptions, AuditPage } from "./api/audit/audit.ts"
 export type { CallOptions } from "./api/call-options.ts"
 export { type Carillon, createCarillon } from "./api/carillon.ts"
+export { type CarillonConfig, defineConfig, type HttpConfig } from "./api/config.ts"
 export type {
   DeadLetterCountOptions,
   DeadLetterFilter,

@@ -9,6 +9,7 @@ import { renderFilter } from "./reference/filter.mjs"
 import { renderMembers, undocumentedMembers } from "./reference/members.mjs"
 import { readOptions, renderOptions } from "./reference/options.mjs"
 import { renderRuns } from "./reference/runs.mjs"
+import { renderSettings } from "./reference/settings.mjs"
 
 const ROOT = new URL("../../", import.meta.url)
 
@@ -21,6 +22,7 @@ const PAGES = [
     from: "the types behind src/index.ts, src/testing/index.ts and src/http/index.ts",
     render: renderMembers,
   },
+  { path: "docs/reference/settings.md", from: "src/cli/settings/table.ts", render: renderSettings },
   { path: "docs/reference/events.md", from: "src/observe/events.ts", render: renderEvents },
   { path: "docs/reference/runs.md", from: "src/queue/run-state.ts", render: renderRuns },
   {

@@ -138,6 +138,7 @@ export function createApplication(
   })
 
   function tellUnserved(): void {
+    if (!options.isWorker) return
     const unserved = [...options.jobs.values()].filter(({ pool }) => !options.pools.has(pool))
     if (unserved.length === 0) return
     events.emit({ type: "pools.unserved", jobs: unserved.map(({ name, pool }) => `${name} (${pool})`) })

@@ -101,6 +101,15 @@ export interface CarillonOptions {
    */
   readonly pools?: Readonly<Record<string, number>>
   /**
+   * What this process does after `start`, beside the upkeep that every process shares.
+   *
+   * - `"worker"`: it executes runs in its pools.
+   * - `"scheduler"`: it makes runs of due occurrences. At least one process must do it.
+   *
+   * @default both
+   */
+  readonly roles?: readonly ("worker" | "scheduler")[]
+  /**
    * How long this process may be silent before other processes take its runs. A shorter lease recovers faster from a
    * crash. A longer lease tolerates longer pauses of the process and the database.
    *
@@ -204,7 +213,10 @@ export interface ResolvedOptions {
   readonly schema: string
   readonly dataDir: string | undefined
   readonly jobs: ReadonlyMap<string, AnyJob>
+  /** Empty if it is no worker. */
   readonly pools: ReadonlyMap<string, number>
+  readonly isWorker: boolean
+  readonly isScheduler: boolean
   readonly leaseMs: number
   readonly renewEveryMs: number
   readonly overrunGraceMs: number
@@ -250,7 +262,8 @@ const alarmCheck = object({
   within: optional(duration({ min: 1_000, max: 30 * 86_400_000 })),
 })
 
-const carillonCheck = object({
+/** The checks of the options, each by itself. */
+export const carillonShape = {
   database: optional(databaseCheck),
   schema: optional(schemaCheck),
   dataDir: optional(
@@ -258,6 +271,7 @@ const carillonCheck = object({
   ),
   jobs: optional(array(jobValueCheck)),
   pools: optional(record(poolNameCheck, integer({ min: 1, max: 10_000 }))),
+  roles: optional(array(oneOf("worker", "scheduler"))),
   lease: optional(duration({ min: 1_000, max: 86_400_000 })),
   overrunGrace: optional(duration({ min: 0, max: 86_400_000 })),
   onStuck: optional(oneOf("exit", "report")),
@@ -276,7 +290,9 @@ const carillonCheck = object({
       ),
     ),
   ),
-})
+} as const satisfies Readonly<Record<string, Check>>
+
+const carillonCheck = object(carillonShape)
 
 const stopCheck = object({ grace: optional(duration()) })
 
@@ -290,13 +306,16 @@ export function resolveOptions(options: CarillonOptions): ResolvedOptions {
   ])
   const jobs = options.jobs ?? []
   const pools = options.pools ?? Object.fromEntries(jobs.map(({ pool }) => [pool, DEFAULTS.slots]))
+  const isWorker = options.roles?.includes("worker") ?? true
   const leaseMs = parseDuration(options.lease) ?? DEFAULTS.leaseMs
   return {
     database: options.database,
     schema: options.schema ?? DEFAULTS.schema,
     dataDir: options.dataDir,
     jobs: new Map(jobs.map((job) => [job.name, job])),
-    pools: new Map(Object.entries(pools)),
+    pools: new Map(isWorker ? Object.entries(pools) : []),
+    isWorker,
+    isScheduler: options.roles?.includes("scheduler") ?? true,
     leaseMs,
     renewEveryMs: Math.min(DEFAULTS.renewEveryMs, Math.floor(leaseMs / 4)),
     overrunGraceMs: parseDuration(options.overrunGrace) ?? DEFAULTS.overrunGraceMs,

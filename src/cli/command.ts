@@ -1,67 +1,39 @@
-/** What a command is: its words, its options, and what it does. */
-import type { ParseArgsConfig } from "node:util"
+/** What a command is: its words, its settings and options, and what it does. */
 import type { Host } from "../runtime/host.ts"
 import type { Terminal } from "../runtime/terminal.ts"
+import type { Settings } from "./settings/read.ts"
+import type { SettingName } from "./settings/table.ts"
 
 export interface Command {
   /** The words that call it, such as `db plan`. */
   readonly words: string
   /** One line for the list of commands. */
   readonly summary: string
+  /** What its help says after the options: examples, limits. */
+  readonly more?: string
   /** The name of its argument, if it takes one. */
   readonly argument?: string
-  readonly options: Readonly<Record<string, CommandOption>>
+  /** The settings that it uses. Each comes from a flag, the environment, the file of configuration or a default. */
+  readonly settings?: readonly SettingName[]
+  /** Options that only this command has. They come from the command line alone. */
+  readonly options?: Readonly<Record<string, CommandOption>>
   readonly run: (call: CommandCall) => Promise<void>
 }
 
-export type CommandOption = NonNullable<ParseArgsConfig["options"]>[string] & { readonly help: string }
+export interface CommandOption {
+  /** The letter, if it has a short form. */
+  readonly short?: string
+  /** The name of its value in the help. An option without a value is a switch. */
+  readonly value?: string
+  readonly help: string
+}
 
 export interface CommandCall {
   readonly host: Host
   readonly terminal: Terminal
   readonly argument: string | undefined
+  /** The options of the command. */
   readonly values: Readonly<Record<string, string | boolean | undefined>>
-}
-
-/** The options of every command that talks to a database. */
-export const DATABASE_OPTIONS = {
-  database: {
-    type: "string",
-    help: "the server, as in postgres://user:password@host/database (CARILLON_DATABASE_URL)",
-  },
-  schema: { type: "string", help: "the schema of Carillon's tables (carillon)" },
-  "data-dir": { type: "string", help: "instead of a server: the folder of the embedded one (.carillon)" },
-} as const satisfies Record<string, CommandOption>
-
-/** The database options for `createCarillon`, from the command line and the environment. */
-export function databaseOptionsOf({ host, values }: CommandCall): {
-  database?: string
-  schema?: string
-  dataDir?: string
-} {
-  const text = (value: string | boolean | undefined) => (typeof value === "string" ? value : undefined)
-  const database = text(values["database"]) ?? host.facts.env["CARILLON_DATABASE_URL"]
-  const schema = text(values["schema"])
-  const dataDir = text(values["data-dir"])
-  if (database === "")
-    throw new UsageError("CARILLON_DATABASE_URL is empty. Unset it, or give it an address.")
-  return {
-    ...(database !== undefined && { database }),
-    ...(schema !== undefined && { schema }),
-    ...(dataDir !== undefined && { dataDir }),
-  }
-}
-
-/** The same, for commands that must not create a new embedded server by mistake. */
-export function chosenDatabaseOf(call: CommandCall) {
-  const options = databaseOptionsOf(call)
-  if (options.database !== undefined || options.dataDir !== undefined) return options
-  throw new UsageError(
-    "Which database? Give --database or CARILLON_DATABASE_URL, or --data-dir for the embedded server.",
-  )
-}
-
-/** The call itself is wrong. The message says how. */
-export class UsageError extends Error {
-  override readonly name = "UsageError"
+  /** Reads the environment and the file of configuration, and so the settings of the command. */
+  readonly readSettings: () => Promise<Settings>
 }

@@ -4,26 +4,24 @@ import { DEFAULTS } from "../defaults.ts"
 import type { SchedulePreview } from "../schedule/preview.ts"
 import type { CronSpec } from "../schedule/spec.ts"
 import { parseCron } from "../time/cron-parse.ts"
-import { type Command, type CommandCall, UsageError } from "./command.ts"
+import type { Command, CommandCall } from "./command.ts"
+import { OUTPUT_OPTION, readOutput } from "./output.ts"
 
 export const cronExplain: Command = {
   words: "cron explain",
   summary: "a cron expression in words, its next and previous times, and its traps",
   argument: "EXPR",
   options: {
-    tz: { type: "string", help: 'the zone, as in Europe/Oslo; "local" for this machine\'s (UTC)' },
-    from: { type: "string", help: "times after this instant, as in 2026-03-01T00:00Z (now)" },
-    count: { type: "string", help: "how many next and previous times (5)" },
-    dialect: { type: "string", help: "posix, vixie or extended (extended)" },
-    gap: { type: "string", help: "times that a clock change skips: shift, next or skip (shift)" },
-    fold: { type: "string", help: "times that a clock change repeats: auto, first or both (auto)" },
-    output: { type: "string", short: "o", help: "text or json (text)" },
+    tz: { value: "ZONE", help: 'the zone, as in Europe/Oslo; "local" for this machine\'s (UTC)' },
+    from: { value: "INSTANT", help: "times after this instant, as in 2026-03-01T00:00Z (now)" },
+    count: { value: "NUMBER", help: "how many next and previous times (5)" },
+    dialect: { value: "NAME", help: "posix, vixie or extended (extended)" },
+    gap: { value: "POLICY", help: "times that a clock change skips: shift, next or skip (shift)" },
+    fold: { value: "POLICY", help: "times that a clock change repeats: auto, first or both (auto)" },
+    ...OUTPUT_OPTION,
   },
   run: async (call) => {
-    const output = call.values["output"] ?? "text"
-    if (output !== "text" && output !== "json") {
-      throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}.`)
-    }
+    const output = readOutput(call)
     const spec = specOf(call)
     const preview = previewSchedule(spec)
     call.terminal.print(output === "json" ? JSON.stringify(preview, null, 2) : describePreview(preview, spec))

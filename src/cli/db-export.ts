@@ -1,6 +1,7 @@
 /** `carillon db export`: writes everything in a schema, as of one moment, to a file. */
 import { exportTo } from "../api/transfer.ts"
-import { type Command, chosenDatabaseOf, DATABASE_OPTIONS } from "./command.ts"
+import type { Command } from "./command.ts"
+import { chosenDatabaseOf, DATABASE_SETTINGS } from "./settings/database.ts"
 import { countAll, runTransfer } from "./transfer-call.ts"
 import { readVersion } from "./version.ts"
 
@@ -8,9 +9,10 @@ export const dbExport: Command = {
   words: "db export",
   summary: "write everything into a file, while workers go on",
   argument: "FILE",
-  options: { ...DATABASE_OPTIONS, force: { type: "boolean", help: "replace FILE if it is there" } },
-  run: (call) => {
-    const place = chosenDatabaseOf(call)
+  settings: DATABASE_SETTINGS,
+  options: { force: { help: "replace FILE if it is there" } },
+  run: async (call) => {
+    const place = await chosenDatabaseOf(call)
     return runTransfer(call, async ({ file, signal, onTable }) => {
       const options = {
         file,

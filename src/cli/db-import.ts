@@ -1,15 +1,16 @@
 /** `carillon db import`: reads an export into an empty schema. */
 import { importFrom } from "../api/transfer.ts"
-import { type Command, chosenDatabaseOf, DATABASE_OPTIONS } from "./command.ts"
+import type { Command } from "./command.ts"
+import { chosenDatabaseOf, DATABASE_SETTINGS } from "./settings/database.ts"
 import { countAll, runTransfer } from "./transfer-call.ts"
 
 export const dbImport: Command = {
   words: "db import",
   summary: "bring an export into an empty schema, all of it or nothing",
   argument: "FILE",
-  options: DATABASE_OPTIONS,
-  run: (call) => {
-    const place = chosenDatabaseOf(call)
+  settings: DATABASE_SETTINGS,
+  run: async (call) => {
+    const place = await chosenDatabaseOf(call)
     return runTransfer(call, async ({ file, signal, onTable }) => {
       const { header, tables, held } = await importFrom(call.host, place, { file, signal, onTable })
       const source = `exported at ${header.exportedAt} from PostgreSQL ${header.server}`

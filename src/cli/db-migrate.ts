@@ -1,11 +1,12 @@
 /** `carillon db migrate`: brings the schema up to date. */
-import { type Command, DATABASE_OPTIONS } from "./command.ts"
+import type { Command } from "./command.ts"
+import { DATABASE_SETTINGS } from "./settings/database.ts"
 import { withDatabase } from "./with-database.ts"
 
 export const dbMigrate: Command = {
   words: "db migrate",
   summary: "bring the schema up to date",
-  options: DATABASE_OPTIONS,
+  settings: DATABASE_SETTINGS,
   run: (call) =>
     withDatabase(call, async (carillon) => {
       const versions = await carillon.migrate()

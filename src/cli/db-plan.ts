@@ -1,10 +1,11 @@
 /** `carillon db plan`: prints the SQL that would bring the schema up to date, for operators who run it themselves. */
-import { type Command, DATABASE_OPTIONS } from "./command.ts"
+import type { Command } from "./command.ts"
+import { DATABASE_SETTINGS } from "./settings/database.ts"
 import { withDatabase } from "./with-database.ts"
 
 export const dbPlan: Command = {
   words: "db plan",
   summary: "print the SQL that would bring the schema up to date",
-  options: DATABASE_OPTIONS,
+  settings: DATABASE_SETTINGS,
   run: (call) => withDatabase(call, (carillon) => carillon.planMigrations()),
 }

@@ -4,21 +4,18 @@
  */
 import { readStatus, type ServerStatus, type Status } from "../api/status.ts"
 import { formatInstant } from "../time/instant.ts"
-import { type Command, DATABASE_OPTIONS, databaseOptionsOf, UsageError } from "./command.ts"
+import type { Command } from "./command.ts"
+import { OUTPUT_OPTION, readOutput } from "./output.ts"
+import { DATABASE_SETTINGS, databaseOptionsOf } from "./settings/database.ts"
 
 export const dbStatus: Command = {
   words: "db status",
   summary: "what is running, where, how large, since when, and who uses it",
-  options: {
-    ...DATABASE_OPTIONS,
-    output: { type: "string", short: "o", help: "text or json (text)" },
-  },
+  settings: DATABASE_SETTINGS,
+  options: OUTPUT_OPTION,
   run: async (call) => {
-    const output = call.values["output"] ?? "text"
-    if (output !== "text" && output !== "json") {
-      throw new UsageError(`--output is text or json, not ${JSON.stringify(output)}.`)
-    }
-    const status = await readStatus(call.host, databaseOptionsOf(call))
+    const output = readOutput(call)
+    const status = await readStatus(call.host, databaseOptionsOf(await call.readSettings()))
     call.terminal.print(output === "json" ? JSON.stringify(status, null, 2) : describeStatus(status))
   },
 }

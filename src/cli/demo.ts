@@ -3,22 +3,23 @@ import { type Carillon, createCarillonOn } from "../api/carillon.ts"
 import type { CarillonEvent } from "../observe/events.ts"
 import type { Host } from "../runtime/host.ts"
 import type { Terminal } from "../runtime/terminal.ts"
-import { type Command, type CommandCall, DATABASE_OPTIONS, databaseOptionsOf } from "./command.ts"
+import type { Command, CommandCall } from "./command.ts"
 import { createDemoJobs, type DemoJob } from "./demo-jobs.ts"
+import { DATABASE_SETTINGS, databaseOptionsOf } from "./settings/database.ts"
 
 const ROUND_MS = 2_000
 
 export const demo: Command = {
   words: "demo",
   summary: "run a few demo jobs on the embedded server until Ctrl-C",
-  options: DATABASE_OPTIONS,
+  settings: DATABASE_SETTINGS,
   run,
 }
 
 async function run(call: CommandCall): Promise<void> {
   const { host, terminal } = call
   const jobs = createDemoJobs(host)
-  const options = databaseOptionsOf(call)
+  const options = databaseOptionsOf(await call.readSettings())
   const story = createStory(host, terminal)
   const carillon = createCarillonOn(host, {
     ...options,

@@ -1,5 +1,6 @@
 /** What `db export` and `db import` share: a file, a line for each table, and Ctrl-C. */
-import { type CommandCall, UsageError } from "./command.ts"
+import type { CommandCall } from "./command.ts"
+import { UsageError } from "./usage-error.ts"
 
 export interface TransferCall {
   readonly file: string

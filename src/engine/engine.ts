@@ -39,8 +39,11 @@ import { shutDown } from "./shutdown.ts"
 
 export interface EngineConfig {
   readonly jobs: ReadonlyMap<string, AnyJob>
-  /** The pools that this process serves, with their slots. */
+  /** The pools that this process serves, with their slots. Empty if it is no worker. */
   readonly pools: ReadonlyMap<string, number>
+  readonly isWorker: boolean
+  /** Does it make runs of due occurrences? */
+  readonly isScheduler: boolean
   readonly leaseMs: number
   readonly renewEveryMs: number
   /** How long a handler may continue after its attempt was aborted. After that it is stuck. */
@@ -151,7 +154,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     isBusy: () => poolLoops.some((poolLoop) => poolLoop.isBusy()),
     onSucceeded: (job, durationMs) => watch.succeeded(job, durationMs),
     onFinished: results.tell,
-    onDied: (schedule) => scheduler.died(schedule),
+    // Otherwise a scheduler elsewhere finds it when it is due.
+    onDied: (schedule) => config.isScheduler && scheduler.died(schedule),
     onReturned: (lane) => (lane ? wakeups.ready(lane) : wakeups.waiting()),
     onRoom: admissions.admit,
     onWritten: () => {
@@ -162,7 +166,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const lease = createLease({
     runtime,
     pools: [...config.pools.keys()],
-    jobs: [...config.jobs.keys()],
+    jobs: config.isWorker ? [...config.jobs.keys()] : [],
     version,
     leaseMs: config.leaseMs,
     renewEveryMs: config.renewEveryMs,
@@ -300,7 +304,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     await wakeups.listen()
     if (runtime.database.abilities.inherits) await reaper.inherit()
     const loops = [
-      scheduler,
+      ...(config.isScheduler ? [scheduler] : []),
       reaper,
       reconciler,
       upkeep,

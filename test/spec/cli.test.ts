@@ -74,6 +74,8 @@ describe("carillon db without a database", () => {
   it("does not repeat an address that may hold a password", async () => {
     const { output } = await carillon("bd", "plan", "--database", "postgres://me:s3cret@db/x").ended
     expect(output).not.toContain("s3cret")
+    const misspelt = await carillon("db", "plan", "--databse=postgres://me:s3cret@db/x").ended
+    expect(misspelt).toMatchObject({ code: 2, output: expect.not.stringContaining("s3cret") })
   })
 })
 
@@ -81,7 +83,7 @@ describe("carillon", () => {
   it("prints its help", async () => {
     expect(await carillon().ended).toMatchObject({
       code: 0,
-      output: expect.stringContaining("carillon demo"),
+      output: expect.stringMatching(/^ {2}demo .*\n {2}config /m),
     })
     expect(await carillon("--version").ended).toMatchObject({
       code: 0,
@@ -89,14 +91,23 @@ describe("carillon", () => {
     })
     const help = await carillon("db", "plan", "--help").ended
     expect(help).toMatchObject({ code: 0, output: expect.stringContaining("--schema") })
+    expect(help.output.split("\n").filter((line) => line.length > 80)).toEqual([])
   })
 
   it("answers a wrong call with a suggestion, and exits with 2", async () => {
     expect(await carillon("dmeo").ended).toMatchObject({
       code: 2,
-      output: expect.stringContaining('Did you mean "carillon demo"?'),
+      output: expect.stringContaining("Did you mean demo?"),
     })
-    expect(await carillon("demo", "--prot", "1").ended).toMatchObject({ code: 2 })
+    expect(await carillon("demo", "--shcema", "x").ended).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("Did you mean --schema?"),
+    })
+    expect(await carillon("db").ended).toMatchObject({ code: 2 })
+    expect(await carillon("cron", "explain", "*", "*").ended).toMatchObject({
+      code: 2,
+      output: expect.stringContaining("Quote what belongs together."),
+    })
     expect(await carillon("--bogus").ended).toMatchObject({ code: 2 })
     expect(await carillon("db", "plan", "--database", "mysql://x").ended).toMatchObject({ code: 2 })
   })

@@ -38,6 +38,8 @@ describe("a run that goes back", () => {
       leaseMs: 60_000,
       renewEveryMs: 15_000,
       overrunGraceMs: 30_000,
+      isWorker: true,
+      isScheduler: true,
       wakeups: true,
       version: undefined,
     })
@@ -88,6 +90,8 @@ describe("a wake-up", () => {
           leaseMs: 60_000,
           renewEveryMs: 15_000,
           overrunGraceMs: 30_000,
+          isWorker: true,
+          isScheduler: true,
           wakeups: true,
           version: undefined,
         },

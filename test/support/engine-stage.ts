@@ -63,6 +63,8 @@ export async function openEngineStage(on: Runtime, options: StageOptions): Promi
     leaseMs: HOUR_MS,
     renewEveryMs: HOUR_MS / 4,
     overrunGraceMs: HOUR_MS,
+    isWorker: true,
+    isScheduler: true,
     wakeups,
     version: undefined,
     declareSchedules,

@@ -189,6 +189,21 @@ const GROUPS = [
     governs: { grace: "graceMs" },
   },
   {
+    name: "CarillonConfig",
+    file: "src/api/config.ts",
+    title: "defineConfig(config)",
+    intro: "The file of configuration also takes the options of `createCarillon`, except `roles`.",
+    prefix: "config.",
+    governs: { grace: "graceMs" },
+  },
+  {
+    name: "HttpConfig",
+    file: "src/api/config.ts",
+    title: "defineConfig({ http })",
+    prefix: "config.http.",
+    governs: { host: "httpHost", port: "httpPort" },
+  },
+  {
     name: "TestKitOptions",
     file: "src/testing/test-kit.ts",
     title: "createTestKit(options)",

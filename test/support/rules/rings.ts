@@ -41,6 +41,9 @@ const OUT_OF_REACH: Readonly<Record<string, readonly string[]>> = {
 
 /** The packages that src uses, and the only place for each. */
 const PACKAGE_HOMES: Readonly<Record<string, string>> = {
+  // The file of configuration of the user, and the esbuild that reads it.
+  "(computed)": "src/cli/settings/config-file.ts",
+  commander: "src/cli/program.ts",
   pg: "src/store/server/",
   "@electric-sql/pglite": "src/store/pglite.ts",
   "@hono/zod-openapi": "src/http/",
