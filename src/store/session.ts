@@ -71,10 +71,17 @@ export function limitsOf(versionNumber: number): Settings {
   return versionNumber < 170_000 ? LIMITS : { ...LIMITS, transaction_timeout: "0" }
 }
 
+/**
+ * Sent before the first `select` on a session of unknown state, because that `select` runs under the settings of the
+ * role: JIT would compile it, and a short `statement_timeout` would then end it. `set` needs no plan. Both settings end
+ * with the transaction, which is implicit if the texts are sent together.
+ */
+export const UNHURRIED = "set local jit = off; set local statement_timeout = 0; "
+
 /** What a new connection of ours is told. `plan` is the plan of its statements, if all of them are ours. */
 export function openingSettings(versionNumber: number, plan: Settings | undefined): string {
   const ours = plan && { ...limitsOf(versionNumber), ...OURS, ...plan }
-  return setting({ ...ALWAYS, ...ours }, false)
+  return UNHURRIED + setting({ ...ALWAYS, ...ours }, false)
 }
 
 /** Until the end of the transaction. In one statement, because each costs the server as much as a short one of ours. */

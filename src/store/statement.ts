@@ -15,6 +15,7 @@ import {
   openingSettings,
   type Settings,
   settingLocally,
+  UNHURRIED,
 } from "./session.ts"
 
 export interface Statement<Params, Row> {
@@ -109,9 +110,9 @@ const UNSET = { older: unsetWith(limitsOf(0)), newer: unsetWith(limitsOf(NEWER))
 function unsetWith(limits: Settings): Record<FixedPlan | "free", string> {
   const all = { ...limits, ...OURS }
   return {
-    free: settingLocally(all),
-    index: settingLocally({ ...all, ...PLANS.index }),
-    hashed: settingLocally({ ...all, ...PLANS.hashed }),
+    free: UNHURRIED + settingLocally(all),
+    index: UNHURRIED + settingLocally({ ...all, ...PLANS.index }),
+    hashed: UNHURRIED + settingLocally({ ...all, ...PLANS.hashed }),
   }
 }
 

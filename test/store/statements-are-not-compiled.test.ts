@@ -50,4 +50,24 @@ describe.skipIf(version === undefined)(`Debian's PostgreSQL ${version}, as it co
       }
     }
   })
+
+  it("answers a role that has 5 ms for each statement, although the first one would be compiled", async () => {
+    const { url } = await given.start({
+      dataDir: await given.newFolder(),
+      binariesDir,
+      settings: { jit_above_cost: "0" },
+    })
+    const hurried = new URL(url)
+    hurried.searchParams.set("options", "-c statement_timeout=5")
+    for (const isPooled of [false, true]) {
+      const { proxy, database } = await openBehindProxy(hurried.href)
+      if (isPooled) proxy.disguiseServer()
+      for (const connection of ["work", "vital"] as const) {
+        for (const kind of kinds) {
+          expect(await database.run(kind, {}, { connection })).toHaveLength(1)
+          expect(await database.transaction((tx) => tx.run(kind, {}), { connection })).toHaveLength(1)
+        }
+      }
+    }
+  })
 })

@@ -8,6 +8,7 @@ import { CarillonError, DatabaseError } from "../../errors.ts"
 import type { QueryResult } from "../../job/context.ts"
 import type { Host } from "../../runtime/host.ts"
 import { deadlineError, translateError } from "../database-error.ts"
+import { UNHURRIED } from "../session.ts"
 import { type FixedPlan, openingFor } from "../statement.ts"
 import type { Answer, Command } from "./command.ts"
 import { type KnownColumns, sendPrepared } from "./prepared-query.ts"
@@ -62,6 +63,7 @@ const NOTICE_ABSENCE = "set client_connection_check_interval = 1000"
 
 /** The backend's process id, the server's version, and the encoding of the database. */
 const WHO =
+  UNHURRIED +
   "select pg_catalog.pg_backend_pid(), pg_catalog.current_setting('server_version_num'), " +
   "pg_catalog.getdatabaseencoding()"
 
@@ -102,11 +104,8 @@ export async function connect(host: Host, dial: Dial): Promise<Connection> {
   signal.addEventListener("abort", giveUp, { once: true })
   try {
     await client.connect()
-    const [, who] = await Promise.all([
-      client.query(SESSION),
-      client.query<string[]>({ text: WHO, rowMode: "array" }),
-    ])
-    const [pid, versionNumber, encoding = ""] = who.rows[0] ?? []
+    const [, who] = await Promise.all([client.query(SESSION), client.query({ text: WHO, rowMode: "array" })])
+    const [pid, versionNumber, encoding = ""] = lastOf(who)?.rows[0] ?? []
     const version = Number(versionNumber)
     assertEncoding(encoding)
     // A pooler invents the process id of the session. Only the server itself knows the true one.
@@ -124,6 +123,11 @@ export async function connect(host: Host, dial: Dial): Promise<Connection> {
     timer.cancel()
     signal.removeEventListener("abort", giveUp)
   }
+}
+
+/** The driver answers a text of several statements with a result for each. */
+function lastOf(answers: unknown): pg.QueryArrayResult<string[]> | undefined {
+  return (answers as pg.QueryArrayResult<string[]>[]).at(-1)
 }
 
 /** Other encodings lack characters that any input or error message may contain. */

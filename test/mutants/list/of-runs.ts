@@ -29,8 +29,8 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/store/runs/reap.ts",
-        find: "from lost where next = 'ready')) and run.id = lost.id",
-        replace: "from lost where next = 'ready')) and run.id = lost.id and lost.started",
+        find: "set stage = 'queued', rank",
+        replace: "set stage = 'parked', parked_for = 'limit', rank",
       },
     ],
     shownBy: sim(),
