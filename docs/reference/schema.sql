@@ -233,8 +233,10 @@ CREATE TABLE carillon.pauses (
   paused_at timestamp with time zone NOT NULL,
   actor text NOT NULL,
   reason text NOT NULL,
+  ends_at timestamp with time zone,
   CONSTRAINT pauses_pkey PRIMARY KEY (kind, name),
-  CONSTRAINT pauses_kind CHECK ((kind = ANY (ARRAY['job'::text, 'pool'::text])))
+  CONSTRAINT pauses_kind CHECK ((kind = ANY (ARRAY['job'::text, 'pool'::text, 'tenant'::text, 'everything'::text]))),
+  CONSTRAINT pauses_name CHECK (((kind = 'everything'::text) = (name = ''::text)))
 );
 
 CREATE TABLE carillon.run_limits (
@@ -294,13 +296,14 @@ CREATE TABLE carillon.runs (
   CONSTRAINT runs_pkey PRIMARY KEY (id),
   CONSTRAINT runs_history CHECK ((history = ANY (ARRAY['short'::text, 'standard'::text, 'long'::text]))),
   CONSTRAINT runs_leased_is_fenced CHECK ((((lease IS NULL) = (claim IS NULL)) AND ((lease IS NULL) OR (stage = 'queued'::text)))),
-  CONSTRAINT runs_parked_for CHECK ((((stage = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'handler'::text, 'hold'::text])))),
+  CONSTRAINT runs_parked_for CHECK ((((stage = 'parked'::text) = (parked_for IS NOT NULL)) AND (parked_for = ANY (ARRAY['limit'::text, 'pause'::text, 'tenant'::text, 'handler'::text, 'hold'::text])))),
   CONSTRAINT runs_stage CHECK ((stage = ANY (ARRAY['waiting'::text, 'parked'::text, 'queued'::text])))
 ) WITH (autovacuum_vacuum_scale_factor=0.02, fillfactor=30);
 CREATE INDEX runs_by_schedule ON carillon.runs USING btree (schedule, backfill, occurrence) WHERE (schedule IS NOT NULL);
 CREATE INDEX runs_cancelling ON carillon.runs USING btree (id) WHERE cancelling;
 CREATE INDEX runs_ending ON carillon.runs USING btree (end_by) WHERE (end_by IS NOT NULL);
 CREATE INDEX runs_parked ON carillon.runs USING btree (parked_for, job, pool, rank) WHERE ((stage = 'parked'::text) AND (parked_for <> 'limit'::text));
+CREATE INDEX runs_parked_tenant ON carillon.runs USING btree (tenant, rank) WHERE (parked_for = 'tenant'::text);
 CREATE INDEX runs_queued ON carillon.runs USING btree (pool, solo, priority DESC, rank) WHERE (stage = 'queued'::text);
 CREATE INDEX runs_waiting ON carillon.runs USING btree (due_at) WHERE (stage = 'waiting'::text);
 

@@ -15,7 +15,7 @@ import { deadLetterCalls } from "./dead-letters/dead-letters.ts"
 import { type Jobs, jobCalls } from "./jobs/jobs.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
-import { type Pause, type PauseTarget, pauseCalls } from "./pauses.ts"
+import { type Everything, type Pauses, pauseCalls } from "./pauses/pauses.ts"
 import { type Pools, poolCalls } from "./pools/pools.ts"
 import { assertReady } from "./ready.ts"
 import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
@@ -30,6 +30,7 @@ import { plannedFires, scheduleFires } from "./schedules/fires.ts"
 import { definingCalls, getSchedule, listAllSchedules } from "./schedules/schedules.ts"
 import { steeringCalls } from "./schedules/steering.ts"
 import { type Stats, statsCalls } from "./stats/stats.ts"
+import { type Tenants, tenantCalls } from "./tenants/tenants.ts"
 import { type Workers, workerCalls } from "./workers/workers.ts"
 
 /** What `createCarillon` returns: it enqueues, waits, steers, starts and stops. */
@@ -59,23 +60,20 @@ export interface Carillon extends EnqueueCalls {
   readonly cancel: (runId: string, by?: ByWhom & CallOptions) => Promise<Cancelled>
   /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
   readonly expedite: (runId: string, options?: ExpediteOptions & CallOptions) => Promise<boolean>
-  /**
-   * Stops claims of a job's or a pool's runs until `resume`. Running handlers continue. Returns whether the target was
-   * not paused before. Throws `JOB_UNKNOWN` for a job that no process has declared or executed.
-   */
-  readonly pause: (target: PauseTarget, by?: ByWhom & CallOptions) => Promise<boolean>
-  /** Ends a pause. Returns whether there was one. */
-  readonly resume: (target: PauseTarget, by?: ByWhom & CallOptions) => Promise<boolean>
-  /** Lists the paused jobs and pools. */
-  readonly pauses: (options?: CallOptions) => Promise<Pause[]>
   /** The calls for dead letters: runs that failed for good. */
   readonly deadLetters: DeadLetters
   /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
-  /** Jobs, with the settings that the code declares. */
+  /** Jobs, with the settings that the code declares; pauses and resumes them. */
   readonly jobs: Jobs
-  /** Pools, with what waits in them. */
+  /** Pools, with what waits in them; pauses and resumes them. */
   readonly pools: Pools
+  /** Pauses and resumes tenants. */
+  readonly tenants: Tenants
+  /** Pauses and resumes all runs at once. */
+  readonly everything: Everything
+  /** Lists what is paused. */
+  readonly pauses: Pauses
   /** Processes that execute runs. */
   readonly workers: Workers
   /** Who changed what, and why. */
@@ -175,9 +173,6 @@ export function createFacade(host: Host, application: Application): Carillon {
     ),
     cancel: call("cancel", 1, runCalls.cancel),
     expedite: call("expedite", 1, runCalls.expedite),
-    pause: call("pause", 1, pauseCalls.pause),
-    resume: call("resume", 1, pauseCalls.resume),
-    pauses: callWithout("pauses", pauseCalls.list),
     deadLetters: Object.freeze({
       get: callByName("deadLetters.get", deadLetterCalls.get),
       list: call("deadLetters.list", 0, deadLetterCalls.list),
@@ -209,11 +204,25 @@ export function createFacade(host: Host, application: Application): Carillon {
     jobs: Object.freeze({
       get: callByName("jobs.get", jobCalls.get),
       list: call("jobs.list", 0, jobCalls.list),
+      pause: call("jobs.pause", 1, pauseCalls.job.pause),
+      resume: call("jobs.resume", 1, pauseCalls.job.resume),
     }),
     pools: Object.freeze({
       get: callByName("pools.get", poolCalls.get),
       list: callWithout("pools.list", poolCalls.list),
+      pause: call("pools.pause", 1, pauseCalls.pool.pause),
+      resume: call("pools.resume", 1, pauseCalls.pool.resume),
     }),
+    tenants: Object.freeze({
+      list: call("tenants.list", 0, tenantCalls.list),
+      pause: call("tenants.pause", 1, pauseCalls.tenant.pause),
+      resume: call("tenants.resume", 1, pauseCalls.tenant.resume),
+    }),
+    everything: Object.freeze({
+      pause: call("everything.pause", 0, pauseCalls.everything.pause),
+      resume: call("everything.resume", 0, pauseCalls.everything.resume),
+    }),
+    pauses: Object.freeze({ list: callWithout("pauses.list", pauseCalls.list) }),
     workers: Object.freeze({
       get: callByName("workers.get", workerCalls.get),
       list: call("workers.list", 0, workerCalls.list),

@@ -34,7 +34,7 @@ export interface Effects {
   readonly cancelled?: readonly CancelledRun[]
   /** A schedule may be due earlier than the scheduler knows. */
   readonly isRescheduled?: boolean
-  /** A job or pool was paused or resumed. */
+  /** A pause began, or ended. */
   readonly pause?: "paused" | "resumed"
   readonly events?: readonly CarillonEvent[]
 }

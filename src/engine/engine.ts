@@ -228,6 +228,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onReady: wakeups.ready,
     onLimits: admissions.admit,
     onResumed: () => wakePools(undefined),
+    onEnded: () => wakeups.resumed(),
   })
   const stats = createStats({
     runtime,

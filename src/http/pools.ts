@@ -5,7 +5,12 @@ import { instant, whole } from "./fields.ts"
 import { found, ok, route } from "./route.ts"
 
 /** Who paused something, and why. */
-export const pauseNote = z.strictObject({ at: instant, actor: z.string(), reason: z.string() })
+export const pauseNote = z.strictObject({
+  at: instant,
+  until: instant.optional(),
+  actor: z.string(),
+  reason: z.string(),
+})
 
 export const poolRecord = z
   .strictObject({

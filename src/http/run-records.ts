@@ -48,7 +48,7 @@ export const runRecord = z
     timeoutMs: whole.optional(),
     schedule: schedule.extend({ occurrence: instant.optional() }).optional(),
     missed: z.strictObject({ count: whole, first: instant, last: instant }).optional(),
-    parkedFor: z.enum(["limit", "pause", "handler", "hold"]).optional(),
+    parkedFor: z.enum(["limit", "pause", "tenant", "handler", "hold"]).optional(),
     worker: z.string().optional(),
     leaseUntil: instant.optional(),
     progress: json.optional(),

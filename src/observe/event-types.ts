@@ -54,6 +54,8 @@ export const EVENT_TYPES = [
   "dead-letters.resolved",
   "dead-letters.ignored",
   "dead-letters.reopened",
+  "pause.began",
+  "pause.ended",
   "run.cancelled",
   "loop.failed",
 ] as const satisfies readonly CarillonEvent["type"][]

@@ -1,5 +1,6 @@
 /** Everything that Carillon reports about its work, as typed data. Logs and tests listen; no code depends on them. */
 import type { JobChange } from "../job/reconcile.ts"
+import type { PauseKind } from "../queue/pause-kind.ts"
 import type { FinalState } from "../queue/run-state.ts"
 import type { InContext } from "../runtime/host.ts"
 import type { ScheduleChange } from "../schedule/reconcile.ts"
@@ -239,6 +240,23 @@ export type CarillonEvent =
   | ({ readonly type: "dead-letters.ignored"; readonly job: string; readonly fingerprint: string } & Change)
   /** A group of dead letters that was resolved or ignored is open again. */
   | ({ readonly type: "dead-letters.reopened"; readonly job: string; readonly fingerprint: string } & Change)
+  /**
+   * A job, a pool, a tenant or everything was paused, or its pause got another end. `name` is empty for everything.
+   * `until` is null if the pause lasts until an operator ends it.
+   */
+  | ({
+      readonly type: "pause.began"
+      readonly kind: PauseKind
+      readonly name: string
+      readonly until: Date | null
+    } & Change)
+  /** A pause ended: an operator `resumed` it, or its time was `over`. One process tells it. */
+  | ({
+      readonly type: "pause.ended"
+      readonly kind: PauseKind
+      readonly name: string
+      readonly because: "resumed" | "over"
+    } & Change)
   /** A run was cancelled. It has ended, or its handler is told to end. `reason` is empty if none was given. */
   | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
   /** A loop failed. It continues after a rest. */

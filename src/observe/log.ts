@@ -2,6 +2,7 @@
 import type { JobChange } from "../job/reconcile.ts"
 import { recordError } from "../queue/error-record.ts"
 import { shapeOf } from "../queue/fingerprint.ts"
+import type { PauseKind } from "../queue/pause-kind.ts"
 import type { Host } from "../runtime/host.ts"
 import { formatInstant } from "../time/instant.ts"
 import { deadLetterLine } from "./dead-letter-lines.ts"
@@ -207,6 +208,15 @@ function lineOf(event: CarillonEvent): Line {
     case "dead-letters.ignored":
     case "dead-letters.reopened":
       return deadLetterLine(event)
+    case "pause.began": {
+      const until = event.until === null ? "" : ` until ${event.until.toISOString()}`
+      return {
+        level: "warn",
+        text: `${pausedText(event)} paused by ${event.actor}${until}${because(event.reason)}`,
+      }
+    }
+    case "pause.ended":
+      return { level: "info", text: `${pausedText(event)} resumed by ${event.actor}${because(event.reason)}` }
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}${because(event.reason)}` }
     case "schedule.declared":
@@ -342,6 +352,10 @@ function takenLine({ name, by }: Extract<CarillonEvent, { type: "schedule.taken"
 
 function ageOf(declared: string | null): string {
   return declared === null ? "of no version" : `of version ${declared}`
+}
+
+function pausedText({ kind, name }: { readonly kind: PauseKind; readonly name: string }): string {
+  return kind === "everything" ? kind : `${kind} ${name}`
 }
 
 function unhandledText({ job, pool, runs }: UnhandledJob): string {

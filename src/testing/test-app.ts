@@ -247,9 +247,6 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     history: async (...args) => living().history(...args),
     cancel: async (...args) => living().cancel(...args),
     expedite: async (...args) => living().expedite(...args),
-    pause: async (...args) => living().pause(...args),
-    resume: async (...args) => living().resume(...args),
-    pauses: async (...args) => living().pauses(...args),
     get runs() {
       return living().runs
     },
@@ -270,6 +267,15 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     },
     get pools() {
       return living().pools
+    },
+    get tenants() {
+      return living().tenants
+    },
+    get everything() {
+      return living().everything
+    },
+    get pauses() {
+      return living().pauses
     },
     get stats() {
       return living().stats

@@ -122,7 +122,7 @@ const commands = {
   /** How many connections it has tried to open. */
   dials: async () => dials,
   /** Before the first call of a process that does not work. */
-  open: () => carillon.pauses(),
+  open: () => carillon.pauses.list(),
   start: () => carillon.start(),
   stop: async ({ graceMs = 5_000 }) => {
     await stop(graceMs)
@@ -149,8 +149,8 @@ const commands = {
   expedite: ({ run, ...rest }) => carillon.expedite(run, { ...by, ...rest }),
   replay: ({ run }) => carillon.deadLetters.replay(run, by),
   discard: ({ run }) => carillon.deadLetters.discard(run, by),
-  pause: ({ target }) => carillon.pause(target, by),
-  resume: ({ target }) => carillon.resume(target, by),
+  pause: ({ noun, name }) => carillon[noun].pause(name, by),
+  resume: ({ noun, name }) => carillon[noun].resume(name, by),
   putSchedule: steering.put,
   pauseSchedule: steering.pause,
   resumeSchedule: steering.resume,

@@ -28,7 +28,8 @@ describe("the API over HTTP", () => {
     await app.schedules.skipNext("nightly")
     await app.drain()
     await app.enqueue(mail, {}, { delay: "1h" })
-    await app.pause({ pool: "mail" }, { actor: "ada", reason: "to see" })
+    await app.pools.pause("mail", { for: "1h", actor: "ada", reason: "to see" })
+    await app.everything.pause()
   })
   afterAll(async () => {
     await app.close()

@@ -70,7 +70,7 @@ async function furnish(place: Place) {
   const jobs = jobsThat((signal) => new Promise((resolve) => signal.addEventListener("abort", resolve)))
   // A lease that a busy machine loses would end the hanging handlers.
   const app = await work(place, jobs, "1m")
-  await app.pause({ job: "halted" }, BY)
+  await app.jobs.pause("halted", BY)
   const done = await app.enqueue(jobs.fine, ODD, {
     key: "once",
     keyFor: "1h",
@@ -153,7 +153,7 @@ describe("an export of a database at work", () => {
       { outcome: "succeeded", attempt: 1 },
     ])
     expect(await app.run(ids.halted)).toMatchObject({ state: "parked" })
-    await app.resume({ job: "halted" }, BY)
+    await app.jobs.resume("halted", BY)
     expect(await app.result(ids.halted)).toBe("over there")
     await app.expedite(ids.waiting, BY)
     expect(await app.result(ids.waiting)).toEqual(ODD)

@@ -12,6 +12,7 @@ const ROUTES: Readonly<Record<Phase, readonly string[]>> = {
   "in line": [],
   ready: ["now"],
   paused: ["now", "pause its job"],
+  "of a paused tenant": ["now", "pause its tenant"],
   unhandled: ["now", "miss its handler"],
   running: ["now", "claim", "start"],
   cancelling: ["now", "claim", "start", "cancel"],

@@ -18,7 +18,7 @@ const reads: Record<string, Call> = {
   run: (carillon, options) => carillon.run(id, options),
   attempts: (carillon, options) => carillon.attempts(id, options),
   history: (carillon, options) => carillon.history({ limit: 5, ...options }),
-  pauses: (carillon, options) => carillon.pauses(options),
+  "pauses.list": (carillon, options) => carillon.pauses.list(options),
   "schedules.list": (carillon, options) => carillon.schedules.list(options),
   "schedules.get": (carillon, options) => carillon.schedules.get("nightly", options),
 }
@@ -29,7 +29,8 @@ const writes: Record<string, Call> = {
   cancel: (carillon, options) => carillon.cancel(id, { ...by, ...options }),
   "deadLetters.replay": (carillon, options) => carillon.deadLetters.replay(id, { ...by, ...options }),
   expedite: (carillon, options) => carillon.expedite(id, { ...by, priority: 1, ...options }),
-  pause: (carillon, options) => carillon.pause({ pool: "mail" }, { ...by, ...options }),
+  "pools.pause": (carillon, options) => carillon.pools.pause("mail", { ...by, ...options }),
+  "everything.resume": (carillon, options) => carillon.everything.resume({ ...by, ...options }),
   "schedules.runNow": (carillon, options) => carillon.schedules.runNow("nightly", { ...by, ...options }),
 }
 const calls = Object.values({ ...reads, ...writes })

@@ -288,10 +288,10 @@ describe("a cancel", () => {
   it("makes room for the next in line", async () => {
     await using alone = await kit.app({ jobs: [parked], pools: { default: 5 } })
     const [first, second] = await alone.enqueueMany(parked, [{}, {}])
-    await alone.pause({ job: "parked" }, by)
+    await alone.jobs.pause("parked", by)
     await alone.tick()
     await alone.cancel(first?.id ?? "", by)
-    await alone.resume({ job: "parked" }, by)
+    await alone.jobs.resume("parked", by)
     await alone.drain()
     expect(await second?.result()).toBe("done")
   })

@@ -107,11 +107,11 @@ describe("a run with ten minutes to start", () => {
   it("expires under a pause or a limit that takes too long", async () => {
     const { job, count } = starts(undefined, { concurrency: 1 })
     await using app = await kit.app({ jobs: [job], at: AT })
-    await app.pause({ job: "timely" }, by)
+    await app.jobs.pause("timely", by)
     const run = await app.enqueue(job, undefined, { startWithin: "10m" })
     await app.drain()
     await app.clock.set(minutesLater(11))
-    await app.resume({ job: "timely" }, by)
+    await app.jobs.resume("timely", by)
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_EXPIRED" })
     expect(count()).toBe(0)

@@ -229,12 +229,15 @@ describeEngines(
       expect(await rowsOf(database, "select {schema}.state(runs) from {runs}")).toEqual([{ state: "ready" }])
     })
 
-    it.each(["job", "pool"])(
-      "waits for its turn when its %s is paused, though this process has not heard of that",
-      async (kind) => {
+    it.each([
+      { what: "its job", kind: "job", name: "plain" },
+      { what: "its pool", kind: "pool", name: "default" },
+      { what: "everything", kind: "everything", name: "" },
+    ])(
+      "waits for its turn when $what is paused, though this process has not heard of that",
+      async ({ kind, name }) => {
         const job = plain()
         const { enqueue, started, database } = await idle({ jobs: [job] })
-        const name = kind === "job" ? "plain" : "default"
         await execute(database, `insert into {pauses} values ('${kind}', '${name}', {now}, 'ada', 'to see')`)
         await enqueue(job)
         expect(started()).toEqual([])

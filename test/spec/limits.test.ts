@@ -93,7 +93,7 @@ describe("a job with a limit", () => {
   it("lets higher priorities go first in its line", async () => {
     const { job, order } = counting({})
     await using app = await kit.app({ jobs: [job] })
-    await app.pause({ job: "counting" }, by)
+    await app.jobs.pause("counting", by)
     for (const [name, priority] of [
       ["low", -1],
       ["first", 0],
@@ -103,7 +103,7 @@ describe("a job with a limit", () => {
       await app.enqueue(job, { name }, { priority })
       await app.clock.set(new Date(+(await app.clock.now()) + 1))
     }
-    await app.resume({ job: "counting" }, by)
+    await app.jobs.resume("counting", by)
     await app.drain()
     // The very first in line was admitted when it was alone there.
     expect(order.slice(1)).toEqual(["high", "first", "second"])

@@ -17,19 +17,19 @@ describe("a pause of a job", () => {
   it("that no process knows is refused, with a suggestion", async () => {
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 } })
     await app.tick()
-    await expect(app.pause({ job: "email.sned" }, by)).rejects.toMatchObject({
+    await expect(app.jobs.pause("email.sned", by)).rejects.toMatchObject({
       code: "JOB_UNKNOWN",
       message: 'There is no job named "email.sned". Did you mean "email.send"?',
     })
-    await expect(app.pause({ job: "something.else" }, by)).rejects.toMatchObject({ code: "JOB_UNKNOWN" })
-    expect(await app.pauses()).toEqual([])
+    await expect(app.jobs.pause("something.else", by)).rejects.toMatchObject({ code: "JOB_UNKNOWN" })
+    expect(await app.pauses.list()).toEqual([])
   })
 
   it("that another process has declared, or that is in history, is accepted", async () => {
     await using app = await kit.app({ jobs: [send], pools: { mail: 1 } })
     await app.tick()
     const other = await kit.beside(app, { jobs: [] })
-    expect(await other.pause({ job: "email.send" }, by)).toBe(true)
+    expect(await other.jobs.pause("email.send", by)).toBe(true)
     await other.close()
   })
 })

@@ -35,7 +35,7 @@ describeEngines("operators", (engine) => {
       version: "1.2.0",
     })
     await app.tick()
-    await app.pause({ job: "email.send" }, { actor: "ada", reason: "provider is down" })
+    await app.jobs.pause("email.send", { actor: "ada", reason: "provider is down" })
     const found = await app.jobs.get("email.send")
     expect(found).toMatchObject({
       name: "email.send",
@@ -163,7 +163,7 @@ describeEngines("operators", (engine) => {
   it("find in the audit who did what, and why", async () => {
     await using app = await kit.app({ jobs: [plain] })
     await app.tick()
-    await app.pause({ job: "plain" }, { actor: "ada", reason: "too many" })
+    await app.jobs.pause("plain", { actor: "ada", reason: "too many" })
     const { items } = await app.audit.list({ actor: "ada" })
     expect(items).toMatchObject([{ actor: "ada", subject: "job:plain", reason: "too many" }])
     expect((await app.audit.list({ subject: "job:plain" })).items).toHaveLength(2)

@@ -8,8 +8,8 @@ import { SERVER_URLS } from "../support/server-urls.ts"
 import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/watched-app.ts"
 
 const by = { actor: "ada", reason: "a test" }
-const WORK = { job: "work" }
-const POOL = { pool: "narrow" }
+const WORK = "work"
+const POOL = "narrow"
 
 let kit: WatchedKit
 beforeAll(async () => {
@@ -41,15 +41,15 @@ describe("missed occurrences are made up for from the oldest on", () => {
   }
 
   it.each([
-    { what: "its job", target: WORK },
-    { what: "its pool", target: POOL },
-  ])("after a pause of $what, in which runs became ready one after the other", async ({ target }) => {
+    { what: "its job", noun: "jobs" as const, name: WORK },
+    { what: "its pool", noun: "pools" as const, name: POOL },
+  ])("after a pause of $what, in which runs became ready one after the other", async ({ noun, name }) => {
     const { app, began } = await missed()
-    await app.pause(target, by)
+    await app[noun].pause(name, by)
     await app.clock.set("2026-03-02T10:10Z")
     for (let ticks = 0; ticks < 3; ticks += 1) await app.tick()
     expect(began).toEqual([])
-    await app.resume(target, by)
+    await app[noun].resume(name, by)
     await app.drain()
     expect(began).toEqual(TIMES)
     await app.close()
@@ -73,12 +73,12 @@ describe("missed occurrences are made up for from the oldest on", () => {
 
   it("after a pause of the schedule that holds its waiting runs", async () => {
     const { app, began } = await missed()
-    await app.pause(WORK, by)
+    await app.jobs.pause(WORK, by)
     await app.clock.set("2026-03-02T10:10Z")
     await app.tick()
     await app.schedules.pause("s", { ...by, hold: true })
     for (let ticks = 0; ticks < 5; ticks += 1) await app.tick()
-    await app.resume(WORK, by)
+    await app.jobs.resume(WORK, by)
     await app.drain()
     expect(began).toEqual([])
     await app.schedules.resume("s", by)
@@ -91,10 +91,10 @@ describe("missed occurrences are made up for from the oldest on", () => {
 describe("in any order of pauses, resumes and ticks", () => {
   const STEPS = {
     tick: (app: WatchedApp) => app.tick(),
-    pauseJob: (app: WatchedApp) => app.pause(WORK, by),
-    resumeJob: (app: WatchedApp) => app.resume(WORK, by),
-    pausePool: (app: WatchedApp) => app.pause(POOL, by),
-    resumePool: (app: WatchedApp) => app.resume(POOL, by),
+    pauseJob: (app: WatchedApp) => app.jobs.pause(WORK, by),
+    resumeJob: (app: WatchedApp) => app.jobs.resume(WORK, by),
+    pausePool: (app: WatchedApp) => app.pools.pause(POOL, by),
+    resumePool: (app: WatchedApp) => app.pools.resume(POOL, by),
     hold: (app: WatchedApp) => app.schedules.pause("s", { ...by, hold: true }),
     goOn: (app: WatchedApp) => app.schedules.resume("s", { ...by, misfire: "all" }),
     die: (app: WatchedApp) => app.stealLease().then(() => app.restart()),
@@ -120,8 +120,8 @@ describe("in any order of pauses, resumes and ticks", () => {
             await app.clock.set(new Date(Date.parse("2026-03-02T09:00Z") + minutes * 60_000).toISOString())
           } else await STEPS[step as keyof typeof STEPS](app)
         }
-        await app.resume(WORK, by)
-        await app.resume(POOL, by)
+        await app.jobs.resume(WORK, by)
+        await app.pools.resume(POOL, by)
         await app.schedules.resume("s", { ...by, misfire: "all" })
         await app.drain()
         expect(began).toEqual([...began].sort())

@@ -89,10 +89,10 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
     const other = defineJob({ name: "other", run: async () => {} })
     await create({ overlap: "collapse" })
     await app.enqueue(other)
-    await app.pause({ job: "work" }, by)
+    await app.jobs.pause("work", by)
     await now("09:10")
     await now("09:20")
-    await app.resume({ job: "work" }, by)
+    await app.jobs.resume("work", by)
     await now("09:21")
     expect(said).toEqual(["09:20 began"])
     expect(await fires()).toEqual(["09:10 coalesced overlap into 09:20 cancelled", "09:20 fired running"])
@@ -255,7 +255,7 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
     const other = defineJob({ name: "other", run: async () => void began.push("other") })
 
     /** The run of one schedule has failed once, and what it belongs to is paused when the retry is due. */
-    async function pausedBetween(target: { job: string } | { pool: string }) {
+    async function pausedBetween(noun: "jobs" | "pools") {
       began.length = 0
       const app = await kit.app({ jobs: [failing, other], at: "2026-03-02T09:00Z", lease: "1d" })
       const both = { overlap: "queue", overlapKey: "k" } as const
@@ -263,7 +263,7 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
       await app.schedules.create({ ...both, name: "o", cron: "15 10 2 3 *", job: other })
       await app.clock.set(at("09:10"))
       await app.drain()
-      await app.pause(target, by)
+      await app[noun].pause("failing", by)
       await app.clock.set(at("10:10"))
       await app.drain()
       await app.clock.set(at("10:15"))
@@ -272,22 +272,22 @@ describe.each(["memory", "postgres18"] as const)("an early occurrence, on %s", (
     }
 
     it.each([
-      { what: "its job", target: { job: "failing" } },
-      { what: "its pool", target: { pool: "failing" } },
-    ])("waits for it, also while $what is paused, and goes on at once afterwards", async ({ target }) => {
-      await using app = await pausedBetween(target)
+      { what: "its job", noun: "jobs" as const },
+      { what: "its pool", noun: "pools" as const },
+    ])("waits for it, also while $what is paused, and goes on at once afterwards", async ({ noun }) => {
+      await using app = await pausedBetween(noun)
       expect(began).toEqual(["attempt 1"])
-      await app.resume(target, by)
+      await app[noun].resume("failing", by)
       await app.drain()
       expect(began).toEqual(["attempt 1", "attempt 2", "other"])
     })
 
     it("waits for it also in a pause that holds waiting runs: a retry counts as running", async () => {
-      await using app = await pausedBetween({ job: "failing" })
+      await using app = await pausedBetween("jobs")
       await app.schedules.pause("f", { ...by, hold: true })
       await app.drain()
       expect(began).toEqual(["attempt 1"])
-      await app.resume({ job: "failing" }, by)
+      await app.jobs.resume("failing", by)
       await app.drain()
       expect(began).toEqual(["attempt 1", "attempt 2", "other"])
     })

@@ -1,5 +1,6 @@
-/** What happens to the runs of a paused job or pool, during the pause and after it. */
+/** What happens to the runs of what is paused, during the pause and after it. */
 import { describe, expect, it } from "vitest"
+import type { PauseKind } from "../../src/queue/pause-kind.ts"
 import type { Database } from "../../src/store/database.ts"
 import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
 import { describeEngines } from "../support/engines.ts"
@@ -13,32 +14,36 @@ import {
   resumeBy,
   watchMover,
 } from "../support/parking.ts"
-import { execute, hold } from "../support/sql.ts"
+import { execute, hold, rowsOf } from "../support/sql.ts"
 
 const MANY = 20_000
 const BATCH = 1_000
 
-describeEngines("a paused job or pool", (engine) => {
+describeEngines("what is paused", (engine) => {
   const itWithConnections = it.skipIf(engine.lacks.includes("connections"))
 
   it.each([
     ["job", "greet"],
     ["pool", "default"],
+    ["tenant", "acme"],
+    ["everything", ""],
   ] as const)(
     "has its runs parked and returned, a bounded piece at a time: 20,000 runs of a %s",
     async (kind, name) => {
       const { runtime, database } = await openStage(engine)
       await addWorker(database, { jobs: ["greet", "other"], pools: ["default", "elsewhere"] })
-      await addRuns(database, MANY)
-      await addRuns(database, 500, { job: "other", pool: "elsewhere" })
+      await addRuns(database, MANY, { tenant: "acme" })
+      const others = kind === "everything" ? {} : { "ready other": 500 }
+      if (kind !== "everything") await addRuns(database, 500, { job: "other", pool: "elsewhere" })
+      const parked = kind === "tenant" ? "tenant greet" : "pause greet"
       const { mover } = watchMover(runtime)
       await pauseBy(database, kind, name)
       for (let moved = BATCH; moved <= MANY; moved += BATCH) {
         expect(await mover.move()).toBe("parking")
-        expect((await census(database))["pause greet"]).toBe(moved)
+        expect((await census(database))[parked]).toBe(moved)
       }
       expect(await mover.move()).toBe("nothing")
-      expect(await census(database)).toEqual({ "pause greet": MANY, "ready other": 500 })
+      expect(await census(database)).toEqual({ [parked]: MANY, ...others })
 
       await resumeBy(database, kind, name)
       for (let moved = BATCH; moved <= MANY; moved += BATCH) {
@@ -46,7 +51,7 @@ describeEngines("a paused job or pool", (engine) => {
         expect((await census(database))["ready greet"]).toBe(moved)
       }
       expect(await mover.move()).toBe("nothing")
-      expect(await census(database)).toEqual({ "ready greet": MANY, "ready other": 500 })
+      expect(await census(database)).toEqual({ "ready greet": MANY, ...others })
     },
   )
 
@@ -164,6 +169,85 @@ describeEngines("a paused job or pool", (engine) => {
     await mover.move()
     await mover.move()
     expect(resumed()).toBe(2)
+  })
+
+  it("stays parked when it returns from one pause into another", async () => {
+    const { runtime, database } = await openStage(engine)
+    await addWorker(database)
+    await addRuns(database, 2, { tenant: "acme" })
+    const { mover } = watchMover(runtime)
+    await pauseBy(database, "everything", "")
+    await pauseBy(database, "tenant", "acme")
+    await pauseBy(database, "job", "greet")
+    await moveAll(mover)
+    await resumeBy(database, "everything", "")
+    await resumeBy(database, "job", "greet")
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "tenant greet": 2 })
+    await resumeBy(database, "tenant", "acme")
+    await moveAll(mover)
+    expect(await census(database)).toEqual({ "ready greet": 2 })
+  })
+
+  describe("until a given time", () => {
+    const paused = (database: Database, kind: PauseKind, name: string, minutes: number) =>
+      execute(
+        database,
+        `insert into {pauses} values
+          ('${kind}', '${name}', {now}, 'ada', 'to see', {now} + ${minutes} * interval '1 minute')`,
+      )
+
+    it("is resumed then by one of the processes, which tells it", async () => {
+      const { runtime, database, clock } = await openStage(engine)
+      await addWorker(database)
+      await addRuns(database, 3)
+      await paused(database, "job", "greet", 60)
+      await paused(database, "everything", "", 10)
+      await pauseBy(database, "pool", "other")
+      const movers = [watchMover(runtime), watchMover(runtime)]
+      const moveBoth = async () => {
+        for (const { mover } of movers) await moveAll(mover)
+      }
+      await moveBoth()
+      await clock.set("2026-03-01T09:59:59.999Z")
+      await moveBoth()
+      expect(await census(database)).toEqual({ "pause greet": 3 })
+      await clock.set("2026-03-01T10:00Z")
+      await moveBoth()
+      expect(await census(database)).toEqual({ "ready greet": 3 })
+      const over = { type: "pause.ended", because: "over", actor: "carillon", reason: "the pause was over" }
+      expect(movers.map(({ events }) => events)).toEqual([
+        [
+          { ...over, kind: "everything", name: "" },
+          { ...over, kind: "job", name: "greet" },
+        ],
+        [],
+      ])
+      expect(movers.map(({ ended }) => ended())).toEqual([2, 0])
+      expect(movers.map(({ resumed }) => resumed())).toEqual([2, 2])
+      const audit =
+        "select at, actor, action, subject, reason, before ->> 'actor' as by from {audit} order by at"
+      const entry = { actor: "carillon", reason: "the pause was over", by: "ada" }
+      expect(await rowsOf(database, audit)).toEqual([
+        {
+          ...entry,
+          at: "2026-03-01T09:59:59.999+00:00",
+          action: "everything.resumed",
+          subject: "everything",
+        },
+        { ...entry, at: "2026-03-01T10:00:00+00:00", action: "job.resumed", subject: "job:greet" },
+      ])
+    })
+
+    it("is looked at when its time has come, not later", async () => {
+      const { runtime, database, clock } = await openStage(engine)
+      await paused(database, "job", "greet", 10)
+      const { mover } = watchMover({ ...runtime, monotonicMs: () => 0 })
+      const { signal } = new AbortController()
+      expect(await mover.tick(signal)).toBe(5_000)
+      await clock.set("2026-03-01T09:09:58.500Z")
+      expect(await mover.tick(signal)).toBe(1_500)
+    })
   })
 
   describe("the look for paused runs", () => {

@@ -18,18 +18,22 @@ import { execute, rowsOf } from "../support/sql.ts"
 
 const JOBS = ["a", "b", "c"] as const
 const POOLS = ["x", "y"] as const
+const TENANTS = ["s", "t"] as const
 
 const job = fc.constantFrom(...JOBS)
 const pool = fc.constantFrom(...POOLS)
+const tenant = fc.constantFrom("", ...TENANTS)
 
 const target = fc.oneof(
   fc.record({ kind: fc.constant("job" as const), name: job }),
   fc.record({ kind: fc.constant("pool" as const), name: pool }),
+  fc.record({ kind: fc.constant("tenant" as const), name: fc.constantFrom(...TENANTS) }),
+  fc.record({ kind: fc.constant("everything" as const), name: fc.constant("") }),
 )
 
 /** One random event. */
 const happening = fc.oneof(
-  fc.record({ what: fc.constant("enqueue" as const), job, pool, limits: fc.subarray(["some"]) }),
+  fc.record({ what: fc.constant("enqueue" as const), job, pool, tenant, limits: fc.subarray(["some"]) }),
   fc.record({ what: fc.constant("pause" as const), target }),
   fc.record({ what: fc.constant("resume" as const), target }),
   fc.record({
@@ -70,7 +74,7 @@ const MISPLACED = `
     select coalesce(parked_for, {schema}.state(runs)) as place, {runs}.rank, limited, admitted,
       exists (
         select from {pauses} as pause
-        where (pause.kind, pause.name) in (('job', job), ('pool', pool))
+        where (pause.kind, pause.name) in (('job', job), ('pool', pool), ('tenant', tenant), ('everything', ''))
       ) as paused,
       exists (
         select from {workers} as worker
@@ -84,7 +88,7 @@ const MISPLACED = `
     left join {run_limits} on run = id
   )
   select * from run
-  where place = 'pause' and not paused
+  where place in ('pause', 'tenant') and not paused
     or place = 'handler' and handled
     or place = 'ready' and paused
     or place = 'ready' and not expected and rank < (extract(epoch from {now}) * 1000000)::bigint - 60000000

@@ -72,8 +72,8 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     expect(await run.result()).toBe("hello")
     await carillon.schedules.put({ name: "often", job: greet, every: "1h" })
     await carillon.schedules.runNow("often", { actor: "me", reason: "to see it" })
-    await carillon.pause({ job: "greet" }, { actor: "me", reason: "lunch" })
-    await carillon.resume({ job: "greet" }, { actor: "me", reason: "back" })
+    await carillon.jobs.pause("greet", { actor: "me", reason: "lunch" })
+    await carillon.jobs.resume("greet", { actor: "me", reason: "back" })
     await carillon.stop()
     expect(failures).toEqual([])
     const tables = await owner.ask(

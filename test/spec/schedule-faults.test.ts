@@ -198,11 +198,11 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     const { app, create, said, now, gate } = await stage()
     await create({ overlap: "queue", input: "waits" })
     await create({ name: "t", overlap: "allow" })
-    await app.pause({ job: "work" }, by)
+    await app.jobs.pause("work", by)
     for (const time of ["09:10", "09:20"]) await now(time)
     await app.schedules.pause("s", { ...by, hold: true })
     await app.schedules.pause("t", { ...by, hold: true })
-    await app.resume({ job: "work" }, by)
+    await app.jobs.resume("work", by)
     await now("09:25")
     expect(said).toEqual([])
     const held = "select parked_for from {runs} where parked_for = 'hold'"

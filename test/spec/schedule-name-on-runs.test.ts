@@ -34,12 +34,12 @@ it("a run carries the name of its schedule in its handler, in its attempts and i
 
 it("a run carries that name also when the schedule was deleted, and when another one has it now", async () => {
   const { app, job, heard, id } = await stage()
-  await app.pause({ job: "work" }, by)
+  await app.jobs.pause("work", by)
   await app.clock.set("2026-03-02T09:10Z")
   await app.tick()
   await app.schedules.delete("nightly", by)
   await app.schedules.create({ name: "nightly", job, every: "1h" })
-  await app.resume({ job: "work" }, by)
+  await app.jobs.resume("work", by)
   await app.drain()
   expect(heard).toEqual([{ id, name: "nightly" }])
   expect((await app.history()).attempts).toMatchObject([{ schedule: { id, name: "nightly" } }])
@@ -49,14 +49,14 @@ it("a run carries that name also when the schedule was deleted, and when another
 it("a run carries the id as the name where the audit forgot the name, or the id is foreign", async () => {
   const { app, heard, id } = await stage()
   await app.clock.set("2026-03-02T09:10Z")
-  await app.pause({ job: "work" }, by)
+  await app.jobs.pause("work", by)
   await app.tick()
   await app.schedules.delete("nightly", by)
   await execute(
     app.database,
     "delete from {audit}; update {runs} set schedule = 'odd' where schedule is not null",
   )
-  await app.resume({ job: "work" }, by)
+  await app.jobs.resume("work", by)
   await app.drain()
   expect(heard).toEqual([{ id: "odd", name: "odd" }])
   expect(id).not.toBe("odd")

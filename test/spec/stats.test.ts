@@ -202,7 +202,7 @@ describeEngines("statistics", (engine) => {
 
   it("tell how every pool stands, and keep its depth as a series", async () => {
     await using app = await open()
-    await app.pause({ pool: "mail" }, { actor: "ada", reason: "provider is down" })
+    await app.pools.pause("mail", { actor: "ada", reason: "provider is down" })
     await app.tick()
     await app.enqueueMany(mail, [{}, {}, {}])
     await app.enqueue(mixed, { n: 0 }, { delay: "1h" })

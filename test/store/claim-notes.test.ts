@@ -107,14 +107,15 @@ describeEngines("a claim", (engine) => {
     for (const [number, kind, name] of [
       [10n, "job", "greet"],
       [11n, "pool", "default"],
+      [12n, "everything", ""],
     ] as const) {
       const pause = { kind, name, actor: "a test", reason: "to see" }
-      await database.run(addPause, pause)
+      await database.run(addPause, { ...pause, until: null, forMs: null })
       expect(await handOff(lease, number)).toEqual([false, "ready"])
       await database.run(removePause, pause)
     }
     expect(await noted(database)).toEqual([{ lease, claim: "7", runs: 1 }])
-    expect(await rowsOf(database, "select from {runs}")).toHaveLength(4)
+    expect(await rowsOf(database, "select from {runs}")).toHaveLength(5)
   })
 
   describe("of a lease that is dead", () => {

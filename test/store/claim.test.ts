@@ -156,23 +156,33 @@ describeEngines("runs that are claimed", (engine) => {
     expect((await claim(database, lease)).ids).toEqual([])
   })
 
-  it("are none of a paused job or pool, from the next claim on", async () => {
+  it("are none of what is paused, from the next claim on", async () => {
     const { database } = await withStoppedClock(engine)
-    const [paused, other] = await insert(database, {}, { job: "other" })
+    const [paused, other] = await insert(database, { tenant: "acme" }, { job: "other" })
     const lease = await openLease(database)
     const jobs = ["greet", "other"]
     const pause = (kind: string, name: string) =>
       execute(database, `insert into {pauses} values ('${kind}', '${name}', {now}, 'ada', 'to see')`)
     await pause("job", "greet")
     // The same names as something else.
-    await Promise.all([pause("pool", "greet"), pause("job", "default")])
+    await Promise.all([pause("pool", "greet"), pause("job", "default"), pause("tenant", "other")])
     const claimed = await claim(database, lease, { jobs })
     expect(claimed.ids).toEqual([other])
     await release(database, claimed)
     await execute(database, "delete from {pauses}")
-    await pause("pool", "default")
-    expect((await claim(database, lease, { jobs })).ids).toEqual([])
+    await pause("tenant", "acme")
+    const untenanted = await claim(database, lease, { jobs })
+    expect(untenanted.ids).toEqual([other])
+    await release(database, untenanted)
     await execute(database, "delete from {pauses}")
+    for (const [kind, name] of [
+      ["pool", "default"],
+      ["everything", ""],
+    ] as const) {
+      await pause(kind, name)
+      expect((await claim(database, lease, { jobs })).ids).toEqual([])
+      await execute(database, "delete from {pauses}")
+    }
     expect((await claim(database, lease, { jobs })).ids).toEqual([paused, other])
   })
 

@@ -263,6 +263,13 @@ describeEngines("new runs", (engine) => {
       ["the lease is unknown", "delete from {workers}", {}, "ready"],
       ["the job is paused", "insert into {pauses} values ('job', 'greet', {now}, '', '')", {}, "ready"],
       ["the pool is paused", "insert into {pauses} values ('pool', 'default', {now}, '', '')", {}, "ready"],
+      ["everything is paused", "insert into {pauses} values ('everything', '', {now}, '', '')", {}, "ready"],
+      [
+        "its tenant is paused",
+        "insert into {pauses} values ('tenant', 'acme', {now}, '', '')",
+        { tenant: "acme" },
+        "ready",
+      ],
       [
         "a pool of its own is paused",
         "insert into {pauses} values ('pool', 'slow', {now}, '', '')",

@@ -3,11 +3,14 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { listUnhandled } from "../../src/store/runs/list-unhandled.ts"
+import { parkEverything } from "../../src/store/runs/park-everything.ts"
 import { parkPausedJobs } from "../../src/store/runs/park-paused-jobs.ts"
 import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
+import { parkPausedTenants } from "../../src/store/runs/park-paused-tenants.ts"
 import { parkUnhandled } from "../../src/store/runs/park-unhandled.ts"
 import { unparkHandled } from "../../src/store/runs/unpark-handled.ts"
 import { unparkResumed } from "../../src/store/runs/unpark-resumed.ts"
+import { unparkTenants } from "../../src/store/runs/unpark-tenants.ts"
 import { openServer } from "../../src/store/server/server.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
@@ -23,6 +26,7 @@ const LANES = 6
 const TIMES = 7
 
 const batch = { limit: BATCH }
+const BATCHED = [parkPausedPools, parkEverything, unparkResumed, unparkTenants, unparkHandled]
 const walk = { lanes: 100, depth: DEPTH, limit: BATCH }
 const old = { ...walk, afterMs: 60_000 }
 const all = { except: [], most: BATCH }
@@ -38,15 +42,16 @@ describeEngines(
       // The planner's statistics, and when they change, are not up to the test.
       await execute(database, "alter table {runs} set (autovacuum_enabled = off)")
       for (let time = 0; time < TIMES; time += 1) {
-        for (const statement of [parkPausedPools, unparkResumed, unparkHandled])
-          await database.run(statement, batch)
+        for (const statement of BATCHED) await database.run(statement, batch)
         await database.run(parkPausedJobs, walk)
+        await database.run(parkPausedTenants, walk)
         await database.run(parkUnhandled, old)
         await database.run(listUnhandled, all)
       }
       await addWorker(database, { leaseMs: 3_600_000, pools: ["default", "other"] })
       await pauseBy(database, "pool", "other")
       await pauseBy(database, "job", "halted")
+      await pauseBy(database, "tenant", "acme")
       for (const pool of ["default", "other"]) {
         for (const priority of [0, 1, 2]) {
           await addRuns(database, 30_000, { pool, priority })
@@ -56,10 +61,14 @@ describeEngines(
       await execute(
         database,
         `update {runs} set rank = rank - 3600000000;
-         insert into {runs} (id, job, pool, priority, rank, stage, parked_for, enqueued_at, due_at, input)
-         select gen_random_uuid(), job, 'default', 0, n, 'parked', why, now(), now(), '{}'
+         insert into {runs} (id, job, pool, tenant, priority, rank, stage, parked_for, enqueued_at, due_at, input)
+         select gen_random_uuid(), job, 'default', tenant, 0, n, 'parked', why, now(), now(), '{}'
          from generate_series(1, 20000) as n,
-           unnest(array['greet', 'halted', 'unknown'], array['pause', 'pause', 'handler']) as kind (job, why)`,
+           unnest(
+             array['greet', 'halted', 'unknown', 'greet', 'greet'],
+             array['pause', 'pause', 'handler', 'tenant', 'tenant'],
+             array['', '', '', 'acme', 'zeta']
+           ) as kind (job, why, tenant)`,
       )
     })
 
@@ -76,12 +85,13 @@ describeEngines(
     }
 
     describe("reads no more than it may move or look at:", () => {
-      it.each([parkPausedPools, unparkResumed, unparkHandled])("$name", async (statement) => {
+      it.each(BATCHED)("$name", async (statement) => {
         expect(await readsOf(statement, batch)).toBeLessThanOrEqual(2 * BATCH)
       })
 
       it.each([
         [parkPausedJobs.name, () => readsOf(parkPausedJobs, walk)],
+        [parkPausedTenants.name, () => readsOf(parkPausedTenants, walk)],
         [parkUnhandled.name, () => readsOf(parkUnhandled, old)],
       ])("%s", async (_, reads) => {
         expect(await reads()).toBeLessThanOrEqual(LANES * DEPTH)

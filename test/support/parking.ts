@@ -2,6 +2,7 @@
 import type { ReadyLane } from "../../src/engine/queue/lane.ts"
 import { createMover, type Mover } from "../../src/engine/queue/mover.ts"
 import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import type { PauseKind } from "../../src/queue/pause-kind.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
@@ -28,6 +29,7 @@ export async function openStage(engine: Engine): Promise<Stage> {
 export interface SomeRuns {
   readonly job?: string
   readonly pool?: string
+  readonly tenant?: string
   readonly priority?: number
   readonly solo?: boolean
   readonly stage?: "queued" | "waiting"
@@ -37,12 +39,13 @@ export interface SomeRuns {
 
 /** Writes so many runs that are ready from now on, each with a rank of its own. */
 export async function addRuns(database: Database, count: number, runs: SomeRuns = {}): Promise<void> {
-  const { job = "greet", pool = "default", priority = 0, solo = false, stage = "queued", limits = [] } = runs
+  const { job = "greet", pool = "default", tenant = "", priority = 0 } = runs
+  const { solo = false, stage = "queued", limits = [] } = runs
   await execute(
     database,
     `with new as (
-       insert into {runs} (id, job, pool, priority, rank, stage, solo, limited, enqueued_at, due_at, input)
-       select gen_random_uuid(), '${job}', '${pool}', ${priority},
+       insert into {runs} (id, job, pool, tenant, priority, rank, stage, solo, limited, enqueued_at, due_at, input)
+       select gen_random_uuid(), '${job}', '${pool}', '${tenant}', ${priority},
          (extract(epoch from {now}) * 1000000)::bigint + n - 1, '${stage}', ${solo}, ${limits.length > 0},
          {now}, {now}, '{}'
        from generate_series(1, ${count}) as n
@@ -76,11 +79,11 @@ export async function addWorker(database: Database, worker: SomeWorker = {}): Pr
   return String(row?.["lease"])
 }
 
-export async function pauseBy(database: Database, kind: "job" | "pool", name: string): Promise<void> {
+export async function pauseBy(database: Database, kind: PauseKind, name: string): Promise<void> {
   await execute(database, `insert into {pauses} values ('${kind}', '${name}', {now}, 'a test', 'to see')`)
 }
 
-export async function resumeBy(database: Database, kind: "job" | "pool", name: string): Promise<void> {
+export async function resumeBy(database: Database, kind: PauseKind, name: string): Promise<void> {
   await execute(database, `delete from {pauses} where kind = '${kind}' and name = '${name}'`)
 }
 
@@ -101,6 +104,8 @@ export interface Watched {
   readonly ready: readonly ReadyLane[]
   readonly limits: readonly string[]
   readonly resumed: () => number
+  /** How often it has ended pauses whose end had come. */
+  readonly ended: () => number
 }
 
 export function watchMover(runtime: Runtime): Watched {
@@ -111,6 +116,7 @@ export function watchMover(runtime: Runtime): Watched {
   const ready: ReadyLane[] = []
   const limits: string[] = []
   let resumed = 0
+  let ended = 0
   events.subscribe((event) => {
     told.push(event)
   })
@@ -122,8 +128,11 @@ export function watchMover(runtime: Runtime): Watched {
     onResumed: () => {
       resumed += 1
     },
+    onEnded: () => {
+      ended += 1
+    },
   })
-  return { mover, events: told, ready, limits, resumed: () => resumed }
+  return { mover, events: told, ready, limits, resumed: () => resumed, ended: () => ended }
 }
 
 /** Moves until there is nothing left to move, and returns how many batches that took. */

@@ -23,6 +23,7 @@ export interface Life {
 }
 
 export const LIMIT_KEYS = ["a", "b"]
+export const TENANT = "acme"
 
 export const addPause = statement({
   name: "test/add-pause",
@@ -82,14 +83,14 @@ async function enqueueOne(database: Database, kind: Kind, isDue: boolean): Promi
   const id = host.newId()
   await database.run(takeKeys, {
     job: "greet",
-    tenants: [""],
+    tenants: [TENANT],
     keys: [id],
     runs: [id],
     forMs: [null],
     keepMs: [null],
   })
   await insert(database, {
-    ...{ id, key: id, buryWhenLost: kind === "fragile" },
+    ...{ id, key: id, tenant: TENANT, buryWhenLost: kind === "fragile" },
     ...(kind === "limited" && { limits: Object.fromEntries(LIMIT_KEYS.map((key) => [key, "wide"])) }),
     // The clock is moved on after the insert: then the run waits and is due.
     ...(isDue ? {} : { delayMs: 1 }),
@@ -121,7 +122,12 @@ export async function look({ database, id }: Life): Promise<Sight> {
   return sight as unknown as Sight
 }
 
-const PARKED: Readonly<Record<string, Phase>> = { limit: "in line", pause: "paused", handler: "unhandled" }
+const PARKED: Readonly<Record<string, Phase>> = {
+  limit: "in line",
+  pause: "paused",
+  tenant: "of a paused tenant",
+  handler: "unhandled",
+}
 
 /** Where the run stands. */
 export function phaseOf({ run, attempts, letters }: Sight): Phase {
@@ -146,7 +152,7 @@ export async function withFence(life: Life): Promise<Life> {
 
 const PLACE: Partial<Record<Phase, boolean | null>> = {
   ...{ "in line": false, ready: true, running: true, cancelling: true },
-  ...{ waiting: null, paused: null, unhandled: null },
+  ...{ waiting: null, paused: null, "of a paused tenant": null, unhandled: null },
 }
 
 /**

@@ -7,8 +7,10 @@ import { tryLockLimits } from "../../src/store/limits/try-lock.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
+import { parkEverything } from "../../src/store/runs/park-everything.ts"
 import { parkPausedJobs } from "../../src/store/runs/park-paused-jobs.ts"
 import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
+import { parkPausedTenants } from "../../src/store/runs/park-paused-tenants.ts"
 import { parkUnhandled } from "../../src/store/runs/park-unhandled.ts"
 import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { reapRuns } from "../../src/store/runs/reap.ts"
@@ -16,8 +18,9 @@ import { recordProgress } from "../../src/store/runs/record-progress.ts"
 import { recordStart } from "../../src/store/runs/record-start.ts"
 import { unparkHandled } from "../../src/store/runs/unpark-handled.ts"
 import { unparkResumed } from "../../src/store/runs/unpark-resumed.ts"
+import { unparkTenants } from "../../src/store/runs/unpark-tenants.ts"
 import { ENDS } from "./attempt-ends.ts"
-import { addPause, LIMIT_KEYS, type Life, openIdleLease, removePauses } from "./run-life-stage.ts"
+import { addPause, LIMIT_KEYS, type Life, openIdleLease, removePauses, TENANT } from "./run-life-stage.ts"
 import { type End, EVER, host, killLease, lanesOf, type Runner, settle } from "./runs.ts"
 
 /** Under limits, never to run again after a loss, or neither. */
@@ -29,6 +32,7 @@ export const PHASES = {
   waiting: "waiting",
   "in line": "parked",
   paused: "parked",
+  "of a paused tenant": "parked",
   unhandled: "parked",
   ready: "ready",
   running: "running",
@@ -53,7 +57,16 @@ export interface Act {
   readonly perform: (on: Runner, life: Life) => Promise<boolean>
 }
 
-const LIVE: Phase[] = ["waiting", "in line", "paused", "unhandled", "ready", "running", "cancelling"]
+const LIVE: Phase[] = [
+  "waiting",
+  "in line",
+  "paused",
+  "of a paused tenant",
+  "unhandled",
+  "ready",
+  "running",
+  "cancelling",
+]
 const HELD: Phase[] = ["running", "cancelling"]
 const WALK = { lanes: 10, depth: 10, limit: 10 }
 const SAME_INPUT = { input: null, inputBefore: null, inputAfter: null }
@@ -114,6 +127,15 @@ export const ACTS: Readonly<Record<string, Act>> = {
       return isTold(await on.run(unparkResumed, { limit: 10 }))
     },
   },
+  "resume its tenant": {
+    from: ["of a paused tenant"],
+    event: ifLimited<RunEvent | "stays">("stays", "unpark"),
+    skips: true,
+    perform: async (on) => {
+      await on.run(removePauses, {})
+      return isTold(await on.run(unparkTenants, { limit: 10 }))
+    },
+  },
   "find a handler": {
     from: ["unhandled"],
     event: ifLimited<RunEvent | "stays">("stays", "unpark"),
@@ -126,6 +148,14 @@ export const ACTS: Readonly<Record<string, Act>> = {
   "pause its job": parks("paused", async (on) => {
     await on.run(addPause, { kind: "job", name: "greet" })
     return hasMoved(await on.run(parkPausedJobs, WALK))
+  }),
+  "pause its tenant": parks("of a paused tenant", async (on) => {
+    await on.run(addPause, { kind: "tenant", name: TENANT })
+    return hasMoved(await on.run(parkPausedTenants, WALK))
+  }),
+  "pause everything": parks("paused", async (on) => {
+    await on.run(addPause, { kind: "everything", name: "" })
+    return hasMoved(await on.run(parkEverything, { limit: 10 }))
   }),
   "pause its pool": parks("paused", async (on) => {
     await on.run(addPause, { kind: "pool", name: "default" })

@@ -157,6 +157,8 @@ export function shortText(maxLength: number): Check {
   )
 }
 
+export const tenantNameCheck = shortText(TENANT_LENGTH)
+
 export const tagsCheck: Check = (value, path) =>
   Array.isArray(value) && value.length > MOST_TAGS
     ? [expected(`at most ${MOST_TAGS} tags`, value, path)]
@@ -174,7 +176,7 @@ const runShape = {
   runAt: optional(runAtCheck),
   priority: optional(priorityCheck),
   pool: optional(poolNameCheck),
-  tenant: optional(shortText(TENANT_LENGTH)),
+  tenant: optional(tenantNameCheck),
   key: optional(shortText(KEY_LENGTH)),
   keyFor: optional(keyForCheck),
   tags: optional(tagsCheck),

@@ -25,8 +25,11 @@ export interface RunRecord {
   readonly priority: number
   /** Its state. */
   readonly state: "waiting" | "parked" | "ready" | "running"
-  /** What a parked run waits for. */
-  readonly parkedFor?: "limit" | "pause" | "handler" | "hold"
+  /**
+   * What a parked run waits for: a place under a `limit`; the end of the `pause` of its job, its pool or everything, of
+   * its `tenant`, or of its schedule (`hold`); or a worker that has a `handler` for it.
+   */
+  readonly parkedFor?: "limit" | "pause" | "tenant" | "handler" | "hold"
   /** How many attempts were charged so far. */
   readonly attempts: number
   /** 1, and one more after each replay. */

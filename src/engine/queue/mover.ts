@@ -1,20 +1,26 @@
 /**
- * Parks runs that no worker may or can execute now: runs of paused jobs and pools, and runs of jobs that no live worker
- * has a handler for. Unparks them when that has changed.
+ * Parks runs that no worker may or can execute now: runs of what is paused, and runs of jobs that no live worker has a
+ * handler for. Unparks them when that has changed. Ends pauses whose end has come.
  *
  * Every process moves runs, a bounded batch at a time, as the tables say at that moment. Claims read the pauses
  * themselves, so a pause holds at once: parking only keeps claims fast.
  */
 import type { Events } from "../../observe/events.ts"
+import type { PauseKind } from "../../queue/pause-kind.ts"
 import { restAfter } from "../../queue/sweep-pace.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
+import { endOverduePauses } from "../../store/pauses/end-overdue.ts"
 import { listPauses } from "../../store/pauses/list.ts"
 import { listUnhandled } from "../../store/runs/list-unhandled.ts"
+import { parkEverything } from "../../store/runs/park-everything.ts"
 import { parkPausedJobs } from "../../store/runs/park-paused-jobs.ts"
 import { parkPausedPools } from "../../store/runs/park-paused-pools.ts"
+import { parkPausedTenants } from "../../store/runs/park-paused-tenants.ts"
 import { parkUnhandled } from "../../store/runs/park-unhandled.ts"
 import { unparkHandled } from "../../store/runs/unpark-handled.ts"
 import { unparkResumed } from "../../store/runs/unpark-resumed.ts"
+import { unparkTenants } from "../../store/runs/unpark-tenants.ts"
+import type { Statement } from "../../store/statement.ts"
 import { createBell, type Loop } from "../loop.ts"
 import type { ReadyLane } from "./lane.ts"
 
@@ -27,12 +33,16 @@ export interface MoverParts {
   readonly onLimits: (keys: readonly string[]) => void
   /** A pause has ended. Claims may have passed ready runs in any lane. */
   readonly onResumed: () => void
+  /** This process has ended pauses, which others do not know. */
+  readonly onEnded: () => void
 }
 
 export interface Mover extends Loop {
   /** Moves one batch of each kind, and says of which kind more may be left. */
   readonly move: () => Promise<Backlog>
 }
+
+type Pause = typeof listPauses extends Statement<infer _, infer Row> ? Row : never
 
 /** What may be left: runs to unpark, which could be executed, or only runs to park. */
 type Backlog = "nothing" | "parking" | "unparking"
@@ -54,12 +64,16 @@ const FIRST_LOOK_MS = 60_000
 const UNHANDLED_AFTER_MS = 60_000
 /** A job is reported again after this time. */
 const TELL_AGAIN_MS = 600_000
+/** Who ends a pause whose end has come. */
+const OVER = { actor: "carillon", reason: "the pause was over" }
 /** A report counts no further. */
 const COUNT_UP_TO = 100_000
 
-export function createMover({ runtime, events, onReady, onLimits, onResumed }: MoverParts): Mover {
+export function createMover({ runtime, events, onReady, onLimits, onResumed, onEnded }: MoverParts): Mover {
   const { database, monotonicMs } = runtime
   let pausedBefore = new Set<string>()
+  /** How long until the next pause ends by itself. */
+  let nextEndMs = Number.POSITIVE_INFINITY
   const toldAtMs = new Map<string, number>()
   let unhandledAtMs = monotonicMs() + FIRST_LOOK_MS * runtime.random()
   let unhandledTookMs = 0
@@ -67,17 +81,28 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
   async function move(withUnhandled = true): Promise<Backlog> {
     unhandledTookMs = 0
     const kinds = await lookAtPauses()
-    const paused = [
-      kinds.has("pool") ? parked(await database.run(parkPausedPools, { limit: BATCH })) : 0,
-      kinds.has("job") ? parked(await database.run(parkPausedJobs, WALK)) : 0,
-    ]
-    const resumed = unparked(await database.run(unparkResumed, { limit: BATCH }))
+    const resumed = Math.max(
+      unparked(await database.run(unparkResumed, { limit: BATCH })),
+      unparked(await database.run(unparkTenants, { limit: BATCH })),
+    )
     const handled = unparked(await database.run(unparkHandled, { limit: BATCH }))
+    // After the returns: a run may return from one pause into another.
+    const paused = await park(kinds)
     const unhandled = withUnhandled ? await moveUnhandled() : 0
     // Reported only when all of them are parked, so that the count is right.
     if (unhandled < BATCH) await tellUnhandled()
     if (Math.max(resumed, handled) >= BATCH) return "unparking"
-    return Math.max(unhandled, ...paused) >= BATCH ? "parking" : "nothing"
+    return Math.max(unhandled, paused) >= BATCH ? "parking" : "nothing"
+  }
+
+  /** Parks a batch of each paused kind, and returns the largest number that one found. */
+  async function park(kinds: ReadonlySet<string>): Promise<number> {
+    if (kinds.has("everything")) return parked(await database.run(parkEverything, { limit: BATCH }))
+    return Math.max(
+      kinds.has("pool") ? parked(await database.run(parkPausedPools, { limit: BATCH })) : 0,
+      kinds.has("job") ? parked(await database.run(parkPausedJobs, WALK)) : 0,
+      kinds.has("tenant") ? parked(await database.run(parkPausedTenants, WALK)) : 0,
+    )
   }
 
   /** Looks again after a rest, or at once if more may be left. */
@@ -109,13 +134,24 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
     return rows[0]?.found ?? 0
   }
 
-  /** The kinds of things that are paused. */
+  /** Ends the pauses whose end has come, and returns the kinds of things that are paused. */
   async function lookAtPauses(): Promise<Set<string>> {
-    const pauses = await database.run(listPauses, {})
+    const listed = await database.run(listPauses, {})
+    if (listed.some(isOver)) await endPauses()
+    const pauses = listed.filter((pause) => !isOver(pause))
+    nextEndMs = Math.min(...pauses.map(({ left_ms: leftMs }) => leftMs ?? Number.POSITIVE_INFINITY))
     const now = new Set(pauses.map(({ kind, name, paused_at }) => `${kind}:${name}:${paused_at}`))
     if ([...pausedBefore].some((pause) => !now.has(pause))) onResumed()
     pausedBefore = now
     return new Set(pauses.map(({ kind }) => kind))
+  }
+
+  async function endPauses(): Promise<void> {
+    const ended = await database.run(endOverduePauses, OVER)
+    for (const { kind, name } of ended) {
+      events.emit({ type: "pause.ended", kind: kind as PauseKind, name, because: "over", ...OVER })
+    }
+    if (ended.length > 0) onEnded()
   }
 
   async function tellUnhandled(): Promise<void> {
@@ -136,10 +172,14 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed }: M
       const tookMs = monotonicMs() - startedMs - unhandledTookMs
       if (left === "unparking") return 0
       if (left === "parking") return Math.min(EVERY_MS, tookMs / PARKING_SHARE - tookMs)
-      return restAfter(tookMs, { leastMs: EVERY_MS, mostMs: LONGEST_REST_MS })
+      return Math.min(nextEndMs, restAfter(tookMs, { leastMs: EVERY_MS, mostMs: LONGEST_REST_MS }))
     },
     move: () => move(),
   }
+}
+
+function isOver({ left_ms: leftMs }: Pause): boolean {
+  return leftMs !== null && leftMs <= 0
 }
 
 interface MovedRow {

@@ -1,11 +1,13 @@
-/** Ends the pause of a job or a pool. */
+/** Ends the pause of a job, a pool, a tenant or everything. */
 import type { By } from "../../engine/by.ts"
 import type { OperationResult } from "../../engine/effects.ts"
+import type { PauseKind } from "../../queue/pause-kind.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { removePause } from "../../store/pauses/remove.ts"
 
 export interface ResumeRequest {
-  readonly kind: "job" | "pool"
+  readonly kind: PauseKind
+  /** Empty for everything. */
   readonly name: string
   readonly by: By
 }
@@ -16,6 +18,7 @@ export async function resume(
   { kind, name, by }: ResumeRequest,
 ): Promise<OperationResult<boolean>> {
   const removed = await database.run(removePause, { kind, name, ...by })
-  const isChanged = removed.length > 0
-  return { answer: isChanged, effects: isChanged ? { pause: "resumed" } : {} }
+  if (removed.length === 0) return { answer: false, effects: {} }
+  const ended = { type: "pause.ended", kind, name, because: "resumed", ...by } as const
+  return { answer: true, effects: { pause: "resumed", events: [ended] } }
 }

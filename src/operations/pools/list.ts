@@ -4,10 +4,12 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { readPools } from "../../store/pools/depths.ts"
 import { toDate } from "../../time/instant.ts"
 
-/** Who paused a job or a pool, and why. */
+/** Who paused a job, a pool or a tenant, and why. */
 export interface PauseNote {
   /** Since when. */
   readonly at: Date
+  /** When the pause ends by itself. Absent if it lasts until an operator ends it. */
+  readonly until?: Date
   /** Who paused it. */
   readonly actor: string
   /** Why; empty if no reason was given. */
@@ -46,19 +48,22 @@ export async function list(
   { name }: { readonly name?: string } = {},
 ): Promise<PoolRecord[]> {
   const rows = await database.run(readPools, { name: name ?? null, most: MOST_COUNTED })
-  return rows.map(({ oldest_due: oldest, paused_at: pausedAt, actor, reason, ...pool }) => ({
+  return rows.map(({ oldest_due: oldest, paused_at: pausedAt, ends_at: endsAt, actor, reason, ...pool }) => ({
     ...pool,
     ...(oldest !== null && { oldestDueAt: toDate(oldest) }),
-    ...pauseOf({ paused_at: pausedAt, actor, reason }),
+    ...pauseOf({ paused_at: pausedAt, ends_at: endsAt, actor, reason }),
   }))
 }
 
 /** The pause of a row, if it has one. */
 export function pauseOf(row: {
   readonly paused_at: number | null
+  readonly ends_at: number | null
   readonly actor: string | null
   readonly reason: string | null
 }): { readonly paused?: PauseNote } {
-  const { paused_at: at, actor, reason } = row
-  return at === null ? {} : { paused: { at: toDate(at), actor: actor ?? "", reason: reason ?? "" } }
+  const { paused_at: at, ends_at: endsAt, actor, reason } = row
+  if (at === null) return {}
+  const end = endsAt === null ? {} : { until: toDate(endsAt) }
+  return { paused: { at: toDate(at), ...end, actor: actor ?? "", reason: reason ?? "" } }
 }

@@ -55,8 +55,11 @@ export interface Run {
   readonly schedule?: ScheduleRef & { readonly occurrence?: Date }
   /** The missed occurrences that it makes up for. */
   readonly missed?: { readonly count: number; readonly first: Date; readonly last: Date }
-  /** What a parked run waits for. */
-  readonly parkedFor?: "limit" | "pause" | "handler" | "hold"
+  /**
+   * What a parked run waits for: a place under a `limit`; the end of the `pause` of its job, its pool or everything, of
+   * its `tenant`, or of its schedule (`hold`); or a worker that has a `handler` for it.
+   */
+  readonly parkedFor?: "limit" | "pause" | "tenant" | "handler" | "hold"
   /** The worker that has it, or had it last. */
   readonly worker?: string
   /** Until when that worker has it, if it does not renew its lease. */

@@ -17,12 +17,13 @@ export const listJobs = statement({
     version: nullable(text),
     declared_at: instant,
     paused_at: nullable(instant),
+    ends_at: nullable(instant),
     actor: nullable(text),
     reason: nullable(text),
   },
   plan: "index",
   sql: `
-  select job.name, settings, described, version, declared_at, paused_at, actor, reason
+  select job.name, settings, described, version, declared_at, paused_at, ends_at, actor, reason
   from {jobs} as job
   left join {pauses} as pause on pause.kind = 'job' and pause.name = job.name
   where job.name > @after and (@names is null or job.name = any (@names))

@@ -43,7 +43,8 @@ create table {runs} (
   cancelling boolean not null default false,
   -- The run has rows in run_limits.
   limited boolean not null default false,
-  -- What a parked run waits for. `hold` is the pause of its schedule.
+  -- What a parked run waits for. `pause` is the pause of its job, of its pool or of everything, `tenant` that of its
+  -- tenant, and `hold` that of its schedule.
   parked_for text,
   -- Why there is another attempt; null for the first.
   cause text,
@@ -67,7 +68,9 @@ create table {runs} (
   backfill boolean not null default false,
   constraint runs_leased_is_fenced check ((lease is null) = (claim is null) and (lease is null or stage = 'queued')),
   constraint runs_parked_for
-    check ((stage = 'parked') = (parked_for is not null) and parked_for in ('limit', 'pause', 'handler', 'hold'))
+    check (
+      (stage = 'parked') = (parked_for is not null) and parked_for in ('limit', 'pause', 'tenant', 'handler', 'hold')
+    )
 -- A page has room for two more versions of each of its rows: a run that waited is made ready in the second and claimed
 -- in the third. While another session holds an old snapshot, vacuum can remove none of them, and a third version on
 -- another page would cost an entry in every index.
@@ -216,13 +219,16 @@ create table {low_water} (
   primary key (pool, jobs_hash)
 ) with (fillfactor = 50);
 
--- Jobs and pools that are paused. Every claim reads it, so a pause holds at once.
+-- What is paused: jobs, pools, tenants, or everything, which has no name. Every claim reads it, so a pause holds at
+-- once.
 create table {pauses} (
-  kind text not null constraint pauses_kind check (kind in ('job', 'pool')),
-  name text not null,
+  kind text not null constraint pauses_kind check (kind in ('job', 'pool', 'tenant', 'everything')),
+  name text not null constraint pauses_name check ((kind = 'everything') = (name = '')),
   paused_at timestamptz not null,
   actor text not null,
   reason text not null,
+  -- The pause ends by itself then. Null: it lasts until an operator ends it.
+  ends_at timestamptz,
   primary key (kind, name)
 );
 
@@ -485,6 +491,8 @@ create index runs_queued on {runs} (pool, solo, priority desc, rank) where stage
 create index runs_waiting on {runs} (due_at) where stage = 'waiting';
 -- What a resume or a new handler brings back, in order: runs/unpark-resumed, runs/unpark-handled.
 create index runs_parked on {runs} (parked_for, job, pool, rank) where stage = 'parked' and parked_for <> 'limit';
+-- The runs of paused tenants, tenant by tenant: runs/unpark-tenants.
+create index runs_parked_tenant on {runs} (tenant, rank) where parked_for = 'tenant';
 -- Running runs that were cancelled, which are few: runs/find-cancelled.
 create index runs_cancelling on {runs} (id) where cancelling;
 -- Runs that are being replaced: runs/end-overdue.

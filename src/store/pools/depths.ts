@@ -136,6 +136,7 @@ export const readPools = statement({
     slots: int,
     used: int,
     paused_at: nullable(instant),
+    ends_at: nullable(instant),
     actor: nullable(text),
     reason: nullable(text),
   },
@@ -145,7 +146,7 @@ export const readPools = statement({
   select pool_names.pool as name, coalesce(waiting, 0)::int as waiting, coalesce(parked, 0)::int as parked,
     coalesce(ready, 0)::int as ready, coalesce(running, 0)::int as running, coalesce(capped, false) as capped,
     oldest_due, coalesce(workers, 0) as workers, coalesce(slots, 0) as slots, coalesce(used, 0) as used,
-    paused_at, actor, reason
+    paused_at, ends_at, actor, reason
   from pool_names
   left join depth on depth.pool = pool_names.pool
   left join serving on serving.pool = pool_names.pool

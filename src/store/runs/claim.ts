@@ -79,12 +79,13 @@ export const claimRuns = statement({
             and rank >= lane.from_rank and rank < lane.to_rank and lease is null
             and job = any (@jobs) and id <> all (@except)
             and job <> all (array(select name from {pauses} where kind = 'job'))
+            and tenant <> all (array(select name from {pauses} where kind = 'tenant'))
           order by rank
           limit lane.most
           for no key update skip locked
         ) as found
         where exists (select from {workers} where lease = @lease and not dead and expires_at > {now})
-          and not exists (select from {pauses} where kind = 'pool' and name = @pool)
+          and not exists (select from {pauses} where kind = 'pool' and name = @pool or kind = 'everything')
         limit @limit
       ))
     returning run.id, run.job, run.solo, run.priority, run.rank,

@@ -5,9 +5,9 @@ import { statement } from "../statement.ts"
  * Writes one new run that has nothing but an input and that its own process takes at once: already claimed under
  * (`lease`, `claim`), with a row in `claims`. Returns no row if the call came too late.
  *
- * Guarantee: nothing is claimed under a lease that is not live, nor in a paused pool, nor of a paused job; the run is
- * ready then. The id must be new; an existing id is an error. Nothing is written after `notAfter`, so a copy of this
- * call that got lost on its way cannot arrive later.
+ * Guarantee: nothing is claimed under a lease that is not live, nor anything that is paused; the run is ready then. The
+ * id must be new; an existing id is an error. Nothing is written after `notAfter`, so a copy of this call that got lost
+ * on its way cannot arrive later.
  * Locks: none besides the new rows.
  * Index: the primary key of workers. The table of pauses is small.
  */
@@ -29,7 +29,10 @@ export const handOffRun = statement({
   sql: `
   with verdict as materialized (
     select at, exists (select from {workers} where lease = @lease and not dead and expires_at > at)
-      and not exists (select from {pauses} where kind = 'job' and name = @job or kind = 'pool' and name = @pool)
+      and not exists (
+        select from {pauses}
+        where kind = 'job' and name = @job or kind = 'pool' and name = @pool or kind = 'everything'
+      )
       as is_claimed
     -- Asked once, and not wherever it is mentioned.
     from (select {now} as at offset 0) as moment

@@ -8,7 +8,7 @@ import { statement } from "../statement.ts"
  *
  * Guarantee: all or none. The ids must be new; an existing id is an error. Nothing is written after `notAfter`, so a
  * copy of this call that got lost on its way cannot arrive later. Nothing is claimed under a lease that is not live,
- * nor in a paused pool, nor of a paused job.
+ * nor anything that is paused.
  * Locks: none besides the new rows.
  */
 export const insertPlainRuns = statement({
@@ -30,7 +30,10 @@ export const insertPlainRuns = statement({
   with verdict as materialized (
     select at, (date_part('epoch', at) * 1000000)::bigint as rank, @lease is not null
       and exists (select from {workers} where lease = @lease and not dead and expires_at > at)
-      and not exists (select from {pauses} where kind = 'job' and name = @job or kind = 'pool' and name = @pool)
+      and not exists (
+        select from {pauses}
+        where kind = 'job' and name = @job or kind = 'pool' and name = @pool or kind = 'everything'
+      )
       as is_claimed
     -- "offset 0" reads the clock once, and not at each mention.
     from (select {now} as at offset 0) as moment

@@ -8,7 +8,7 @@ import { statement } from "../statement.ts"
  * own process takes it at once (`lease`, `claim`). An empty list stands for the default of every run.
  * Guarantee: all or none. A run whose id exists is left alone. Nothing is written after `notAfter`, so a copy of this
  * call that got lost on its way cannot arrive later. The database's clock decides what is due. Nothing is claimed
- * under a lease that is not live, nor in a paused pool, nor of a paused job.
+ * under a lease that is not live, nor anything that is paused.
  * Locks: none besides the new rows.
  */
 export const insertRuns = statement({
@@ -75,6 +75,7 @@ export const insertRuns = statement({
             and not exists (
               select from {pauses}
               where kind = 'job' and name = @job or kind = 'pool' and name = new.pool
+                or kind = 'tenant' and name = new.tenant or kind = 'everything'
             ) then 'running'
           else 'ready'
         end as state

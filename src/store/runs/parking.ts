@@ -79,8 +79,34 @@ export function groupsParkedFor(why: ParkedFor): string {
   )`
 }
 
+/**
+ * `held`: paused ones among the first `@depth` ready runs of each lane. No index leads
+ * from a job or a tenant to its ready runs, because every run would pay for it, and few are paused. So the front of the
+ * lanes is read, which is where claims would meet them. Deeper runs move forward by themselves.
+ */
+export function frontOfLanes(kind: "job" | "tenant"): string {
+  return `
+  seen as (
+    select run.tuple, run.${kind}
+    from lane
+    cross join lateral (
+      select ctid as tuple, ${kind}
+      from {runs}
+      where stage = 'queued' and lease is null and pool = lane.pool and solo = lane.solo and priority = lane.priority
+      order by rank
+      limit @depth
+    ) as run
+    where exists (select from {pauses} where kind = '${kind}')
+  ),
+  ${hold(`
+      select tuple
+      from seen
+      where ${kind} = any (array(select name from {pauses} where kind = '${kind}'))
+    `)}`
+}
+
 /** The reasons that the mover handles. Runs parked for a limit are moved by admission. */
-export type ParkedFor = "pause" | "handler"
+export type ParkedFor = "pause" | "tenant" | "handler"
 
 /** Is there a live worker that has a handler for the job of `of` and serves its pool? */
 export function isHandled(of: string): string {
@@ -142,6 +168,7 @@ export const IS_AT_WORK = "cause is not null and cause <> 'replayed'"
  */
 const KEPT_PLACES: Readonly<Record<ParkedFor, string>> = {
   pause: isKindThat("keepsPlace"),
+  tenant: isKindThat("keepsPlace"),
   // Schedules that share a key do not wait for a run whose job no worker knows any more.
   handler: isKindThat("keepsUnhandled"),
 }

@@ -41,6 +41,7 @@ export const unparkResumed = statement({
     ) as run
     where not exists (select from {pauses} as pause where pause.kind = 'job' and pause.name = parked.job)
       and not exists (select from {pauses} as pause where pause.kind = 'pool' and pause.name = parked.pool)
+      and not exists (select from {pauses} where kind = 'everything')
     limit @limit
   ),
   ${UNPARK}

@@ -204,7 +204,7 @@ const herd: Fault = {
   ],
 }
 
-const DEPENDENTS = { job: "dependent" }
+const DEPENDENTS = { noun: "jobs", name: "dependent" }
 /** A worker that has claimed one by then may still start it. */
 const UNDER_WAY_MS = 1_000
 const NOW_MS = "(extract(epoch from clock_timestamp()) * 1000)::float8"
@@ -214,7 +214,7 @@ const spans = new WeakMap<World, { readonly fromMs: number; readonly toMs: numbe
 async function pauseFor(world: World, ms: number, mend: () => void): Promise<void> {
   const [producer] = world.producers()
   const now = async () => Number((await world.talk.ask(`select ${NOW_MS} as now`))[0]?.["now"])
-  await producer?.call("pause", { target: DEPENDENTS })
+  await producer?.call("pause", DEPENDENTS)
   await world.rest(UNDER_WAY_MS)
   const fromMs = await now()
   await world.rest(ms)
@@ -225,7 +225,7 @@ async function pauseFor(world: World, ms: number, mend: () => void): Promise<voi
     await count(world, "runs", "job = 'dependent' and lease is null and stage <> 'waiting'"),
   )
   mend()
-  await producer?.call("resume", { target: DEPENDENTS })
+  await producer?.call("resume", DEPENDENTS)
   spans.set(world, { fromMs, toMs })
 }
 

@@ -31,7 +31,6 @@ export function createCommands({ record, carillon, jobs, asking, by }) {
     await call
     return true
   }
-  const target = { job: "raced" }
   const edit = async (name, changes) => {
     const { version } = await schedules.get(name)
     const changed = await schedules.patch(name, changes, { ...by, version })
@@ -49,8 +48,8 @@ export function createCommands({ record, carillon, jobs, asking, by }) {
     expedite: (run) => carillon.expedite(run, { ...by, priority: 3 }),
     replay: (run) => yes(carillon.deadLetters.replay(run, by)),
     discard: (run) => yes(carillon.deadLetters.discard(run, by)),
-    pause: () => carillon.pause(target, by),
-    resume: () => carillon.resume(target, by),
+    pause: () => carillon.jobs.pause("raced", by),
+    resume: () => carillon.jobs.resume("raced", by),
     look: async (run) => yes(Promise.all([carillon.run(run), carillon.attempts(run)])),
   }
   const onSchedule = {

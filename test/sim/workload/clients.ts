@@ -186,11 +186,19 @@ async function inTransaction(parts: ClientParts, life: Life): Promise<void> {
   }
 }
 
+/** Some pauses are ended by their client, and some end by themselves. */
 async function pauseForAWhile({ carillon, chance, host }: Life): Promise<void> {
-  const target = chance.happens(0.5)
-    ? { job: chance.pick(["plain", "limited", "timed"]) }
-    : { pool: "default" }
-  await carillon.pause(target, BY)
-  await host.sleep(chance.between(10, 1_500))
-  await carillon.resume(target, BY)
+  const noun = chance.pick(["jobs", "pools", "everything"] as const)
+  const forMs = chance.between(10, 1_500)
+  const options = chance.happens(0.3) ? { ...BY, for: forMs } : BY
+  if (noun === "everything") {
+    await carillon.everything.pause(options)
+    await host.sleep(forMs)
+    if (options === BY) await carillon.everything.resume(BY)
+    return
+  }
+  const name = noun === "jobs" ? chance.pick(["plain", "limited", "timed"]) : "default"
+  await carillon[noun].pause(name, options)
+  await host.sleep(forMs)
+  if (options === BY) await carillon[noun].resume(name, BY)
 }

@@ -2,7 +2,7 @@
  * I16: one worker starts the waiting runs of a pool in their order: the higher priority first, and of one priority
  * the one that was ready first.
  *
- * Judged where one process alone has started runs, under one lease, and no job or pool was paused: a parked run comes
+ * Judged where one process alone has started runs, under one lease, and nothing was paused: a parked run comes
  * in anew. Judged are the first attempts of runs that were acknowledged before the worker came, waited for nothing
  * but a worker, and kept their priority. Every sixteenth claim may begin with the lowest priority. Runs of one
  * enqueue are in no order.
@@ -20,7 +20,12 @@ const LOWEST_FIRST_EVERY = 16
 /** Runs of one statement have ranks that are microseconds apart. */
 const APART_US = 2_000
 
-const PAUSES: ReadonlySet<string> = new Set(["job.paused", "pool.paused"])
+const PAUSES: ReadonlySet<string> = new Set([
+  "job.paused",
+  "pool.paused",
+  "tenant.paused",
+  "everything.paused",
+])
 
 interface Queued {
   readonly run: string
