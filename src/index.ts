@@ -23,6 +23,14 @@ export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions }
 export type { Everything, PauseOptions, Pauses, ResumeOptions } from "./api/pauses/pauses.ts"
 export type { Pools } from "./api/pools/pools.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts"
+export type {
+  ExpediteOptions,
+  RunCountOptions,
+  RunListOptions,
+  RunPage,
+  Runs,
+  RunWaitOptions,
+} from "./api/runs/calls.ts"
 export type { EnqueueArgs, EnqueueCalls } from "./api/runs/enqueue.ts"
 export type {
   CallerTransaction,
@@ -32,10 +40,7 @@ export type {
   PostgresClient,
   RunOptions,
 } from "./api/runs/enqueue-options.ts"
-export type { HistoryOptions, HistoryPage } from "./api/runs/history.ts"
-export type { RunCountOptions, RunListOptions, RunPage, Runs } from "./api/runs/reads.ts"
 export type { ResultOptions, RunHandle } from "./api/runs/run-handle.ts"
-export type { ExpediteOptions, RunRecord } from "./api/runs/runs.ts"
 export type { BackfillOptions, BackfillResult } from "./api/schedules/backfill-options.ts"
 export type {
   CancelBy,

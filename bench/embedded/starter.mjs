@@ -20,7 +20,7 @@ answerTo({
     })
     await carillon.start()
     const { id } = await carillon.enqueue(noop, { n: 0 })
-    await carillon.result(id)
+    await carillon.runs.wait(id)
     await carillon.stop()
     return { calledMs, executedMs }
   },

@@ -194,7 +194,7 @@ async function withPrepared(url, use) {
     const worker = createCarillon({ database: url, jobs: [noop] })
     await worker.start()
     const { id } = await worker.enqueue(noop, { n: 0 })
-    await worker.result(id)
+    await worker.runs.wait(id)
     await worker.stop()
     // No process executes this one.
     const enqueuer = createCarillon({ database: url })

@@ -1,12 +1,9 @@
 /** The public object: enqueues, waits, steers, starts and stops. Creating it does no I/O. */
 import type { EventListener } from "../observe/events.ts"
-import type { Cancelled } from "../operations/runs/cancel.ts"
 import { assertOptions, satisfies } from "../options/check.ts"
 import type { Host } from "../runtime/host.ts"
 import { createSystemHost } from "../runtime/system.ts"
-import { listAttempts } from "../store/attempts/by-run.ts"
 import { planMigrations } from "../store/migrate.ts"
-import type { ByWhom } from "./actor.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { type Audit, auditCalls } from "./audit/audit.ts"
 import { assertNothingElse, type CallOptions, takeCallOptions } from "./call-options.ts"
@@ -14,16 +11,15 @@ import type { DeadLetters } from "./dead-letters/calls.ts"
 import { deadLetterCalls } from "./dead-letters/dead-letters.ts"
 import { type Jobs, jobCalls } from "./jobs/jobs.ts"
 import { openDatabase } from "./open-database.ts"
-import { type CarillonOptions, resolveOptions, resolveStop, runIdOf, type StopOptions } from "./options.ts"
+import { type CarillonOptions, resolveOptions, resolveStop, type StopOptions } from "./options.ts"
 import { type Everything, type Pauses, pauseCalls } from "./pauses/pauses.ts"
 import { type Pools, poolCalls } from "./pools/pools.ts"
 import { assertReady } from "./ready.ts"
-import { type AttemptRecord, attemptRecords } from "./runs/attempt-record.ts"
+import type { Runs } from "./runs/calls.ts"
 import { type EnqueueCalls, enqueueCalls } from "./runs/enqueue.ts"
-import { type HistoryOptions, type HistoryPage, listHistory } from "./runs/history.ts"
-import { type Runs, readCalls } from "./runs/reads.ts"
-import { type ResultOptions, waitForOutput } from "./runs/run-handle.ts"
-import { type ExpediteOptions, getRun, type RunRecord, runCalls } from "./runs/runs.ts"
+import { readCalls } from "./runs/reads.ts"
+import { steeringCalls as runSteering } from "./runs/steering.ts"
+import { waitForRuns } from "./runs/wait.ts"
 import { backfillCall } from "./schedules/backfill.ts"
 import type { Schedules } from "./schedules/calls.ts"
 import { plannedFires, scheduleFires } from "./schedules/fires.ts"
@@ -43,23 +39,8 @@ export interface Carillon extends EnqueueCalls {
   readonly start: () => Promise<void>
   /** Stops claiming, gives handlers time to finish, aborts and gives back the other runs, and closes connections. */
   readonly stop: (options?: StopOptions) => Promise<void>
-  /** Waits for the end of a run by its id, and returns what its handler returned. See `RunHandle.result`. */
-  readonly result: (runId: string, options?: ResultOptions) => Promise<unknown>
-  /** Reads runs of all states: one by its id, a page of them, or how many there are. */
+  /** The calls for runs, in all states. */
   readonly runs: Runs
-  /** Reads a run that has not ended. `undefined` if it has ended or there is no such run. */
-  readonly run: (runId: string, options?: CallOptions) => Promise<RunRecord | undefined>
-  /** Lists all finished attempts of a run, oldest first. */
-  readonly attempts: (runId: string, options?: CallOptions) => Promise<AttemptRecord[]>
-  /** Lists finished attempts, newest first, page by page. */
-  readonly history: (options?: HistoryOptions & CallOptions) => Promise<HistoryPage>
-  /**
-   * Cancels a run in any state. A run that is not running ends at once. The handler of a running run gets the abort of
-   * `ctx.signal`, and the run ends as cancelled, even if the handler returns a result.
-   */
-  readonly cancel: (runId: string, by?: ByWhom & CallOptions) => Promise<Cancelled>
-  /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
-  readonly expedite: (runId: string, options?: ExpediteOptions & CallOptions) => Promise<boolean>
   /** The calls for dead letters: runs that failed for good. */
   readonly deadLetters: DeadLetters
   /** The calls for schedules, which make runs at planned times. */
@@ -154,25 +135,15 @@ export function createFacade(host: Host, application: Application): Carillon {
     start: application.start,
     stop,
     ...enqueueCalls(host, application),
-    result: async (runId, options) => {
-      const id = runIdOf(runId)
-      const { engine } = await application.open()
-      return waitForOutput(engine.results, id, options)
-    },
     runs: Object.freeze({
       get: callByName("runs.get", readCalls.get),
       list: call("runs.list", 0, readCalls.list),
       count: call("runs.count", 0, readCalls.count),
+      attempts: callByName("runs.attempts", readCalls.attempts),
+      wait: ((runs, options) => waitForRuns(application.open, runs, options)) as Runs["wait"],
+      cancel: call("runs.cancel", 1, runSteering.cancel),
+      expedite: call("runs.expedite", 1, runSteering.expedite),
     }),
-    run: callByName("run", getRun),
-    attempts: callByName("attempts", async ({ runtime }, runId) =>
-      attemptRecords(runtime.database, await listAttempts(runtime.database, runIdOf(runId))),
-    ),
-    history: call("history", 0, ({ runtime }, options?: HistoryOptions) =>
-      listHistory(runtime, options ?? {}),
-    ),
-    cancel: call("cancel", 1, runCalls.cancel),
-    expedite: call("expedite", 1, runCalls.expedite),
     deadLetters: Object.freeze({
       get: callByName("deadLetters.get", deadLetterCalls.get),
       list: call("deadLetters.list", 0, deadLetterCalls.list),

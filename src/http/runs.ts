@@ -54,7 +54,7 @@ export const runRoutes = [
     answers: { 200: z.strictObject({ items: z.array(attemptRecord) }) },
     handle: async ({ carillon, params, signal }) => {
       found(await carillon.runs.get(params.id, { signal }), () => noRun(params.id))
-      return ok({ items: await carillon.attempts(params.id, { signal }) })
+      return ok({ items: await carillon.runs.attempts(params.id, { signal }) })
     },
   }),
 ]

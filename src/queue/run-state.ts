@@ -6,6 +6,11 @@
 export type RunState = "waiting" | "parked" | "ready" | "running" | FinalState
 export type FinalState = "succeeded" | "dead" | "cancelled" | "expired" | "discarded"
 
+/** Whether a run in this state has not ended. */
+export function isLive(state: RunState): boolean {
+  return state === "waiting" || state === "parked" || state === "ready" || state === "running"
+}
+
 export type RunEvent =
   | "due" // its time has come
   | "park" // it must wait for a limit, the end of a pause, or a handler

@@ -7,7 +7,7 @@ import { type Application, createApplication } from "../api/application.ts"
 import { type Carillon, createFacade } from "../api/carillon.ts"
 import type { CarillonOptions, StopOptions } from "../api/options.ts"
 import { resolveOptions } from "../api/options.ts"
-import type { RunHandle } from "../api/runs/run-handle.ts"
+import { type RunHandle, waitForOutput } from "../api/runs/run-handle.ts"
 import { OptionsError } from "../errors.ts"
 import type { HandlerTransaction, QueryResult } from "../job/context.ts"
 import { EVENT_TYPES } from "../observe/event-types.ts"
@@ -231,7 +231,12 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
 
   /** A handle that works after a restart: `result` asks the present process. */
   function outliving<Output>(run: RunHandle<Output>): RunHandle<Output> {
-    return { ...run, result: async (options) => (await living().result(run.id, options)) as Output }
+    const result: typeof run.result = async (options) => {
+      living()
+      const { engine } = await life.application.open()
+      return (await waitForOutput(engine.results, run.id, options)) as Output
+    }
+    return { ...run, result }
   }
 
   return {
@@ -241,12 +246,6 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
       const runs = await living().enqueueMany(job, ...args)
       return runs.map((run) => outliving(run))
     },
-    result: async (runId, options) => living().result(runId, options),
-    run: async (...args) => living().run(...args),
-    attempts: async (...args) => living().attempts(...args),
-    history: async (...args) => living().history(...args),
-    cancel: async (...args) => living().cancel(...args),
-    expedite: async (...args) => living().expedite(...args),
     get runs() {
       return living().runs
     },

@@ -47,7 +47,7 @@ export function createLoad({ carillon, steering, reader, jobs, record, say, aski
   async function cancel(run, withinMs) {
     record("cancel_invoke", { run })
     try {
-      const cancelled = await carillon.cancel(run, { actor: "chaos", reason: "a test" })
+      const cancelled = await carillon.runs.cancel(run, { actor: "chaos", reason: "a test" })
       if (cancelled.changed) record("cancel_ok", { run, ...(withinMs !== undefined && { withinMs }) })
       return cancelled
     } catch (error) {

@@ -146,7 +146,7 @@ const commands = {
     return true
   },
   cancel: ({ run, withinMs }) => working.cancel(run, withinMs),
-  expedite: ({ run, ...rest }) => carillon.expedite(run, { ...by, ...rest }),
+  expedite: ({ run, ...rest }) => carillon.runs.expedite(run, { ...by, ...rest }),
   replay: ({ run }) => carillon.deadLetters.replay(run, by),
   discard: ({ run }) => carillon.deadLetters.discard(run, by),
   pause: ({ noun, name }) => carillon[noun].pause(name, by),

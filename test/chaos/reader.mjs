@@ -1,25 +1,23 @@
-// Readers of history: page by page from the newest, keeping nothing but the cursor.
-import { seenOf } from "../support/history/record-events.mjs"
-
+// Readers of all runs: page by page from the newest, keeping nothing but the cursor.
 const PAGE = 200
 /** A reader does not wait for the end of a longer history. */
 const MOST = 5_000
 
 export function createReader({ carillon, record }) {
-  /** `onSeen` is given every attempt; whether it came to the end before it had `most`. */
+  /** `onSeen` is given the id of every run; whether it came to the end before it had `most`. */
   async function read({ limit = PAGE, most = Number.POSITIVE_INFINITY, onSeen = () => {} }) {
     let cursor
     let seen = 0
     do {
-      const page = await carillon.history({ limit, ...(cursor !== undefined && { cursor }) })
-      for (const attempt of page.attempts) onSeen(attempt)
-      seen += page.attempts.length
-      cursor = page.cursor
+      const page = await carillon.runs.list({ limit, ...(cursor !== undefined && { cursor }) })
+      for (const { id } of page.items) onSeen(id)
+      seen += page.items.length
+      cursor = page.nextCursor
     } while (cursor !== undefined && seen < most)
     return { seen, isComplete: cursor === undefined }
   }
 
-  const note = (attempt) => record("seen", seenOf(attempt))
+  const note = (run) => record("seen", { run })
 
   return {
     read: async (how) => (await read(how)).seen,

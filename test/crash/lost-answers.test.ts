@@ -78,7 +78,7 @@ describe("when an answer is lost", () => {
       expect(await Promise.all(runs.map((run) => run.result()))).toEqual(Array(7).fill("done"))
       expect(executed()).toBe(7 * tries)
       for (const run of runs) {
-        const outcomes = (await carillon.attempts(run.id)).map(({ outcome }) => outcome)
+        const outcomes = (await carillon.runs.attempts(run.id)).map(({ outcome }) => outcome)
         expect(outcomes).toEqual(failures("pool default") === 0 ? ["succeeded"] : ["released", "succeeded"])
       }
     }
@@ -97,7 +97,7 @@ describe("when an answer is lost", () => {
       proxy.cutInsteadOf("SELECT 1")
       release()
       expect(await run.result()).toBe("done")
-      expect((await carillon.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["succeeded"])
+      expect((await carillon.runs.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["succeeded"])
       expect(executed()).toBe(tries)
     }
   })

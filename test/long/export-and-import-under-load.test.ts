@@ -145,18 +145,19 @@ describe("an export of a database at work", () => {
       to,
       jobsThat(async () => "over there"),
     )
-    for (const id of [ids.running, ids.limited, ids.inLine]) expect(await app.result(id)).toBe("over there")
-    expect(await app.result(ids.done)).toEqual(ODD)
-    await expect(app.result(ids.dead)).rejects.toMatchObject({ code: "RUN_DEAD" })
-    expect(await app.attempts(ids.running)).toMatchObject([
+    for (const id of [ids.running, ids.limited, ids.inLine])
+      expect(await app.runs.wait(id)).toMatchObject({ result: "over there" })
+    expect(await app.runs.wait(ids.done)).toMatchObject({ result: ODD })
+    expect(await app.runs.wait(ids.dead)).toMatchObject({ state: "dead" })
+    expect(await app.runs.attempts(ids.running)).toMatchObject([
       { outcome: "lost", charged: false },
       { outcome: "succeeded", attempt: 1 },
     ])
-    expect(await app.run(ids.halted)).toMatchObject({ state: "parked" })
+    expect(await app.runs.get(ids.halted)).toMatchObject({ state: "parked" })
     await app.jobs.resume("halted", BY)
-    expect(await app.result(ids.halted)).toBe("over there")
-    await app.expedite(ids.waiting, BY)
-    expect(await app.result(ids.waiting)).toEqual(ODD)
+    expect(await app.runs.wait(ids.halted)).toMatchObject({ result: "over there" })
+    await app.runs.expedite(ids.waiting, BY)
+    expect(await app.runs.wait(ids.waiting)).toMatchObject({ result: ODD })
     await app.deadLetters.replay(ids.dead, BY)
     const { fine } = jobsThat(async () => {})
     const again = await app.enqueue(fine, 0, { key: "once", keyFor: "1h", tenant: "t" })
@@ -265,7 +266,7 @@ describe("an export of an older major version of PostgreSQL", () => {
         to,
         jobsThat(async () => "over there"),
       )
-      expect(await app.result(ids.running)).toBe("over there")
+      expect(await app.runs.wait(ids.running)).toMatchObject({ result: "over there" })
     },
   )
 })

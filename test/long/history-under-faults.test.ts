@@ -45,7 +45,7 @@ describe("processes that die", () => {
     let deaths = 0
     for (let worker = await world.worker({ slots: 41 }); ; worker = await world.worker({ slots: 41 })) {
       const ended = client.call<string[]>("ends", { runs: [poison] }).then(([end]) => end)
-      if ((await Promise.race([ended, worker.ended])) === "RUN_DEAD") break
+      if ((await Promise.race([ended, worker.ended])) === "dead") break
       deaths += 1
     }
     // One free loss, then as many as it has attempts.

@@ -30,7 +30,7 @@ describe("without PostgreSQL binaries", () => {
     await first.carillon.stop()
     const second = newCarillon({ dataDir, jobs: [greet] })
     await second.carillon.start()
-    expect(await second.carillon.result(run.id)).toBe("Hello Ada")
+    expect(await second.carillon.runs.wait(run.id)).toMatchObject({ result: "Hello Ada" })
     for (const { lines } of [first, second]) {
       expect(lines.filter((line) => line.includes("PGlite"))).toEqual([
         `warn: no PostgreSQL binaries for this platform (${process.platform}-riscv64), so the database is PGlite in ` +
@@ -76,7 +76,7 @@ describe("with PostgreSQL binaries", () => {
     expect(existsSync(join(dataDir, "postgres"))).toBe(false)
     const chosen = newCarillon({ database: "pglite", dataDir, jobs: [greet] }, createSystemHost())
     await chosen.carillon.start()
-    expect(await chosen.carillon.result(run.id)).toBe("Hello Ada")
+    expect(await chosen.carillon.runs.wait(run.id)).toMatchObject({ result: "Hello Ada" })
     expect(chosen.lines).toEqual([expect.stringMatching(/^info: the database is PGlite in /)])
   })
 })

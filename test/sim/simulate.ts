@@ -15,7 +15,7 @@ import { type ClientParts, runClient } from "./workload/clients.ts"
 import { drawTask, makeJobs } from "./workload/jobs.ts"
 import { createNemesis } from "./workload/nemesis.ts"
 import { drawPlan, type Plan } from "./workload/plan.ts"
-import { followHistory, readHistory } from "./workload/reader.ts"
+import { followRuns, readAllRuns } from "./workload/reader.ts"
 import { endSchedules, makeSchedules } from "./workload/schedules.ts"
 import { createBacklog, standingStill } from "./world/backlog.ts"
 import { createObserver } from "./world/observer.ts"
@@ -179,7 +179,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
         makeJobs({ life, plan, schema: ground.schema, enqueueIn: (tx) => enqueueAnother(self(), tx) }),
       onStarted: (life) => {
         if (life.pid === 1) void makeAllSchedules(life)
-        if (isFollowed && index === plan.processes - 1) void followHistory(life, following)
+        if (isFollowed && index === plan.processes - 1) void followRuns(life, following)
         for (let client = 0; client < plan.clients && !isOver; client += 1) void runClient(clients, life)
       },
       onCrashPoint: (dying, point) => nemesis.onCrashPoint(dying, point),
@@ -374,7 +374,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       isRead = true
     }
     const onFailure = (error: unknown) => onTrouble(`history cannot be read: ${describe(error)}`)
-    void readHistory(life, pen).then(onRead, onFailure)
+    void readAllRuns(life, pen).then(onRead, onFailure)
     await until(
       () => isRead,
       STOP_US,

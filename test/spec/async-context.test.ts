@@ -102,7 +102,7 @@ describe("the async context of a caller that enqueues", () => {
     const carillon = await started({ jobs: [job] })
     const run = await carillon.enqueue(job)
     await begun.opened
-    await requests.run("canceller", () => carillon.cancel(run.id, by))
+    await requests.run("canceller", () => carillon.runs.cancel(run.id, by))
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" })
     // A listener is called in the context of the attempt. What the handler awaits continues in the handler's context.
     expect(told).toEqual([undefined, "in the handler"])

@@ -23,7 +23,7 @@ describe("the record of an attempt", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     await app.drain()
-    const attempts = await app.attempts(run.id)
+    const attempts = await app.runs.attempts(run.id)
     expect(attempts.map(({ id, idempotencyKey }) => ({ attemptId: id, idempotencyKey }))).toEqual(told)
     expect(attempts).toMatchObject([
       { attempt: 1, generation: 1, charged: true, outcome: "failed", error: { message: "no luck" } },

@@ -43,7 +43,7 @@ describe("an attempt", () => {
     expect(await run.result()).toBe("done")
     expect(reasons[0]).toBeInstanceOf(AttemptAborted)
     expect(reasons[0]).toMatchObject({ code: "ATTEMPT_TIMEOUT", runId: run.id })
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       { outcome: "timed_out", error: { code: "ATTEMPT_TIMEOUT" } },
       { outcome: "succeeded" },
     ])
@@ -67,7 +67,7 @@ describe("an attempt", () => {
     const run = await app.enqueue(job)
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD", cause: { code: "ATTEMPT_TIMEOUT" } })
-    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "timed_out", runState: "dead" }])
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ outcome: "timed_out", runState: "dead" }])
   })
 
   it("that obeys its timeout is not reported, however it ends", async () => {
@@ -137,7 +137,7 @@ describe("an attempt", () => {
     open("from the old lease")
     await app.drain()
     expect(await run.result()).toBe("claim 2, attempt 1")
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       { attempt: 1, outcome: "lost", charged: false },
       { attempt: 1, outcome: "succeeded", charged: true, cause: "lost" },
     ])
@@ -154,7 +154,7 @@ describe("an attempt", () => {
     await app.tick()
     await app.stop({ grace: 0 })
     await app.restart()
-    expect(await app.attempts(run.id)).toMatchObject([{ attempt: 1, outcome: "released" }])
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ attempt: 1, outcome: "released" }])
     await app.tick()
     const startedAgain = (event: { run: string; attempt: number }) =>
       event.run === run.id && event.attempt === 1
@@ -173,7 +173,7 @@ describe("an attempt", () => {
     open("just in time")
     await stopping
     await app.restart()
-    expect(await app.result(run.id)).toBe("just in time")
+    expect(await app.runs.wait(run.id)).toMatchObject({ result: "just in time" })
   })
 
   it("of a run that keeps killing its process ends as a dead letter", async () => {
@@ -191,11 +191,11 @@ describe("an attempt", () => {
       await app.restart()
     }
     await app.clock.advance("61s")
-    await expect(app.result(run.id)).rejects.toMatchObject({
-      code: "RUN_DEAD",
-      cause: { code: "ATTEMPTS_EXHAUSTED" },
+    expect(await app.runs.wait(run.id)).toMatchObject({
+      state: "dead",
+      error: { code: "ATTEMPTS_EXHAUSTED" },
     })
-    expect((await app.attempts(run.id)).map(({ outcome, charged }) => [outcome, charged])).toEqual([
+    expect((await app.runs.attempts(run.id)).map(({ outcome, charged }) => [outcome, charged])).toEqual([
       ["lost", false],
       ["lost", true],
       ["lost", true],

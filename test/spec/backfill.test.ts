@@ -145,8 +145,8 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     ])
     expect(keys[0]).toBe(keys[1])
     expect(new Set(keys).size).toBe(keys.length - 1)
-    const { attempts } = await app.history({ job: "work" })
-    expect(new Set(attempts.map(({ idempotencyKey }) => idempotencyKey))).toEqual(new Set(keys))
+    const { items } = await app.runs.list({ filter: { job: "work" } })
+    expect(new Set(items.map(({ idempotencyKey }) => idempotencyKey))).toEqual(new Set(keys))
     await app.close()
   })
 
@@ -189,13 +189,13 @@ describe.each(["memory", "postgres18"] as const)("a backfill, on %s", (where) =>
     await fill(app, "08:00", "08:10")
     await fill(app, "08:10", "08:20", { priority: 9 })
     const { fires } = await app.schedules.fires("report")
-    const records = await Promise.all(fires.map(({ run }) => app.run(run ?? "")))
+    const records = await Promise.all(fires.map(({ run }) => app.runs.get(run ?? "")))
     expect(records).toMatchObject([
       { pool: "slow", priority: 9 },
       { pool: "slow", priority: 4 },
     ])
     await app.clock.advance("1h")
-    expect(await app.run(fires[1]?.run ?? "")).toMatchObject({ state: "parked" })
+    expect(await app.runs.get(fires[1]?.run ?? "")).toMatchObject({ state: "parked" })
     await app.close()
   })
 

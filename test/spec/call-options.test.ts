@@ -15,9 +15,9 @@ const id = host.newId()
 type Call = (carillon: Carillon, options: CallOptions) => Promise<unknown>
 
 const reads: Record<string, Call> = {
-  run: (carillon, options) => carillon.run(id, options),
-  attempts: (carillon, options) => carillon.attempts(id, options),
-  history: (carillon, options) => carillon.history({ limit: 5, ...options }),
+  get: (carillon, options) => carillon.runs.get(id, options),
+  attempts: (carillon, options) => carillon.runs.attempts(id, options),
+  list: (carillon, options) => carillon.runs.list({ limit: 5, ...options }),
   "pauses.list": (carillon, options) => carillon.pauses.list(options),
   "schedules.list": (carillon, options) => carillon.schedules.list(options),
   "schedules.get": (carillon, options) => carillon.schedules.get("nightly", options),
@@ -26,9 +26,9 @@ const writes: Record<string, Call> = {
   enqueue: (carillon, options) => carillon.enqueue(job, "ada", options),
   "enqueue with a key": (carillon, options) => carillon.enqueue(job, "ada", { key: "ada", ...options }),
   enqueueMany: (carillon, options) => carillon.enqueueMany(job, [{ input: "ada" }], options),
-  cancel: (carillon, options) => carillon.cancel(id, { ...by, ...options }),
+  cancel: (carillon, options) => carillon.runs.cancel(id, { ...by, ...options }),
   "deadLetters.replay": (carillon, options) => carillon.deadLetters.replay(id, { ...by, ...options }),
-  expedite: (carillon, options) => carillon.expedite(id, { ...by, priority: 1, ...options }),
+  expedite: (carillon, options) => carillon.runs.expedite(id, { ...by, priority: 1, ...options }),
   "pools.pause": (carillon, options) => carillon.pools.pause("mail", { ...by, ...options }),
   "everything.resume": (carillon, options) => carillon.everything.resume({ ...by, ...options }),
   "schedules.runNow": (carillon, options) => carillon.schedules.runNow("nightly", { ...by, ...options }),
@@ -77,7 +77,7 @@ describe("calls on a database that falls silent", () => {
     await carillon.schedules.put({ name: "nightly", cron: "0 0 * * *", job, input: "ada" }, by)
     await carillon.enqueue(job, "ada")
     await looked
-    await carillon.run(id)
+    await carillon.runs.get(id)
     network.silence("to client")
   })
 

@@ -38,7 +38,7 @@ describe("a run in the caller's transaction", () => {
     const run = await carillon.enqueue(job, 7, { tx: client })
     expect(run.created).toBe(true)
     expect(await rows()).toEqual([])
-    expect(await carillon.run(run.id)).toBeUndefined()
+    expect(await carillon.runs.get(run.id)).toBeUndefined()
     expect(database.count("wakeups/notify")).toBe(0)
     await client.query("commit")
     expect(await run.result()).toBe(7)
@@ -55,7 +55,7 @@ describe("a run in the caller's transaction", () => {
     // Before this, no worker runs that could find it by polling.
     await vi.waitUntil(() => database.count("wakeups/notify") > 0, { timeout: 10_000 })
     await worker.start()
-    expect(await worker.result(run.id)).toBe(7)
+    expect(await worker.runs.wait(run.id)).toMatchObject({ result: 7 })
   })
 
   it("is announced when it commits, however many other transactions stay open", async () => {
@@ -120,7 +120,7 @@ describe("a run in the caller's transaction", () => {
     await client.query("begin isolation level serializable")
     const run = await carillon.enqueue(job, 7, { tx: client, ...options })
     await client.query("commit")
-    expect(await carillon.run(run.id)).toMatchObject({
+    expect(await carillon.runs.get(run.id)).toMatchObject({
       state: "waiting",
       dueAt: options.runAt,
       startBy: new Date("2050-01-02T04:04:05.678Z"),
@@ -139,7 +139,7 @@ describe("a run in the caller's transaction", () => {
     const run = await carillon.enqueue(job, 7, { tx: client })
     await client.query("commit")
     client.release()
-    expect(await carillon.run(run.id)).toMatchObject({ input: 7 })
+    expect(await carillon.runs.get(run.id)).toMatchObject({ input: 7 })
   })
 })
 

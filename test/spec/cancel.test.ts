@@ -38,18 +38,18 @@ async function runThatIs(state: "waiting" | "ready" | "parked") {
 describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (state) => {
   it("is cancelled at once, and its waiters hear who cancelled it and why", async () => {
     const run = await runThatIs(state)
-    expect(await app.run(run.id)).toMatchObject({ state })
+    expect(await app.runs.get(run.id)).toMatchObject({ state })
     const waiting = expect(run.result()).rejects.toMatchObject({
       code: "RUN_CANCELLED",
       runId: run.id,
       message: `Run ${run.id} was cancelled by ada: ordered twice`,
     })
-    expect(await app.cancel(run.id, by)).toEqual({ changed: true, state: "cancelled" })
+    expect(await app.runs.cancel(run.id, by)).toEqual({ changed: true, state: "cancelled" })
     await waiting
-    expect(await app.run(run.id)).toBeUndefined()
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "cancelled" })
     await app.drain()
     expect(app.events.filter((event) => event.type === "attempt.started" && event.run === run.id)).toEqual([])
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       { outcome: "cancelled", runState: "cancelled", charged: false, error: { code: "RUN_CANCELLED" } },
     ])
     expect(app.events).toContainEqual({ type: "run.cancelled", run: run.id, ...by })
@@ -57,8 +57,8 @@ describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (stat
 
   it("is cancelled once: the second call changes nothing and says so", async () => {
     const run = await runThatIs(state)
-    await app.cancel(run.id, by)
-    expect(await app.cancel(run.id, by)).toEqual({ changed: false, state: "cancelled" })
+    await app.runs.cancel(run.id, by)
+    expect(await app.runs.cancel(run.id, by)).toEqual({ changed: false, state: "cancelled" })
     expect(await audit(app, run.id)).toEqual([{ ...AUDITED, before: { state }, after: null }])
     expect(app.events.filter((event) => event.type === "run.cancelled" && event.run === run.id)).toHaveLength(
       1,
@@ -69,9 +69,9 @@ describe.each(["waiting", "ready", "parked"] as const)("a run that is %s", (stat
     const run = await runThatIs(state)
     const disk = new Error("the disk is full")
     app.database.meddle("audit/record", async () => Promise.reject(disk))
-    await expect(app.cancel(run.id, by)).rejects.toBe(disk)
-    expect(await app.run(run.id)).toMatchObject({ state })
-    expect(await app.attempts(run.id)).toEqual([])
+    await expect(app.runs.cancel(run.id, by)).rejects.toBe(disk)
+    expect(await app.runs.get(run.id)).toMatchObject({ state })
+    expect(await app.runs.attempts(run.id)).toEqual([])
   })
 })
 
@@ -100,7 +100,7 @@ describe("a run that is running", () => {
     await using alone = await kit.app({ jobs: [job] })
     const run = await alone.enqueue(job)
     await alone.tick()
-    expect(await alone.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
+    expect(await alone.runs.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
     await told.opened
     expect(reasons).toMatchObject([
       { code: "RUN_CANCELLED", runId: run.id, message: "Cancelled by ada: ordered twice" },
@@ -112,8 +112,8 @@ describe("a run that is running", () => {
     })
     end.open()
     await alone.drain()
-    expect(await alone.cancel(run.id, by)).toEqual({ changed: false, state: "cancelled" })
-    expect(await alone.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
+    expect(await alone.runs.cancel(run.id, by)).toEqual({ changed: false, state: "cancelled" })
+    expect(await alone.runs.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
     expect(await audit(alone, run.id)).toEqual([{ ...AUDITED, before: { state: "running" }, after: null }])
   })
 
@@ -123,13 +123,13 @@ describe("a run that is running", () => {
     const other = await kit.beside(alone, { jobs: [] })
     const run = await alone.enqueue(job)
     await alone.tick()
-    await other.cancel(run.id, by)
+    await other.runs.cancel(run.id, by)
     await alone.tick()
     await told.opened
     expect(reasons).toMatchObject([{ message: "Cancelled by ada: ordered twice" }])
     end.open()
     await alone.drain()
-    expect(await alone.attempts(run.id)).toMatchObject([
+    expect(await alone.runs.attempts(run.id)).toMatchObject([
       { error: { message: "Cancelled by ada: ordered twice" } },
     ])
     await other.close()
@@ -143,8 +143,8 @@ describe("a run that is running", () => {
     // Its settle is held back, so that the run is still there for the second call.
     const settled = createGate()
     alone.database.meddle("runs/settle", (settle) => settled.opened.then(settle))
-    await alone.cancel(run.id, by)
-    expect(await alone.cancel(run.id, by)).toEqual({ changed: false, state: "cancelling" })
+    await alone.runs.cancel(run.id, by)
+    expect(await alone.runs.cancel(run.id, by)).toEqual({ changed: false, state: "cancelling" })
     settled.open()
     end.open()
     await alone.drain()
@@ -159,10 +159,10 @@ describe("a run that is running", () => {
     alone.crashAt("claim.taken")
     await alone.drain()
     await alone.restart()
-    expect(await alone.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
+    expect(await alone.runs.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
     await alone.clock.advance("61s")
-    await expect(alone.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
-    expect(await alone.attempts(run.id)).toMatchObject([{ outcome: "lost", runState: "cancelled" }])
+    expect(await alone.runs.wait(run.id)).toMatchObject({ state: "cancelled" })
+    expect(await alone.runs.attempts(run.id)).toMatchObject([{ outcome: "lost", runState: "cancelled" }])
   })
 
   it.each(["returns", "fails"])(
@@ -174,11 +174,13 @@ describe("a run that is running", () => {
       await using other = await server.beside(alone)
       const run = await alone.enqueue(job)
       await alone.tick()
-      expect(await other.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
+      expect(await other.runs.cancel(run.id, by)).toEqual({ changed: true, state: "cancelling" })
       end.open()
       await alone.until("attempt.finished")
       await expect(run.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" })
-      expect(await other.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
+      expect(await other.runs.attempts(run.id)).toMatchObject([
+        { outcome: "cancelled", runState: "cancelled" },
+      ])
       expect(await rowsOf(other.database, "select from {runs}")).toEqual([])
     },
   )
@@ -201,20 +203,20 @@ describe("a run that is running", () => {
   it("is aborted at once by a wake-up from another process", async () => {
     const { worker, other, run, told } = await processes({})
     const looks = worker.database.count("runs/find-cancelled")
-    await other.carillon.cancel(run.id, by)
+    await other.carillon.runs.cancel(run.id, by)
     await told.opened
     // The wake-up came long before a poll: a renewal is 15 seconds away.
     expect(worker.database.count("runs/find-cancelled")).toBe(looks + 1)
-    await expect(other.carillon.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    expect(await other.carillon.runs.wait(run.id)).toMatchObject({ state: "cancelled" })
   })
 
   it("is aborted within one renewal when no wake-up arrives", async () => {
     const { worker, other, run, told } = await processes({ wakeups: false, lease: "2s" })
-    await other.carillon.cancel(run.id, by)
+    await other.carillon.runs.cancel(run.id, by)
     await told.opened
     expect(other.database.count("wakeups/notify")).toBe(0)
     expect(worker.database.count("runs/find-cancelled")).toBeGreaterThan(0)
-    await expect(other.carillon.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    expect(await other.carillon.runs.wait(run.id)).toMatchObject({ state: "cancelled" })
   })
 })
 
@@ -225,17 +227,17 @@ describe("a cancel", () => {
     await app.drain()
     const late = await app.enqueue(plain, undefined, { startWithin: 0, runAt: new Date(0) })
     await app.drain()
-    expect(await app.cancel(done.id, by)).toEqual({ changed: false, state: "succeeded" })
-    expect(await app.cancel(dead.id, by)).toEqual({ changed: false, state: "dead" })
-    expect(await app.cancel(late.id, by)).toEqual({ changed: false, state: "expired" })
+    expect(await app.runs.cancel(done.id, by)).toEqual({ changed: false, state: "succeeded" })
+    expect(await app.runs.cancel(dead.id, by)).toEqual({ changed: false, state: "dead" })
+    expect(await app.runs.cancel(late.id, by)).toEqual({ changed: false, state: "expired" })
     expect(await done.result()).toBe("done")
     for (const { id } of [done, dead, late]) expect(await audit(app, id)).toEqual([])
   })
 
   it("of an unknown run says so", async () => {
     const nobody = "01900000-0000-7000-8000-000000000000"
-    await expect(app.cancel(nobody, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: nobody })
-    await expect(app.cancel("7", by)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    await expect(app.runs.cancel(nobody, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: nobody })
+    await expect(app.runs.cancel("7", by)).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
   })
 
   it.each([
@@ -245,10 +247,10 @@ describe("a cancel", () => {
     [{ actor: "ada", reason: "so", why: "so" }, ["why"]],
   ])("by %j is refused, and the run goes on", async (wrong, paths) => {
     const run = await app.enqueue(plain, undefined, { delay: "1h" })
-    const error = await app.cancel(run.id, wrong as typeof by).catch((thrown: unknown) => thrown)
+    const error = await app.runs.cancel(run.id, wrong as typeof by).catch((thrown: unknown) => thrown)
     expect(error).toMatchObject({ code: "OPTIONS_INVALID" })
     if (wrong) expect((error as { faults: { path: string }[] }).faults.map(({ path }) => path)).toEqual(paths)
-    expect(await app.run(run.id)).toMatchObject({ state: "waiting" })
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "waiting" })
   })
 
   it("without a reason says only who cancelled the run, to its waiter, its handler and its history", async () => {
@@ -272,13 +274,13 @@ describe("a cancel", () => {
       expect(waiting.result()).rejects.toMatchObject({ message: message(waiting.id) }),
       expect(running.result()).rejects.toMatchObject({ message: message(running.id) }),
     ])
-    expect(await alone.cancel(waiting.id)).toEqual({ changed: true, state: "cancelled" })
-    expect(await alone.cancel(running.id, {})).toEqual({ changed: true, state: "cancelling" })
+    expect(await alone.runs.cancel(waiting.id)).toEqual({ changed: true, state: "cancelled" })
+    expect(await alone.runs.cancel(running.id, {})).toEqual({ changed: true, state: "cancelling" })
     gate.open()
     await alone.drain()
     await results
     expect(told).toEqual(["Cancelled by the night shift"])
-    expect(await alone.attempts(waiting.id)).toMatchObject([
+    expect(await alone.runs.attempts(waiting.id)).toMatchObject([
       { error: { message: "Cancelled by the night shift" } },
     ])
     const audited = { actor: "the night shift", action: "run.cancel", reason: "" }
@@ -290,7 +292,7 @@ describe("a cancel", () => {
     const [first, second] = await alone.enqueueMany(parked, [{}, {}])
     await alone.jobs.pause("parked", by)
     await alone.tick()
-    await alone.cancel(first?.id ?? "", by)
+    await alone.runs.cancel(first?.id ?? "", by)
     await alone.jobs.resume("parked", by)
     await alone.drain()
     expect(await second?.result()).toBe("done")

@@ -38,8 +38,8 @@ describe("a process that dies", () => {
     await app.clock.advance("61s")
 
     const { run: id } = await app.until(point === "enqueue.written" ? "attempt.finished" : "run.enqueued")
-    expect(await app.result(id)).toBe("done")
-    const attempts = await app.attempts(id)
+    expect(await app.runs.wait(id)).toMatchObject({ result: "done" })
+    const attempts = await app.runs.attempts(id)
     expect(attempts.filter(({ runState }) => runState === "succeeded")).toHaveLength(1)
     // Each execution has a cause: it succeeded, or its process was lost.
     const lost = attempts.filter(({ outcome }) => outcome === "lost").length
@@ -59,7 +59,7 @@ describe("a process that dies", () => {
     await app.crashed()
     await app.restart()
     await app.drain()
-    expect(await app.result(run.id)).toBe("done")
+    expect(await app.runs.wait(run.id)).toMatchObject({ result: "done" })
   })
 
   it("between cancelling a run and reporting it leaves the run cancelled", async () => {
@@ -67,11 +67,11 @@ describe("a process that dies", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     app.crashAt("cancel.written")
-    void app.cancel(run.id, { actor: "ada", reason: "a mistake" })
+    void app.runs.cancel(run.id, { actor: "ada", reason: "a mistake" })
     await app.crashed()
     await app.restart()
     await app.drain()
-    await expect(app.result(run.id)).rejects.toMatchObject({ code: "RUN_CANCELLED" })
+    expect(await app.runs.wait(run.id)).toMatchObject({ state: "cancelled" })
     expect(app.events.filter(({ type }) => type === "attempt.started")).toEqual([])
   })
 
@@ -85,7 +85,7 @@ describe("a process that dies", () => {
     await app.crashed()
     await app.restart()
     await app.drain()
-    expect(await app.result(run)).toBe("done")
+    expect(await app.runs.wait(run)).toMatchObject({ result: "done" })
   })
 
   it.each<[CrashPoint, number]>([

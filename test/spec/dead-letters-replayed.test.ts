@@ -122,9 +122,9 @@ describeEngines("dead letters", (engine) => {
     expect(await app.deadLetters.get(id)).toMatchObject({ generation: 1, input: { order: 1, code: "E_NET" } })
     world.isMended = true
     await app.deadLetters.editAndReplay(id, { order: 2 }, by)
-    const result = app.result(id)
+    const result = app.runs.wait(id)
     await app.drain()
-    expect(await result).toBe(2)
+    expect(await result).toMatchObject({ result: 2 })
     expect(world.inputs).toEqual([{ order: 1, code: "E_NET" }, { order: 2 }])
     const inputs = "select generation, input from {attempts} order by generation"
     expect(await rowsOf(app.database, inputs)).toEqual([
@@ -158,7 +158,7 @@ describeEngines("dead letters", (engine) => {
     if (engine.lacks.includes("connections")) return
     await using beside = await kit.beside(opened.app)
     await beside.deadLetters.editAndReplay(id, { any: 1 }, by)
-    expect(await opened.app.run(id)).toMatchObject({ generation: 2, input: { any: 1 } })
+    expect(await opened.app.runs.get(id)).toMatchObject({ generation: 2, input: { any: 1 } })
   })
 
   it("are discarded together, and stay in history", async () => {
@@ -173,7 +173,7 @@ describeEngines("dead letters", (engine) => {
     expect(await app.deadLetters.discard(group, { ...by, limit: 2 })).toEqual({ discarded: 2, more: true })
     expect(await app.deadLetters.discard(group, by)).toEqual({ discarded: 1, more: false })
     expect((await app.deadLetters.list()).items.map(({ id }) => id)).toEqual([kept])
-    expect((await app.history()).attempts).toHaveLength(4)
+    expect((await app.runs.list()).items).toHaveLength(4)
     expect(told(app, "dead-letters.discarded").map(({ runs }) => runs.length)).toEqual([2, 1])
     const audit = "select count(*)::int as n from {audit} where action = 'run.discard' and actor = 'ada'"
     expect(await rowsOf(app.database, audit)).toEqual([{ n: 3 }])

@@ -30,7 +30,7 @@ describeEngines("a worker whose row is deleted", (engine) => {
     expect(await app.until("lease.lost")).toMatchObject({ lease, because: "dead", runs: 1 })
     gate.open()
     await app.drain()
-    expect((await app.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["lost", "succeeded"])
+    expect((await app.runs.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["lost", "succeeded"])
     expect(await run.result()).toBe(2)
     expect(await rowsOf(app.database, "select from {workers} where not dead")).toHaveLength(1)
     expect(await rowsOf(app.database, "select from {claims} join {runs} on id = any (runs)")).toEqual([])

@@ -191,7 +191,7 @@ describe("many runs", () => {
       { input: 1 },
       { input: 2, priority: 5, tags: ["x"], pool: "side" },
     ])
-    const records = await Promise.all(runs.map(({ id }) => app.run(id)))
+    const records = await Promise.all(runs.map(({ id }) => app.runs.get(id)))
     expect(records).toMatchObject([
       { input: 0, state: "waiting", tenant: "a" },
       { input: 1, state: "ready", priority: 0, tags: [] },
@@ -210,7 +210,7 @@ describe("many runs", () => {
     expect(runs.map(({ created }) => created)).toEqual([true, true, false, true, true])
     expect(runs[2]?.id).toBe(runs[0]?.id)
     expect(new Set(runs.map(({ id }) => id)).size).toBe(4)
-    expect(await app.run(runs[0]?.id ?? "")).toMatchObject({ input: 0 })
+    expect(await app.runs.get(runs[0]?.id ?? "")).toMatchObject({ input: 0 })
   })
 
   it("whose keys are held by other runs are answered with those, in their places", async () => {
@@ -218,7 +218,7 @@ describe("many runs", () => {
     const runs = await app.enqueueMany(numbered, [{ input: 0 }, { input: 1, key: "held" }, { input: 2 }])
     expect(runs.map(({ created }) => created)).toEqual([true, false, true])
     expect(runs[1]?.id).toBe(holder.id)
-    expect(await app.run(holder.id)).toMatchObject({ input: -1 })
+    expect(await app.runs.get(holder.id)).toMatchObject({ input: -1 })
   })
 
   it("can each be waited for", async () => {

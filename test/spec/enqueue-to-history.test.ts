@@ -27,7 +27,7 @@ describe.each(places)("a run, on %s", (where) => {
     expect(run).toMatchObject({ created: true })
     await app.drain()
     expect(await run.result()).toBe("hello ada")
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       {
         runId: run.id,
         attempt: 1,
@@ -123,7 +123,7 @@ describe.each(places)("a run, on %s", (where) => {
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD", cause: { code: "INPUT_INVALID" } })
     expect(started).toBe(0)
-    expect(await app.attempts(run.id)).toHaveLength(1)
+    expect(await app.runs.attempts(run.id)).toHaveLength(1)
   })
 
   it("is retried after a failure, with growing delays, until it succeeds", async () => {
@@ -139,7 +139,7 @@ describe.each(places)("a run, on %s", (where) => {
     const run = await app.enqueue(job)
     await app.clock.advance("1m")
     expect(await run.result()).toBe(3)
-    const attempts = await app.attempts(run.id)
+    const attempts = await app.runs.attempts(run.id)
     expect(attempts).toMatchObject([
       { attempt: 1, outcome: "failed", error: { code: "E_NO", message: "no 1" } },
       { attempt: 2, outcome: "failed", error: { code: "E_NO", message: "no 2" } },
@@ -168,7 +168,7 @@ describe.each(places)("a run, on %s", (where) => {
       runId: run.id,
       cause: { message: "no such account\uFFFD" },
     })
-    expect((await app.attempts(run.id)).map(({ attempt, runState }) => [attempt, runState])).toEqual([
+    expect((await app.runs.attempts(run.id)).map(({ attempt, runState }) => [attempt, runState])).toEqual([
       [1, undefined],
       [2, undefined],
       [3, "dead"],
@@ -215,7 +215,7 @@ describe.each(places)("a run, on %s", (where) => {
     expect(started(app.events)).toEqual([past.id, dated.id])
     await app.clock.advance("400d")
     expect(await delayed.result()).toBe("hello later")
-    expect((await app.attempts(delayed.id))[0]?.finishedAt).toEqual(new Date("2027-04-05T09:00Z"))
+    expect((await app.runs.attempts(delayed.id))[0]?.finishedAt).toEqual(new Date("2027-04-05T09:00Z"))
   })
 
   it("goes first when its priority is higher, and in the order of enqueues when it is equal", async () => {
@@ -249,10 +249,10 @@ describe.each(places)("a run, on %s", (where) => {
     await using app = await kit.app({ jobs: [greet] })
     const run = await app.enqueue(greet, { who: "ada" })
     await app.drain()
-    expect(await app.result(run.id)).toBe("hello ada")
+    expect(await app.runs.wait(run.id)).toMatchObject({ result: "hello ada" })
     const nobody = "01900000-0000-7000-8000-000000000000"
-    await expect(app.result(nobody)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: nobody })
-    expect(await app.attempts(nobody)).toEqual([])
+    await expect(app.runs.wait(nobody)).rejects.toMatchObject({ code: "RUN_NOT_FOUND", runId: nobody })
+    expect(await app.runs.attempts(nobody)).toEqual([])
   })
 
   it("can be waited for with a timeout", async () => {

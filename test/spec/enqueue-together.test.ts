@@ -22,7 +22,7 @@ async function client() {
   const { carillon, database } = carillonOn(SERVER_URLS.postgres18, {}, createFastForwardHost())
   onTestFinished(() => carillon.stop())
   const warm = await carillon.enqueue(numbered, -1)
-  await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
+  await carillon.runs.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
   const count = () => database.count(ONE) + database.count(TOGETHER)
   const before = count()
   const enqueueMany = (count = MANY) =>

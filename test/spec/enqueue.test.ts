@@ -48,7 +48,7 @@ describe("a run that is enqueued", () => {
   it("with a delay is due that much later by the database's clock, and exists until then", async () => {
     const now = await app.clock.now()
     const run = await app.enqueue(kept, 1, { delay: "90s" })
-    expect(await app.run(run.id)).toMatchObject({
+    expect(await app.runs.get(run.id)).toMatchObject({
       state: "waiting",
       enqueuedAt: now,
       dueAt: new Date(+now + 90_000),
@@ -61,7 +61,7 @@ describe("a run that is enqueued", () => {
 
   it("with a time in the past is ready at once, and keeps that time", async () => {
     const run = await app.enqueue(kept, 1, { runAt: new Date("2020-05-05T05:05:05.005Z") })
-    expect(await app.run(run.id)).toMatchObject({
+    expect(await app.runs.get(run.id)).toMatchObject({
       state: "ready",
       dueAt: new Date("2020-05-05T05:05:05.005Z"),
     })
@@ -91,14 +91,14 @@ describe("a run that is enqueued", () => {
         delay: 1,
       },
     )
-    expect(await app.run(run.id)).toEqual({
+    expect(await app.runs.get(run.id)).toEqual({
       id: run.id,
       job: "kept",
       pool: "side",
       tenant: "acme",
       priority: -7,
       state: "waiting",
-      attempts: 0,
+      attempt: 0,
       generation: 1,
       enqueuedAt: now,
       dueAt: new Date(+now + 1),
@@ -106,18 +106,19 @@ describe("a run that is enqueued", () => {
       key: "k",
       tags: ["a", "b ü"],
       input: { any: ["thing"] },
+      idempotencyKey: `run:${run.id}`,
     })
     await app.clock.advance(1)
     expect(seen(run.id)).toMatchObject([{ tenant: "acme", pool: "side", tags: ["a", "b ü"] }])
-    expect(await app.attempts(run.id)).toMatchObject([{ tenant: "acme", pool: "side" }])
-    expect(await app.run(run.id)).toBeUndefined()
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ tenant: "acme", pool: "side" }])
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "succeeded" })
   })
 
   it("without options has the defaults of its job", async () => {
     const run = await app.enqueue(kept, null)
-    const record = await app.run(run.id)
-    expect(record).toMatchObject({ pool: "main", priority: 0, tags: [] })
-    expect(Object.keys(record ?? {})).not.toEqual(expect.arrayContaining(["tenant"]))
+    const record = await app.runs.get(run.id)
+    expect(record).toMatchObject({ pool: "main", priority: 0 })
+    expect(Object.keys(record ?? {})).not.toEqual(expect.arrayContaining(["tenant", "tags"]))
     await app.drain()
     expect(seen(run.id)).toMatchObject([{ tenant: undefined, tags: [], schedule: undefined }])
   })
@@ -131,7 +132,7 @@ describe("a run that is enqueued", () => {
   it("with its own retry policy follows that policy as a whole", async () => {
     const run = await app.enqueue(failing, "Unlucky", { retry: { delays: ["1s", "1h"] } })
     await app.clock.advance("2h")
-    const attempts = await app.attempts(run.id)
+    const attempts = await app.runs.attempts(run.id)
     expect(attempts.map(({ attempt, runState }) => [attempt, runState])).toEqual([
       [1, undefined],
       [2, undefined],
@@ -144,7 +145,7 @@ describe("a run that is enqueued", () => {
   it("with its own retry policy still ends at errors that the job calls final", async () => {
     const run = await app.enqueue(failing, "Hopeless", { retry: { attempts: 9 } })
     await app.clock.advance("1d")
-    expect(await app.attempts(run.id)).toMatchObject([{ runState: "dead" }])
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ runState: "dead" }])
   })
 
   it("is reported once, after it was written", async () => {

@@ -38,8 +38,8 @@ describe("expediting", () => {
   it("a waiting run makes it due now, and returns what it was before", async () => {
     const run = await app.enqueue(named, "later", { delay: "7d" })
     await app.drain()
-    expect(await app.expedite(run.id, by)).toBe(true)
-    expect(await app.run(run.id)).toMatchObject({ state: "ready", dueAt: new Date("2026-03-01T09:00Z") })
+    expect(await app.runs.expedite(run.id, by)).toBe(true)
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "ready", dueAt: new Date("2026-03-01T09:00Z") })
     await app.drain()
     expect(order).toEqual(["later"])
     expect(await auditOf(app, run.id)).toEqual([
@@ -62,7 +62,7 @@ describe("expediting", () => {
     await using alone = await kit.app({ jobs: [unlucky] })
     const run = await alone.enqueue(unlucky)
     await alone.drain()
-    expect(await alone.expedite(run.id, by)).toBe(true)
+    expect(await alone.runs.expedite(run.id, by)).toBe(true)
     await alone.drain()
     expect(await run.result()).toBe("done")
   })
@@ -78,10 +78,10 @@ describe("expediting", () => {
     await alone.clock.advance("1h")
     const [fire] = (await alone.schedules.fires("hourly")).fires
     const id = fire?.run ?? ""
-    expect(await alone.run(id)).toMatchObject({ state: "waiting" })
-    expect(await alone.expedite(id, by)).toBe(true)
+    expect(await alone.runs.get(id)).toMatchObject({ state: "waiting" })
+    expect(await alone.runs.expedite(id, by)).toBe(true)
     await alone.drain()
-    expect(await alone.result(id)).toBe("done")
+    expect(await alone.runs.wait(id)).toMatchObject({ result: "done" })
   })
 
   it("a ready run with another priority lets it go first", async () => {
@@ -89,16 +89,16 @@ describe("expediting", () => {
     const runAt = new Date("2026-03-01T08:00Z")
     await app.enqueue(named, "first", { runAt })
     const last = await app.enqueue(named, "last", { runAt, priority: -5 })
-    expect(await app.expedite(last.id, { ...by, priority: 5 })).toBe(true)
-    expect(await app.run(last.id)).toMatchObject({ priority: 5, dueAt: runAt })
+    expect(await app.runs.expedite(last.id, { ...by, priority: 5 })).toBe(true)
+    expect(await app.runs.get(last.id)).toMatchObject({ priority: 5, dueAt: runAt })
     await app.drain()
     expect(order).toEqual(["last", "first"])
   })
 
   it("a waiting run under a limit puts it in line, not ahead of the line", async () => {
     const run = await app.enqueue(limited, "in line", { delay: "1d" })
-    expect(await app.expedite(run.id, by)).toBe(true)
-    expect(await app.run(run.id)).toMatchObject({ state: "parked", parkedFor: "limit" })
+    expect(await app.runs.expedite(run.id, by)).toBe(true)
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "parked", parkedFor: "limit" })
     await app.drain()
     expect(order).toContain("in line")
   })
@@ -109,21 +109,21 @@ describe("expediting", () => {
     await app.enqueue(limited, "one")
     const parked = await app.enqueue(limited, "two")
     for (const id of [done.id, parked.id, UNKNOWN_RUN]) {
-      expect(await app.expedite(id, by)).toBe(false)
+      expect(await app.runs.expedite(id, by)).toBe(false)
       expect(await auditOf(app, id)).toEqual([])
     }
   })
 
   it("changes nothing if an option is wrong, or if the audit cannot be written", async () => {
     const run = await app.enqueue(named, "later", { delay: "1d" })
-    await expect(app.expedite(run.id, { ...by, priority: 0.5 })).rejects.toMatchObject({
+    await expect(app.runs.expedite(run.id, { ...by, priority: 0.5 })).rejects.toMatchObject({
       faults: [{ path: "priority" }],
     })
-    await expect(app.expedite(run.id, { actor: "", reason: " " })).rejects.toMatchObject({
+    await expect(app.runs.expedite(run.id, { actor: "", reason: " " })).rejects.toMatchObject({
       faults: [{ path: "actor" }, { path: "reason" }],
     })
     app.database.meddle("audit/record", broken)
-    await expect(app.expedite(run.id, by)).rejects.toThrow("the disk is full")
-    expect(await app.run(run.id)).toMatchObject({ state: "waiting" })
+    await expect(app.runs.expedite(run.id, by)).rejects.toThrow("the disk is full")
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "waiting" })
   })
 })

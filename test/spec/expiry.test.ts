@@ -48,8 +48,8 @@ describe("a run with ten minutes to start", () => {
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_EXPIRED", runId: run.id })
     expect(count()).toBe(0)
-    expect(await app.run(run.id)).toBeUndefined()
-    const attempts = await app.attempts(run.id)
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "expired" })
+    const attempts = await app.runs.attempts(run.id)
     expect(attempts).toMatchObject([
       { outcome: "expired", runState: "expired", charged: false, error: { code: "RUN_EXPIRED" } },
     ])
@@ -64,7 +64,7 @@ describe("a run with ten minutes to start", () => {
     const { job } = starts()
     await using app = await kit.app({ jobs: [job], at: AT })
     const run = await app.enqueue(job, undefined, { delay: "1h", startWithin: "10m" })
-    expect(await app.run(run.id)).toMatchObject({ startBy: minutesLater(70) })
+    expect(await app.runs.get(run.id)).toMatchObject({ startBy: minutesLater(70) })
     await app.clock.set(minutesLater(70))
     await app.drain()
     expect(await run.result()).toBe("done")
@@ -101,7 +101,7 @@ describe("a run with ten minutes to start", () => {
     await app.clock.set(minutesLater(60))
     await app.drain()
     expect(count()).toBe(2)
-    expect(await app.result(run.id)).toBe("done")
+    expect(await app.runs.wait(run.id)).toMatchObject({ result: "done" })
   })
 
   it("expires under a pause or a limit that takes too long", async () => {
@@ -133,7 +133,7 @@ describe("a run with ten minutes to start", () => {
     await using other = await kit.beside(app)
     const run = await other.enqueue(job, undefined, { startWithin: "10m" })
     await app.clock.set(minutesLater(11))
-    const told = expect(other.result(run.id)).rejects.toMatchObject({ code: "RUN_EXPIRED" })
+    const told = expect(other.runs.wait(run.id)).resolves.toMatchObject({ state: "expired" })
     await app.drain()
     await told
   })
@@ -147,7 +147,7 @@ describe("a run with ten minutes to start", () => {
     await app.restart()
     await app.clock.set(minutesLater(60))
     await app.drain()
-    expect(await app.result(run.id)).toBe("done")
+    expect(await app.runs.wait(run.id)).toMatchObject({ result: "done" })
     expect(count()).toBe(2)
   })
 

@@ -30,7 +30,7 @@ describe("the context of a handler", () => {
     await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
     const run = await app.enqueue(job, undefined, { tenant: "acme", tags: ["a", "b"], delay: "90s" })
     await app.clock.advance("90s")
-    const [attempt] = await app.attempts(run.id)
+    const [attempt] = await app.runs.attempts(run.id)
     expect(seen).toHaveLength(1)
     expect(seen[0]).toMatchObject({
       runId: run.id,
@@ -63,7 +63,7 @@ describe("the context of a handler", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     await app.drain()
-    expect((await app.attempts(run.id)).map(({ id }) => id)).toEqual(named)
+    expect((await app.runs.attempts(run.id)).map(({ id }) => id)).toEqual(named)
     const started = app.events.flatMap((event) => (event.type === "attempt.started" ? [event.attemptId] : []))
     expect(started).toEqual(named)
     expect(new Set(named).size).toBe(3)
@@ -97,7 +97,7 @@ describe("the context of a handler", () => {
     await app.tick()
     await app.stealLease()
     await app.drain()
-    await expect(app.result(run.id)).rejects.toMatchObject({ code: "RUN_DEAD" })
+    expect(await app.runs.wait(run.id)).toMatchObject({ state: "dead" })
     await app.deadLetters.replay(run.id, by)
     await app.drain()
     expect(steps).toEqual([])
@@ -116,7 +116,7 @@ describe("the log of an attempt", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     await app.drain()
-    const logs = (await app.attempts(run.id)).map((attempt) => attempt.logs)
+    const logs = (await app.runs.attempts(run.id)).map((attempt) => attempt.logs)
     expect(logs).toMatchObject([
       [{ message: "one of attempt 1" }, { message: "two", data: { deep: [1] } }],
       [{ message: "one of attempt 2" }, { message: "two" }],
@@ -131,7 +131,7 @@ describe("the log of an attempt", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     await app.drain()
-    const logs = (await app.attempts(run.id))[0]?.logs ?? []
+    const logs = (await app.runs.attempts(run.id))[0]?.logs ?? []
     const bytes = Buffer.byteLength(JSON.stringify(logs))
     expect(bytes).toBeLessThanOrEqual(256 * KIB + 100)
     expect(bytes).toBeGreaterThan(250 * KIB)
@@ -145,7 +145,7 @@ describe("the log of an attempt", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     await app.drain()
-    const bytes = Buffer.byteLength(JSON.stringify((await app.attempts(run.id))[0]?.logs))
+    const bytes = Buffer.byteLength(JSON.stringify((await app.runs.attempts(run.id))[0]?.logs))
     expect(bytes).toBeLessThanOrEqual(256 * KIB + 100)
   })
 
@@ -168,7 +168,7 @@ describe("the log of an attempt", () => {
     const run = await app.enqueue(job)
     await app.drain()
     await run.result()
-    const logs = (await app.attempts(run.id))[0]?.logs ?? []
+    const logs = (await app.runs.attempts(run.id))[0]?.logs ?? []
     expect(logs).toHaveLength(7)
     expect(logs).toMatchObject([
       { data: { nul: "\0" } },
@@ -186,7 +186,9 @@ describe("the log of an attempt", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     await app.drain()
-    expect(Object.keys((await app.attempts(run.id))[0] ?? {})).not.toEqual(expect.arrayContaining(["logs"]))
+    expect(Object.keys((await app.runs.attempts(run.id))[0] ?? {})).not.toEqual(
+      expect.arrayContaining(["logs"]),
+    )
   })
 })
 
@@ -205,7 +207,7 @@ describe("the progress of a handler", () => {
     await using app = await kit.app({ jobs: [job] })
     const run = await app.enqueue(job)
     await app.tick()
-    const seen = async () => (await app.run(run.id))?.progress
+    const seen = async () => (await app.runs.get(run.id))?.progress
     expect(await vi.waitUntil(seen, { timeout: 10_000 })).toMatchObject({ of: 50 })
     await vi.waitUntil(async () => JSON.stringify(await seen()) === '{"done":50,"of":50}', {
       timeout: 10_000,
@@ -214,7 +216,7 @@ describe("the progress of a handler", () => {
     expect(app.database.count("runs/record-progress")).toBe(2)
     gate.open()
     await app.drain()
-    expect(await app.run(run.id)).toMatchObject({ state: "waiting" })
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "waiting" })
     expect(await seen()).toBeUndefined()
   })
 

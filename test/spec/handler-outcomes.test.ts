@@ -61,7 +61,7 @@ async function listen(speech: Speech, duration: "1s" | "1d" = "1d") {
   const enqueuedAt = await app.clock.now()
   const run = await app.enqueue(speaker, speech)
   await app.clock.advance(duration)
-  const attempts = await app.attempts(run.id)
+  const attempts = await app.runs.attempts(run.id)
   const secondsAfter = attempts.map(({ dueAt }) => (+dueAt - +enqueuedAt) / 1_000)
   return { run, attempts, secondsAfter, letters: await letters(run.id) }
 }
@@ -79,7 +79,7 @@ describe("a handler that returns", () => {
   it("leaves an attempt in history with its full record", async () => {
     const run = await app.enqueue(echo, "x")
     await app.drain()
-    const [attempt] = await app.attempts(run.id)
+    const [attempt] = await app.runs.attempts(run.id)
     expect(attempt).toMatchObject({
       runId: run.id,
       generation: 1,
@@ -138,7 +138,7 @@ describe("a handler that throws", () => {
   ])("%s has failed, with a readable description", async (_, thrown, message) => {
     const run = await app.enqueue(thrower, thrown)
     await app.drain()
-    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "failed", error: { message } }])
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ outcome: "failed", error: { message } }])
   })
 
   it("because it built a wrong verdict has failed, with the reason", async () => {
@@ -190,7 +190,7 @@ describe.each(["returned", "thrown"] as const)("a verdict that is %s", (how) => 
       },
     ])
     expect(kept).toEqual([])
-    expect(await app.run(run.id)).toBeUndefined()
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "cancelled" })
   })
 
   it("Bury makes a dead letter at once, whatever attempts are left", async () => {
@@ -264,7 +264,7 @@ describe("a verdict", () => {
     const run = await alone.enqueue(foreign)
     await alone.drain()
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
-    expect(await alone.attempts(run.id)).toMatchObject([{ outcome: "failed", runState: "dead" }])
+    expect(await alone.runs.attempts(run.id)).toMatchObject([{ outcome: "failed", runState: "dead" }])
   })
 
   it("cannot be made without what it needs", () => {

@@ -54,7 +54,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
       )
       const run = await app.enqueue(job)
       await app.drain()
-      const outcomes = (await app.attempts(run.id)).map(({ outcome }) => outcome)
+      const outcomes = (await app.runs.attempts(run.id)).map(({ outcome }) => outcome)
       expect(outcomes).toEqual(second ? [first, second] : [first])
       expect(await effects()).toEqual(second ? ["call 2"] : [])
       if (second) expect(await run.result()).toBe("done")
@@ -74,7 +74,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     await app.drain()
     expect(await run.result()).toBe("of the transaction")
     expect(await effects()).toEqual(["done"])
-    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
   })
 
   it("that is not awaited and fails makes the attempt fail, and the process survives", async () => {
@@ -199,7 +199,9 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
       expect(await run.result()).toBe("done")
       expect(await effects()).toEqual(["done"])
       expect(bodies).toBe(1)
-      expect(await app.attempts(run.id)).toMatchObject([{ attempt: 1, outcome: "succeeded", charged: true }])
+      expect(await app.runs.attempts(run.id)).toMatchObject([
+        { attempt: 1, outcome: "succeeded", charged: true },
+      ])
     },
   )
 })

@@ -25,7 +25,7 @@ describe("a transaction of a handler, in a race", () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
         await book(tx, "done")
-        seen.push(await effects(), await app.run(ctx.runId))
+        seen.push(await effects(), await app.runs.get(ctx.runId))
       }),
     )
     await app.enqueue(job)
@@ -45,7 +45,7 @@ describe("a transaction of a handler, in a race", () => {
     await app.drain()
     await app.drain()
     expect(await effects()).toEqual(["claim 2"])
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       { outcome: "lost", charged: false },
       { outcome: "succeeded", cause: "lost" },
     ])
@@ -55,21 +55,21 @@ describe("a transaction of a handler, in a race", () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
         await book(tx, "x")
-        await app.cancel(ctx.runId, by)
+        await app.runs.cancel(ctx.runId, by)
       }),
     )
     const run = await app.enqueue(job)
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ code: "RUN_CANCELLED" })
     expect(await effects()).toEqual([])
-    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ outcome: "cancelled", runState: "cancelled" }])
   })
 
   it("of a run cancelled elsewhere before its commit writes nothing, though the wake-up was lost", async () => {
     const { app, job, effects } = await openBooking(kit, (ctx, book) =>
       ctx.transaction(async (tx) => {
         await book(tx, "x")
-        await other.cancel(ctx.runId, by)
+        await other.runs.cancel(ctx.runId, by)
       }),
     )
     await using other = await kit.beside(app)
@@ -173,7 +173,7 @@ describe("a transaction of a handler, in a race", () => {
     for (let times = 1; times <= 5; times += 1) {
       const run = await carillon.enqueue(job)
       expect(await run.result()).toBe(run.id)
-      expect(await carillon.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
+      expect(await carillon.runs.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
       expect(await rowsOf(direct, `select from {effects} where what = '${run.id}'`)).toHaveLength(1)
     }
   })

@@ -28,10 +28,10 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     await app.drain()
     expect(await run.result()).toEqual({ rows: [{ what: "done" }], rowCount: 1 })
     expect(await effects()).toEqual(["done"])
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       { outcome: "succeeded", runState: "succeeded", charged: true, attempt: 1 },
     ])
-    expect(await app.run(run.id)).toBeUndefined()
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "succeeded" })
     expect(app.events.filter(({ type }) => type === "attempt.finished")).toHaveLength(1)
   })
 
@@ -47,7 +47,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
       const run = await app.enqueue(job, undefined, { retry: { attempts: 1 } })
       await app.drain()
       await expect(run.result()).rejects.toMatchObject({ code: "RUN_DEAD" })
-      expect(await app.attempts(run.id)).toMatchObject([{ outcome: "failed", runState: "dead" }])
+      expect(await app.runs.attempts(run.id)).toMatchObject([{ outcome: "failed", runState: "dead" }])
     },
   )
 
@@ -61,7 +61,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     const run = await app.enqueue(job)
     await app.drain()
     expect(await effects()).toEqual(["attempt 2"])
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       { outcome: "failed", error: { message: "second thoughts" } },
       { outcome: "succeeded" },
     ])
@@ -78,7 +78,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     await app.drain()
     expect(await run.result()).toBe("second")
     expect(await effects()).toEqual(["second"])
-    expect(await app.attempts(run.id)).toHaveLength(1)
+    expect(await app.runs.attempts(run.id)).toHaveLength(1)
   })
 
   it("is the only one of its attempt: a second is refused, and the first commit stays", async () => {
@@ -117,7 +117,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     await app.drain()
     expect(await run.result()).toBe("done")
     expect(await effects()).toEqual(["done"])
-    expect(await app.attempts(run.id)).toHaveLength(1)
+    expect(await app.runs.attempts(run.id)).toHaveLength(1)
   })
 
   it("with a result that cannot be kept writes nothing, and the run fails for good", async () => {
@@ -128,7 +128,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     await app.drain()
     await expect(run.result()).rejects.toMatchObject({ cause: { code: "PAYLOAD_INVALID" } })
     expect(await effects()).toEqual([])
-    expect(await app.attempts(run.id)).toHaveLength(1)
+    expect(await app.runs.attempts(run.id)).toHaveLength(1)
   })
 
   it("that swallows an error is not committed, and says why", async () => {
@@ -201,7 +201,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     })
     const run = await app.enqueue(job)
     await app.drain()
-    const [attempt] = await app.attempts(run.id)
+    const [attempt] = await app.runs.attempts(run.id)
     expect(attempt?.logs).toMatchObject([{ message: "before" }, { message: "inside" }])
   })
 
@@ -214,7 +214,7 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     await app.drain()
     expect(await run.result()).toBe("done")
     expect(await effects()).toEqual(["done"])
-    expect(await app.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
+    expect(await app.runs.attempts(run.id)).toMatchObject([{ outcome: "succeeded" }])
     expect(app.events.filter(({ type }) => type === "attempt.fenced")).toEqual([])
   })
 
@@ -226,6 +226,6 @@ describe.each(places)("a transaction of a handler, on %s", (where) => {
     const run = await app.enqueue(job)
     await app.drain()
     expect(await effects()).toEqual(["attempt 2"])
-    expect((await app.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["failed", "succeeded"])
+    expect((await app.runs.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["failed", "succeeded"])
   })
 })

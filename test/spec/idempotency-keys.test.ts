@@ -38,7 +38,7 @@ describe("a key", () => {
     const second = await app.enqueue(plain, "second", { key: "one", priority: 9, delay: 0 })
     expect(first.created).toBe(true)
     expect({ id: second.id, created: second.created }).toEqual({ id: first.id, created: false })
-    expect(await app.run(first.id)).toMatchObject({
+    expect(await app.runs.get(first.id)).toMatchObject({
       input: "first",
       priority: 0,
       state: "waiting",
@@ -116,8 +116,8 @@ describe("a key", () => {
         keyFor: "live",
         ...(state === "waiting" && { delay: "1h" }),
       })
-      expect(await app.run(first.id)).toMatchObject({ state })
-      await app.cancel(first.id, by)
+      expect(await app.runs.get(first.id)).toMatchObject({ state })
+      await app.runs.cancel(first.id, by)
       expect(await app.enqueue(job as typeof plain, "", { key, delay: "1h" })).toMatchObject({
         created: true,
       })
@@ -146,7 +146,7 @@ describe("a key", () => {
 
   it("with a time is held also when the run was cancelled", async () => {
     const first = await app.enqueue(plain, "", { key: "timed cancel", keyFor: "1h", delay: "10m" })
-    await app.cancel(first.id, by)
+    await app.runs.cancel(first.id, by)
     expect(await app.enqueue(plain, "", { key: "timed cancel" })).toMatchObject({
       id: first.id,
       created: false,
@@ -223,7 +223,7 @@ describe("a key under concurrent enqueues", () => {
       )
       answers.push(...(await Promise.all(some)))
     }
-    await Promise.all(answers.map((run) => worker.result(run.id)))
+    await Promise.all(answers.map((run) => worker.runs.wait(run.id)))
     const created = answers.filter((run) => run.created)
     expect(executed).toBe(created.length)
     expect(new Set(answers.map(({ id }) => id)).size).toBe(created.length)

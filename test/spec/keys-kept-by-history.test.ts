@@ -70,12 +70,12 @@ describe("a key without a time", () => {
     for (let days = 0; days < 10; days += 1) {
       await dropExpired(app.database)
       await app.database.run(forgetKeys, { limit: 100 })
-      const isKnown = (await app.attempts(first.id)).length > 0
+      const isKnown = (await app.runs.attempts(first.id)).length > 0
       const [held] = await rowsOf(app.database, "select run from {keys} where expires_at > {schema}.now()")
       if (isKnown) expect(held).toEqual({ run: first.id })
       await app.clock.set(new Date(+(await app.clock.now()) + 86_400_000))
     }
-    expect(await app.attempts(first.id)).toEqual([])
+    expect(await app.runs.attempts(first.id)).toEqual([])
     expect(await rowsOf(app.database, "select from {keys}")).toEqual([])
   })
 
@@ -93,7 +93,7 @@ describe("a key without a time", () => {
     await using stage = await given()
     const { app, ask } = stage
     const first = await ask(fine, { delay: "1h" })
-    await app.cancel(first.id, by)
+    await app.runs.cancel(first.id, by)
     await app.clock.advance("7d")
     await expectTaken(app, first)
     await app.clock.advance("1d")
@@ -110,7 +110,7 @@ describe("a key without a time", () => {
     await expectTaken(app, late)
     await app.enqueue(parked, "")
     const inLine = await ask(parked)
-    await app.cancel(inLine.id, by)
+    await app.runs.cancel(inLine.id, by)
     await expectTaken(app, inLine, parked)
   })
 
@@ -122,7 +122,7 @@ describe("a key without a time", () => {
     await app.clock.advance("400d")
     await expectTaken(app, first, hopeless)
     await app.deadLetters.replay(first.id, by)
-    expect(await app.run(first.id)).toMatchObject({ key: "order:7", generation: 2 })
+    expect(await app.runs.get(first.id)).toMatchObject({ key: "order:7", generation: 2 })
     await expectTaken(app, first, hopeless)
     await app.drain()
     await app.clock.advance("400d")
@@ -149,7 +149,7 @@ describe("a key without a time", () => {
     await app.drain()
     const second = await ask(hopeless, { delay: "1h" })
     await app.deadLetters.replay(first.id, by)
-    expect((await app.run(first.id))?.key).toBeUndefined()
+    expect((await app.runs.get(first.id))?.key).toBeUndefined()
     await app.drain()
     await expectTaken(app, second, hopeless)
   })

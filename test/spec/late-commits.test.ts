@@ -95,7 +95,7 @@ describe.each([
     const { job, client, worker, begin, startOf } = await busyPool(wakeups)
     const { id } = await client.carillon.enqueue(job, undefined, { delay: "1d" })
     await begin()
-    expect(await client.carillon.expedite(id, { ...by, priority: 9 })).toBe(true)
+    expect(await client.carillon.runs.expedite(id, { ...by, priority: 9 })).toBe(true)
     const found = await startOf(id)
     expect(found.looks).toBeLessThanOrEqual(4)
     expect(found.left).toBeGreaterThan(0)

@@ -170,5 +170,5 @@ it("ends for a handler when it runs out, although the database is away", async (
   proxy.cut()
   // Under a new lease, and after the old one was reaped.
   expect(await run.result()).toBe("done")
-  expect((await carillon.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["lost", "succeeded"])
+  expect((await carillon.runs.attempts(run.id)).map(({ outcome }) => outcome)).toEqual(["lost", "succeeded"])
 })

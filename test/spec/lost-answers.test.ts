@@ -28,7 +28,7 @@ async function client(options: CarillonOptions = {}) {
   const { carillon, database } = carillonOn(SERVER_URLS.postgres18, options, host)
   onTestFinished(() => carillon.stop())
   const warm = await carillon.enqueue(job, -1)
-  await carillon.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
+  await carillon.runs.cancel(warm.id, { actor: "a test", reason: "it was only to connect" })
   // The first try takes the short way; later tries look for what the first may have written.
   const tries = () => database.count("runs/insert-one") + database.count("runs/insert") - 1
   const live = async () => (await rowsOf(database, "select id from {runs}")).map(({ id }) => id)
@@ -74,9 +74,9 @@ describe("an enqueue whose answer was lost", () => {
     })
     const run = await carillon.enqueue(job, 7)
     expect(run.created).toBe(true)
-    expect(await executing.result(run.id)).toBe(7)
+    expect(await executing.runs.wait(run.id)).toMatchObject({ result: 7 })
     expect(await live()).toEqual([])
-    expect(await executing.attempts(run.id)).toHaveLength(1)
+    expect(await executing.runs.attempts(run.id)).toHaveLength(1)
   })
 
   it("is repeated at once when the server itself ended the session", async () => {
@@ -93,7 +93,7 @@ describe("an enqueue whose answer was lost", () => {
     const clock = await takeClock(database, "2026-03-01T09:00Z")
     await carillon
       .enqueue(job, 0, { delay: "1d" })
-      .then(({ id }) => carillon.cancel(id, { actor: "a", reason: "b" }))
+      .then(({ id }) => carillon.runs.cancel(id, { actor: "a", reason: "b" }))
     database.meddle("runs/insert-one", async () => {
       // The clock of the database is set forward: what is sent with the old bound arrives too late.
       await clock.set("2026-03-01T10:00Z")
@@ -107,7 +107,7 @@ describe("an enqueue whose answer was lost", () => {
     const { carillon, database, host } = await client()
     const clock = await takeClock(database, "2026-03-01T09:00Z")
     const mind = { actor: "a test", reason: "only to hear the time" }
-    await carillon.enqueue(job, 0, { delay: "1d" }).then(({ id }) => carillon.cancel(id, mind))
+    await carillon.enqueue(job, 0, { delay: "1d" }).then(({ id }) => carillon.runs.cancel(id, mind))
     database.meddle("runs/insert-one", async () => {
       // By this clock the lost try may still arrive for an hour.
       await clock.set("2026-03-01T08:00Z")
@@ -197,7 +197,7 @@ describe("an enqueue of many runs whose answer was lost", () => {
       return answerLost(async () => undefined as never)
     })
     const runs = await carillon.enqueueMany(job, items(6_000))
-    await Promise.all(runs.map(({ id }) => executing.result(id)))
+    await Promise.all(runs.map(({ id }) => executing.runs.wait(id)))
     expect(await live()).toEqual([])
     const counted =
       "select count(*)::int, count(distinct run)::int as runs from {attempts} where job = 'once'"
@@ -229,9 +229,9 @@ describe("an enqueue with a key whose answer was lost", () => {
     })
     const run = await carillon.enqueue(job, 7, { key: "k" })
     expect(run.created).toBe(true)
-    expect(await executing.result(run.id)).toBe(7)
+    expect(await executing.runs.wait(run.id)).toMatchObject({ result: 7 })
     expect(await live()).toEqual([])
-    expect(await executing.attempts(run.id)).toHaveLength(1)
+    expect(await executing.runs.attempts(run.id)).toHaveLength(1)
     expect(await rowsOf(database, "select run from {keys} where expires_at > {now}")).toEqual([
       { run: run.id },
     ])
@@ -288,7 +288,7 @@ describe("on a network that loses answers", () => {
     const keyed = await carillon.enqueue(job, 2, { key: "k" })
     for (const [input, { id, created }] of [first, plain, keyed].entries()) {
       expect(created).toBe(true)
-      expect(await carillon.run(id)).toMatchObject({ input, state: "ready" })
+      expect(await carillon.runs.get(id)).toMatchObject({ input, state: "ready" })
     }
     expect(await carillon.enqueue(job, 3, { key: "k" })).toMatchObject({ id: keyed.id, created: false })
   })

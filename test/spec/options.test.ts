@@ -123,7 +123,7 @@ describe("wrong options of a call", async () => {
     await expect(app.enqueue(undefined as unknown as typeof good)).rejects.toMatchObject({
       code: "OPTIONS_INVALID",
     })
-    await expect(app.result("not an id")).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
+    await expect(app.runs.wait("not an id")).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
     await expect(app.stop({ grace: "a while" as "1s" })).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
     await app.drain()
     expect(app.events.filter(({ type }) => type === "run.enqueued")).toEqual([])
@@ -134,7 +134,7 @@ describe("wrong options of a call", async () => {
     const run = await app.enqueue(good, undefined, { delay: "1h" })
     for (const wait of [
       (options: object) => run.result(options),
-      (options: object) => app.result(run.id, options),
+      (options: object) => app.runs.wait(run.id, options),
     ]) {
       await expect(wait({ sginal: undefined })).rejects.toMatchObject({
         faults: [{ path: "sginal", message: 'unknown option; did you mean "signal"?' }],

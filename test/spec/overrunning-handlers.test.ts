@@ -27,7 +27,7 @@ async function ticks(app: WatchedApp, count = 4): Promise<void> {
 }
 
 const outcomeOf = async (app: WatchedApp, run: string) =>
-  (await app.attempts(run)).map(({ outcome, runState }) => [outcome, runState])
+  (await app.runs.attempts(run)).map(({ outcome, runState }) => [outcome, runState])
 
 describe("a place under a limit", () => {
   it("is held after a timeout until the handler has returned", async () => {
@@ -38,7 +38,7 @@ describe("a place under a limit", () => {
     await app.until("attempt.overran")
     await ticks(app)
     expect(order).toEqual(["a"])
-    expect(await app.run(first?.id ?? "")).toMatchObject({ state: "running" })
+    expect(await app.runs.get(first?.id ?? "")).toMatchObject({ state: "running" })
     gate.open()
     await app.drain()
     expect(order).toEqual(["a", "b"])
@@ -52,7 +52,7 @@ describe("a place under a limit", () => {
     await using app = await kit.app({ jobs: [job], pools: { default: 6 } })
     const [first] = await app.enqueueMany(job, named(["a", "b"]))
     await app.tick()
-    await app.cancel(first?.id ?? "", by)
+    await app.runs.cancel(first?.id ?? "", by)
     await ticks(app)
     expect(order).toEqual(["a"])
     gate.open()
@@ -167,7 +167,7 @@ describe("a handler that never returns", () => {
     expect(await app.until("pool.exhausted")).toMatchObject({ pool: "default", slots: 2 })
     const run = await app.enqueue(quick)
     await ticks(app)
-    expect(await app.run(run.id)).toMatchObject({ state: "ready" })
+    expect(await app.runs.get(run.id)).toMatchObject({ state: "ready" })
     gate.open()
     await app.drain()
     expect(await run.result()).toBe("done")

@@ -25,10 +25,10 @@ describe("an application", () => {
       const [paused, free] = [await app.enqueue(slow), await app.enqueue(greet)]
       await app.drain()
       expect(await free.result()).toBe("hello")
-      expect(await app.run(paused.id)).toMatchObject({ state: "parked", parkedFor: "pause" })
+      expect(await app.runs.get(paused.id)).toMatchObject({ state: "parked", parkedFor: "pause" })
       await app.restart()
       await app.drain()
-      expect(await app.attempts(paused.id)).toEqual([])
+      expect(await app.runs.attempts(paused.id)).toEqual([])
       expect(await app.pauses.list()).toMatchObject([{ ...by, name: "slow" }])
       expect(await app[noun].resume("slow", by)).toBe(true)
       await app.drain()

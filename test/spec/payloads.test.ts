@@ -113,7 +113,9 @@ describe.each(["memory", "postgres18"] as const)("on %s", (where) => {
       const error = await run.result().catch((thrown: { cause: Error }) => thrown)
       expect(error).toMatchObject({ code: "RUN_DEAD", cause: { code } })
       expect((error as { cause: Error }).cause.message).toContain(path === "" ? "result" : `result.${path}`)
-      expect(await app.attempts(run.id)).toMatchObject([{ attempt: 1, outcome: "failed", runState: "dead" }])
+      expect(await app.runs.attempts(run.id)).toMatchObject([
+        { attempt: 1, outcome: "failed", runState: "dead" },
+      ])
       expect(await live()).toBe(0)
     },
   )

@@ -10,7 +10,7 @@ import { newSchema } from "../support/engines.ts"
 import { describeExamination, examine } from "../support/history/check.ts"
 import type { Asked, Entry } from "../support/history/operations.ts"
 import type { Recorder } from "../support/history/record.mjs"
-import { claimOf, recordEvents, recordHandler, seenOf } from "../support/history/record-events.mjs"
+import { claimOf, recordEvents, recordHandler } from "../support/history/record-events.mjs"
 import { readFinal } from "../support/process/final-read.ts"
 import { SERVER_URLS } from "../support/server-urls.ts"
 import { execute, rowsOf, untilRows } from "../support/sql.ts"
@@ -185,15 +185,15 @@ it("processes keep every promise that a minute can judge, with evidence for each
   note("quiet_to", {})
   for (const { id: run } of [held, long]) {
     one.record("cancel_invoke", { run })
-    await one.carillon.cancel(run, BY)
+    await one.carillon.runs.cancel(run, BY)
     one.record("cancel_ok", { run, withinMs: 5_000 })
   }
   await Promise.allSettled([held.result(), long.result()])
   note("reader_from", {})
   for (let cursor: string | undefined, isLast = false; !isLast; ) {
-    const page = await two.carillon.history({ limit: 5, ...(cursor !== undefined && { cursor }) })
-    for (const attempt of page.attempts) note("seen", seenOf(attempt))
-    cursor = page.cursor
+    const page = await two.carillon.runs.list({ limit: 5, ...(cursor !== undefined && { cursor }) })
+    for (const { id: run } of page.items) note("seen", { run })
+    cursor = page.nextCursor
     isLast = cursor === undefined
   }
   note("reader_done", {})
@@ -236,7 +236,7 @@ it("one worker starts its backlog in order", async () => {
     handles.push(await client.enqueue(client.work, {}, { priority }, { priority }))
   }
   await worker.carillon.start()
-  await Promise.all(handles.map(({ id }) => worker.carillon.result(id)))
+  await Promise.all(handles.map(({ id }) => worker.carillon.runs.wait(id)))
   await worker.stop()
   const examination = examine(history, await readFinal(database))
   expect(examination.violations, describeExamination(examination)).toEqual([])

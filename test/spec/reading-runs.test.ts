@@ -119,7 +119,7 @@ describe("a run that is read", () => {
 
   it("keeps what it was enqueued with when it is cancelled", async () => {
     const run = await app.enqueue(mail, { to: "ada" }, { ...said, key: "other", delay: "1h" })
-    await app.cancel(run.id)
+    await app.runs.cancel(run.id)
     expect(await app.runs.get(run.id)).toMatchObject({
       ...kept,
       key: "other",

@@ -53,23 +53,25 @@ describe("a dead run", () => {
     const run = await dead({ tags: ["a"], tenant: "acme", priority: 3 })
     lives = 2
     await app.deadLetters.replay(run.id, by)
-    expect(await app.run(run.id)).toMatchObject({
+    expect(await app.runs.get(run.id)).toMatchObject({
       generation: 2,
-      attempts: 0,
+      attempt: 0,
       input: { kept: true },
       tags: ["a"],
       tenant: "acme",
       priority: 3,
     })
     expect(await letters(run.id)).toEqual([])
-    const over = expect(app.result(run.id)).rejects.toMatchObject({ cause: { message: "no, generation 2" } })
+    const over = expect(app.runs.wait(run.id)).resolves.toMatchObject({
+      error: { message: "no, generation 2" },
+    })
     await app.drain()
     await over
     await app.deadLetters.replay(run.id, by)
     await app.drain()
-    expect(await app.result(run.id)).toEqual({ kept: true })
+    expect(await app.runs.wait(run.id)).toMatchObject({ result: { kept: true } })
     expect(
-      (await app.attempts(run.id)).map(({ generation, attempt, cause }) => [generation, attempt, cause]),
+      (await app.runs.attempts(run.id)).map(({ generation, attempt, cause }) => [generation, attempt, cause]),
     ).toEqual([
       [1, 1, undefined],
       [1, 2, "failed"],
@@ -85,15 +87,17 @@ describe("a dead run", () => {
     await app.drain()
     expect(new Set(contexts.map(({ idempotencyKey }) => idempotencyKey))).toEqual(new Set([`run:${run.id}`]))
     expect(contexts.map(({ fencingToken }) => fencingToken)).toEqual([1, 2, 3])
-    expect(new Set((await app.attempts(run.id)).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(1)
+    expect(new Set((await app.runs.attempts(run.id)).map(({ idempotencyKey }) => idempotencyKey)).size).toBe(
+      1,
+    )
   })
 
   it("is waited for in its new life by a call after the replay", async () => {
     const run = await dead()
     await app.deadLetters.replay(run.id, by)
-    const result = app.result(run.id)
+    const result = app.runs.wait(run.id)
     await app.drain()
-    expect(await result).toEqual({ kept: true })
+    expect(await result).toMatchObject({ result: { kept: true } })
   })
 
   it("that is replayed or discarded leaves an audit record of who did it and why", async () => {
@@ -113,11 +117,11 @@ describe("a dead run", () => {
     const run = await dead()
     await app.deadLetters.discard(run.id, by)
     expect(await letters(run.id)).toEqual([])
-    expect(await app.attempts(run.id)).toHaveLength(2)
+    expect(await app.runs.attempts(run.id)).toHaveLength(2)
     await expect(app.deadLetters.replay(run.id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" })
     await expect(app.deadLetters.discard(run.id, by)).rejects.toMatchObject({ code: "RUN_NOT_FOUND" })
     await app.drain()
-    await expect(app.result(run.id)).rejects.toMatchObject({ code: "RUN_DEAD" })
+    expect(await app.runs.wait(run.id)).toMatchObject({ state: "discarded" })
   })
 
   it("is replayed once by many concurrent calls", async () => {
@@ -125,7 +129,7 @@ describe("a dead run", () => {
     const asked = await Promise.allSettled([1, 2, 3].map(() => app.deadLetters.replay(run.id, by)))
     expect(asked.filter(({ status }) => status === "fulfilled")).toHaveLength(1)
     await app.drain()
-    expect((await app.attempts(run.id)).filter(({ generation }) => generation === 2)).toHaveLength(1)
+    expect((await app.runs.attempts(run.id)).filter(({ generation }) => generation === 2)).toHaveLength(1)
     expect(await auditOf(app, run.id)).toHaveLength(1)
   })
 
@@ -137,7 +141,7 @@ describe("a dead run", () => {
       await expect(app.deadLetters[action](run.id, by)).rejects.toThrow("audit_is_full")
       await execute(app.database, "alter table {audit} drop constraint audit_is_full")
       expect(await letters(run.id)).toHaveLength(1)
-      expect(await app.run(run.id)).toBeUndefined()
+      expect(await app.runs.get(run.id)).toMatchObject({ state: "dead" })
     },
   )
 
@@ -154,8 +158,8 @@ describe("a dead run", () => {
       await expect(app.deadLetters[action](alive.id, { actor: "ada", reason: "" })).rejects.toMatchObject({
         faults: [{ path: "reason" }],
       })
-      expect(await app.run(alive.id)).toMatchObject({ state: "waiting" })
-      await app.cancel(alive.id, by)
+      expect(await app.runs.get(alive.id)).toMatchObject({ state: "waiting" })
+      await app.runs.cancel(alive.id, by)
     },
   )
 
@@ -173,8 +177,11 @@ describe("a dead run", () => {
     failing = false
     for (const { id } of runs) await alone.deadLetters.replay(id, by)
     for (const { id } of runs)
-      expect(await alone.run(id)).toMatchObject({ state: "parked", parkedFor: "limit" })
+      expect(await alone.runs.get(id)).toMatchObject({ state: "parked", parkedFor: "limit" })
     await alone.drain()
-    expect(await Promise.all(runs.map(({ id }) => alone.result(id)))).toEqual(["done", "done"])
+    expect(await Promise.all(runs.map(({ id }) => alone.runs.wait(id)))).toMatchObject([
+      { result: "done" },
+      { result: "done" },
+    ])
   })
 })

@@ -29,7 +29,7 @@ async function history(job: Job<undefined>) {
   await using app = await kit.app({ jobs: [job], at: "2026-03-01T09:00Z" })
   const run = await app.enqueue(job)
   await app.clock.advance("6d")
-  const attempts = await app.attempts(run.id)
+  const attempts = await app.runs.attempts(run.id)
   const waitsMs = attempts.slice(1).map(({ dueAt }, index) => +dueAt - +(attempts[index]?.finishedAt ?? 0))
   return { attempts, waitsMs, end: attempts.at(-1)?.runState }
 }
@@ -127,7 +127,7 @@ describe("a retry policy", () => {
       await app.drain()
       const told = app.events.filter(({ type }) => type === "retry.faulty")
       expect(told).toMatchObject([{ run: run.id, attempt: 1, message: expect.stringContaining(says) }])
-      const [attempt] = await app.attempts(run.id)
+      const [attempt] = await app.runs.attempts(run.id)
       expect(attempt).toMatchObject({ error: { message: "no luck" } })
       expect(attempt?.logs).toMatchObject([{ message: expect.stringContaining(says) }])
     },
@@ -151,7 +151,7 @@ describe("a retry policy", () => {
     )
     await app.drain()
     const waits = await Promise.all(
-      runs.map(async ({ id }) => +((await app.run(id))?.dueAt ?? 0) - Date.parse("2026-03-01T09:00Z")),
+      runs.map(async ({ id }) => +((await app.runs.get(id))?.dueAt ?? 0) - Date.parse("2026-03-01T09:00Z")),
     )
     expect(Math.min(...waits)).toBeGreaterThanOrEqual(0)
     expect(Math.max(...waits)).toBeLessThanOrEqual(100_000)
@@ -259,7 +259,7 @@ describe("the attempts of a run", () => {
     await app.enqueue(job, "good")
     await app.drain()
     expect(order).toEqual(["bad 1", "good 1"])
-    expect(await app.run(bad.id)).toMatchObject({ state: "waiting", attempts: 1 })
+    expect(await app.runs.get(bad.id)).toMatchObject({ state: "waiting", attempt: 1 })
     await app.clock.advance("1h")
     expect(order).toEqual(["bad 1", "good 1", "bad 2"])
   })

@@ -220,5 +220,5 @@ it("an application reports runs that it enqueued and no worker can execute", asy
   await app.clock.advance("1s")
   const { jobs } = await app.until("runs.unhandled")
   expect(jobs).toEqual([{ job: "unknown", pool: "default", runs: 1 }])
-  expect(await app.run(run.id)).toMatchObject({ state: "parked", parkedFor: "handler" })
+  expect(await app.runs.get(run.id)).toMatchObject({ state: "parked", parkedFor: "handler" })
 })

@@ -21,14 +21,15 @@ async function stage() {
   return { app, job, heard, id }
 }
 
-it("a run carries the name of its schedule in its handler, in its attempts and in history", async () => {
+it("a run carries the name of its schedule in its handler, in its attempts and in lists", async () => {
   const { app, job, heard, id } = await stage()
   await app.enqueue(job)
   await app.clock.advance("10m")
   expect(heard).toEqual([undefined, { id, name: "nightly" }])
-  const { attempts } = await app.history()
-  expect(attempts.map(({ schedule }) => schedule)).toEqual([{ id, name: "nightly" }, undefined])
-  expect(await app.attempts(attempts[0]?.runId ?? "")).toMatchObject([{ schedule: { id, name: "nightly" } }])
+  const { items } = await app.runs.list()
+  const [scheduled] = items.filter(({ schedule }) => schedule)
+  expect(scheduled?.schedule).toMatchObject({ id, name: "nightly" })
+  expect(await app.runs.attempts(scheduled?.id ?? "")).toMatchObject([{ schedule: { id, name: "nightly" } }])
   await app.close()
 })
 
@@ -42,7 +43,7 @@ it("a run carries that name also when the schedule was deleted, and when another
   await app.jobs.resume("work", by)
   await app.drain()
   expect(heard).toEqual([{ id, name: "nightly" }])
-  expect((await app.history()).attempts).toMatchObject([{ schedule: { id, name: "nightly" } }])
+  expect((await app.runs.list()).items).toMatchObject([{ schedule: { id, name: "nightly" } }])
   await app.close()
 })
 
@@ -67,7 +68,7 @@ it("no statement asks for names where no run comes from a schedule", async () =>
   const { app, job } = await stage()
   await app.enqueue(job)
   await app.drain()
-  await app.history()
+  await app.runs.list()
   expect(app.database.count("schedules/called")).toBe(0)
   await app.close()
 })

@@ -145,7 +145,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     await app.schedules.create({ name: "mails", job: mail, every: "10m", overlap: "allow" })
     await app.clock.advance("10m")
     const [fire] = (await app.schedules.fires("mails")).fires
-    expect(await app.run(fire?.run ?? "")).toMatchObject({ pool: "slow", priority: 7 })
+    expect(await app.runs.get(fire?.run ?? "")).toMatchObject({ pool: "slow", priority: 7 })
   })
 
   it("make up, after a resume, for what was missed before the pause", async () => {
@@ -241,7 +241,7 @@ describe.each(["memory", "postgres18"] as const)("schedules, on %s", (where) => 
     expect(await app.schedules.delete("nightly", by)).toBe(true)
     expect(await app.schedules.delete("nightly", by)).toBe(false)
     expect(await app.schedules.get("nightly")).toBeUndefined()
-    expect((await app.history({ job: "work" })).attempts).toHaveLength(1)
+    expect((await app.runs.list({ filter: { job: "work" } })).items).toHaveLength(1)
     await expect(app.schedules.fires("nightly")).rejects.toMatchObject({ code: "SCHEDULE_NOT_FOUND" })
     await app.close()
   })

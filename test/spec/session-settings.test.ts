@@ -71,9 +71,9 @@ describeEngines(
         { reason: { code: "RUN_CANCELLED" } },
         { reason: { code: "RUN_DEAD" } },
       ])
-      const [failed] = await carillon.attempts(runs[4]?.id ?? "")
+      const [failed] = await carillon.runs.attempts(runs[4]?.id ?? "")
       expect(failed?.error?.message).toBe("NULL \\ \u{1F980}")
-      expect((await carillon.attempts(runs[0]?.id ?? "")).length).toBe(1)
+      expect((await carillon.runs.attempts(runs[0]?.id ?? "")).length).toBe(1)
     })
 
     it.each(ways)("has its schedules fire when they are due, %s", async (way) => {
@@ -142,8 +142,12 @@ describeEngines(
       )
       expect((await client.query("show array_nulls")).rows).toEqual([{ array_nulls: "off" }])
       await client.query("commit")
-      expect(await carillon.run(plain?.id ?? "")).toMatchObject({ input: 1, priority: 0, state: "ready" })
-      expect(await carillon.run(urgent?.id ?? "")).toMatchObject({
+      expect(await carillon.runs.get(plain?.id ?? "")).toMatchObject({
+        input: 1,
+        priority: 0,
+        state: "ready",
+      })
+      expect(await carillon.runs.get(urgent?.id ?? "")).toMatchObject({
         priority: 3,
         tenant: "acme",
         state: "waiting",

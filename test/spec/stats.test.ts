@@ -158,7 +158,7 @@ describeEngines("statistics", (engine) => {
   it("count a run that an operator cancelled while it waited", async () => {
     await using app = await open()
     const waiting = await app.enqueue(mail, undefined, { delay: "1h", tenant: "acme" })
-    await app.cancel(waiting.id)
+    await app.runs.cancel(waiting.id)
     await app.drain()
     expect(await app.stats.series({ ...span, step: "day", by: ["outcome", "tenant"] })).toMatchObject([
       { outcome: "cancelled", tenant: "acme", ends: 1, duration: { count: 0 } },

@@ -50,7 +50,11 @@ describe("a stop", () => {
     expect(left).toEqual([1, 2].map(() => ({ state: "ready", attempt: 0, lease: null })))
     await app.restart()
     await app.drain()
-    expect(await Promise.all(runs.map(({ id }) => app.result(id)))).toEqual(["done", "done", "done"])
+    expect(await Promise.all(runs.map(({ id }) => app.runs.wait(id)))).toMatchObject([
+      { result: "done" },
+      { result: "done" },
+      { result: "done" },
+    ])
   })
 
   it("claims nothing more while its own calls are still being answered either", async () => {
@@ -76,7 +80,7 @@ describe("a stop", () => {
     )
     await Promise.all(runs.map((run) => run.result()))
     answered.open()
-    await other.carillon.result((await calling).id)
+    await other.carillon.runs.wait((await calling).id)
     await stopping
     expect(new Set(seen)).toEqual(new Set(["other"]))
     expect(seen).toHaveLength(21)
@@ -222,8 +226,8 @@ describe("a run given back by a stop", () => {
     expect(one.database.count("wakeups/notify")).toBeGreaterThan(notes)
     second.gate.open()
     for (const { id } of runs) {
-      expect(await two.carillon.result(id)).toBe("done")
-      expect(await two.carillon.attempts(id)).toMatchObject([
+      expect(await two.carillon.runs.wait(id)).toMatchObject({ result: "done" })
+      expect(await two.carillon.runs.attempts(id)).toMatchObject([
         { outcome: "released", charged: false, attempt: 1 },
         { outcome: "succeeded", cause: "released", attempt: 1 },
       ])

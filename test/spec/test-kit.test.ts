@@ -48,7 +48,9 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
       [3, 1, 2].map((hours) => app.enqueue(noop, undefined, { delay: `${hours}h` })),
     )
     await app.clock.advance("1d")
-    const finished = await Promise.all(runs.map(async ({ id }) => (await app.attempts(id))[0]?.finishedAt))
+    const finished = await Promise.all(
+      runs.map(async ({ id }) => (await app.runs.attempts(id))[0]?.finishedAt),
+    )
     expect(finished).toEqual([3, 1, 2].map((hours) => new Date(Date.UTC(2026, 2, 1, hours))))
     expect(await app.clock.now()).toEqual(new Date("2026-03-02T00:00Z"))
   })
@@ -60,7 +62,7 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
     const failing = await app.enqueue(slow, { fail: true }, { runAt: due, retry: { attempts: 1 } })
     await app.clock.advance("1d")
     for (const { id } of [run, failing]) {
-      expect(await app.attempts(id)).toMatchObject([{ startedAt: due, finishedAt: due, durationMs: 0 }])
+      expect(await app.runs.attempts(id)).toMatchObject([{ startedAt: due, finishedAt: due, durationMs: 0 }])
     }
   })
 
@@ -73,7 +75,7 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
     await app.clock.set("2026-03-01T00:00:20Z")
     letGo.open()
     await app.drain()
-    expect(await app.attempts(run.id)).toMatchObject([
+    expect(await app.runs.attempts(run.id)).toMatchObject([
       { startedAt: new Date("2026-03-01T00:00Z"), finishedAt: new Date("2026-03-01T00:00:20Z") },
     ])
   })
@@ -88,8 +90,8 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
       if (how === "advance") await app.clock.advance("9d")
       else await app.clock.set("2026-03-10T12:00Z")
       await app.drain()
-      expect(await app.attempts(short.id)).toEqual([])
-      expect(await app.attempts(long.id)).toHaveLength(1)
+      expect(await app.runs.attempts(short.id)).toEqual([])
+      expect(await app.runs.attempts(long.id)).toHaveLength(1)
       expect((await app.enqueue(noop, undefined, { key: "a", keyFor: "1h" })).created).toBe(true)
     },
   )
@@ -148,9 +150,9 @@ describe.each(["memory", "postgres18"] as const)("the test kit, on %s", (where) 
     await using other = await kit.app({ jobs: [noop], at: "2036-01-01T00:00Z" })
     const run = await one.enqueue(noop)
     await other.drain()
-    expect(await other.attempts(run.id)).toEqual([])
+    expect(await other.runs.attempts(run.id)).toEqual([])
     await one.drain()
-    expect(await one.attempts(run.id)).toHaveLength(1)
+    expect(await one.runs.attempts(run.id)).toHaveLength(1)
     expect(await other.clock.now()).toEqual(new Date("2036-01-01T00:00Z"))
   })
 

@@ -40,7 +40,7 @@ describe("a handler", () => {
     const run = await family.enqueue(parent)
     await family.drain()
     await app.drain()
-    expect(await app.result((await run.result()) as string)).toBe("done")
+    expect(await app.runs.wait((await run.result()) as string)).toMatchObject({ result: "done" })
   })
 })
 
@@ -86,7 +86,7 @@ describe("a caller that waits for a result", () => {
     await using app = await kit.app({ jobs: [noop] })
     const run = await app.enqueue(noop)
     await app.drain()
-    expect(await app.result(run.id.toUpperCase())).toBe("done")
+    expect(await app.runs.wait(run.id.toUpperCase())).toMatchObject({ result: "done" })
   })
 
   it("gets it although another caller gave up waiting for the same run", async () => {
@@ -110,7 +110,7 @@ describe("a stop", () => {
     const { id } = await enqueued
     await app.restart()
     await app.drain()
-    expect(await app.result(id)).toBe("done")
+    expect(await app.runs.wait(id)).toMatchObject({ result: "done" })
   })
 
   it("hurries when a second call has less patience", async () => {
@@ -175,7 +175,7 @@ describe("the test kit", () => {
     await using app = await kit.app({ jobs: [stubborn] })
     const run = await app.enqueue(stubborn)
     await app.drain()
-    expect(await app.attempts(run.id)).toHaveLength(40)
+    expect(await app.runs.attempts(run.id)).toHaveLength(40)
   })
 
   it("lets a test go on after a crash: nothing hangs, and the dead process does not answer", async () => {
@@ -183,7 +183,7 @@ describe("the test kit", () => {
     await app.enqueue(noop, undefined, { delay: "1m" })
     app.crashAt("claim.taken")
     await app.clock.advance("1h")
-    await expect(app.attempts("01900000-0000-7000-8000-000000000000")).rejects.toThrow("restart()")
+    await expect(app.runs.attempts("01900000-0000-7000-8000-000000000000")).rejects.toThrow("restart()")
     await app.restart()
     await app.clock.advance("61s")
     await app.until("attempt.finished")

@@ -3,9 +3,6 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import { earliestEnd } from "../../src/store/attempts/earliest-end.ts"
 import { findEnd } from "../../src/store/attempts/find-end.ts"
 import { findSettled } from "../../src/store/attempts/find-settled.ts"
-import { listByJob } from "../../src/store/attempts/list-by-job.ts"
-import { listByTenant } from "../../src/store/attempts/list-by-tenant.ts"
-import { listOfAll } from "../../src/store/attempts/list-of-all.ts"
 import { listAttemptsOfRun } from "../../src/store/attempts/list-of-run.ts"
 import type { Database } from "../../src/store/database.ts"
 import { migrate } from "../../src/store/migrate.ts"
@@ -74,23 +71,6 @@ describeEngines(
       // From two days before the id was made until now: the plan prunes the other days before execution.
       expect(await reads(earliestEnd([id]))).toEqual({ days: 4, rows: 1 })
       expect((await reads(0)).days).toBe(DAYS)
-    })
-
-    const PAGE = {
-      ...{ at: "infinity", run: "00000000-0000-0000-0000-000000000000", claim: null },
-      ...{ from: "2026-06-08T00:00Z", to: "infinity", state: null, limit: 10 },
-    }
-    const WHOLE_DAYS = { firstDay: "2026-06-08T00:00Z", dayAfter: "infinity" }
-
-    it.each([
-      ["one job", () => readsOf(listByJob, { ...PAGE, job: "job 1" })],
-      ["one tenant", () => readsOf(listByTenant, { ...PAGE, tenant: "t1", job: null })],
-      ["all", () => readsOf(listOfAll, { ...PAGE, ...WHOLE_DAYS })],
-    ])("reads a page of %s by the index, and little more than the page", async (_, reads) => {
-      const { days, rows } = await reads()
-      expect(days).toBe(3)
-      // A page for each of the six jobs, and one row of each day for the merge.
-      expect(rows).toBeLessThan(150)
     })
   },
   SERVERS,

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest"
 import { parseSnapshot } from "../../src/queue/low-water.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
-import { findRun } from "../../src/store/runs/find.ts"
 import { findVisible } from "../../src/store/runs/find-visible.ts"
+import { loadRuns } from "../../src/store/runs/load.ts"
 import { lookAround } from "../../src/store/runs/look.ts"
 import { nextDue } from "../../src/store/runs/next-due.ts"
 import { promoteRuns } from "../../src/store/runs/promote.ts"
@@ -211,12 +211,12 @@ describeEngines("expedited runs", (engine) => {
     const { database } = await withStoppedClock(engine)
     const said = { key: "k", tags: ["a", "b"], tenant: "ada", startWithinMs: 5, input: "[1]" }
     const [id = ""] = await insert(database, said)
-    const [run] = await database.run(findRun, { id })
+    const [run] = await database.run(loadRuns, { ids: [id], since: 0 })
     expect(run).toMatchObject({
-      ...{ id, key: "k", tags: '["a","b"]', tenant: "ada", state: "ready", parked_for: null, lease: null },
+      ...{ id, key: "k", tags: '["a","b"]', tenant: "ada", state: "ready", parked_for: null, worker: null },
       ...{ start_by: Date.parse("2026-03-01T09:00:00.005Z"), input: "[1]", progress: null, attempt: 0 },
     })
-    expect(await database.run(findRun, { id: host.newId() })).toEqual([])
+    expect(await database.run(loadRuns, { ids: [host.newId()], since: 0 })).toEqual([])
     const place = { state: "ready", ...PLACE, rank: NINE_O_CLOCK }
     expect(await database.run(findVisible, { ids: [host.newId(), id] })).toEqual([{ id, ...place }])
   })

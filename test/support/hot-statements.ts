@@ -15,7 +15,6 @@ import { claimRuns } from "../../src/store/runs/claim.ts"
 import { completeRuns } from "../../src/store/runs/complete.ts"
 import { completeScheduledRuns } from "../../src/store/runs/complete-scheduled.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
-import { findRun } from "../../src/store/runs/find.ts"
 import { findCancelled } from "../../src/store/runs/find-cancelled.ts"
 import { findClaimed } from "../../src/store/runs/find-claimed.ts"
 import { findVisible } from "../../src/store/runs/find-visible.ts"
@@ -140,7 +139,6 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
   "find-claimed": hot(findClaimed, ({ claimed: { lease, claim: number } }) => ({ lease, claims: [number] })),
   "find-cancelled": hot(findCancelled, ({ claimed }) => ({ lease: claimed.lease }), ["runs_cancelling"]),
   "find-visible": hot(findVisible, ({ claimed }) => ({ ids: claimed.ids })),
-  find: hot(findRun, ({ ready }) => ({ id: ready })),
   "record-start": hot(recordStart, fenceOf),
   "record-progress": hot(recordProgress, (of) => ({ ...fenceOf(of), progress: "1" })),
   "cancel a ready run": hot(cancelRun, ({ ready }) => ({ id: ready, code: "C", message: "no" })),

@@ -101,7 +101,7 @@ export async function enqueueing(): Promise<void> {
   // @ts-expect-error a job has to be defined
   await carillon.enqueue({ name: "sweep" })
 
-  same<Awaited<ReturnType<typeof carillon.attempts>>, AttemptRecord[]>()
+  same<Awaited<ReturnType<typeof carillon.runs.attempts>>, AttemptRecord[]>()
 }
 
 export function defining(): void {

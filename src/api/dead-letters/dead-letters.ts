@@ -1,6 +1,6 @@
 /** The calls about dead letters: how they are checked, and what they answer. */
 import { DEFAULTS } from "../../defaults.ts"
-import { CarillonError, RunError } from "../../errors.ts"
+import { CarillonError } from "../../errors.ts"
 import { encodePayload } from "../../job/payload.ts"
 import { discard } from "../../operations/dead-letters/discard.ts"
 import { type Discarded, discardMany } from "../../operations/dead-letters/discard-many.ts"
@@ -18,6 +18,7 @@ import { type Replayed, replayMany } from "../../operations/dead-letters/replay-
 import { resolve } from "../../operations/dead-letters/resolve.ts"
 import { perform } from "../../operations/perform.ts"
 import type { Run } from "../../operations/runs/run.ts"
+import { unknownRun } from "../../operations/runs/unknown-run.ts"
 import { assertOptions } from "../../options/check.ts"
 import type { FinalState } from "../../queue/run-state.ts"
 import { parseInstant } from "../../time/instant.ts"
@@ -194,5 +195,5 @@ function restOf({ runtime, stopping }: Opened): (ms: number) => Promise<void> {
 async function endOf({ engine }: Opened, run: string): Promise<FinalState> {
   const finished = await engine.results.wait(run)
   if (finished) return finished.state as FinalState
-  throw new RunError("RUN_NOT_FOUND", run, `Run ${run} is neither waiting, running nor in history.`)
+  throw unknownRun(run)
 }

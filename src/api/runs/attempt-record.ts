@@ -2,8 +2,8 @@
 import { attemptIdOf, claimNameOf } from "../../engine/queue/claimed-run.ts"
 import type { ScheduleRef } from "../../job/context.ts"
 import { occurrenceKey } from "../../schedule/occurrence-id.ts"
+import { afterDeath } from "../../store/attempts/after-death.ts"
 import type { AttemptRow } from "../../store/attempts/by-run.ts"
-import { latestGeneration } from "../../store/attempts/latest-generation.ts"
 import type { Database } from "../../store/database.ts"
 import { schedulesCalled } from "../../store/schedules/called.ts"
 import { toDate } from "../../time/instant.ts"
@@ -78,7 +78,7 @@ export async function attemptRecords(
   database: Database,
   rows: readonly AttemptRow[],
 ): Promise<AttemptRecord[]> {
-  const stored = await withoutOldDeaths(database, rows)
+  const stored = await withDeathsOfToday(database, rows)
   const schedules = [...new Set(stored.flatMap(({ schedule }) => schedule ?? []))]
   const ids = schedules.filter((id) => UUID.test(id))
   if (ids.length === 0) return stored.map((row) => attemptRecord(row, new Map()))
@@ -87,8 +87,8 @@ export async function attemptRecords(
   return stored.map((row) => attemptRecord(row, names))
 }
 
-/** The rows, without the deaths of runs that were replayed since. */
-async function withoutOldDeaths(
+/** The rows as of now: a death does not end a run that was replayed, and a letter that is gone was discarded. */
+async function withDeathsOfToday(
   database: Database,
   rows: readonly AttemptRow[],
 ): Promise<readonly AttemptRow[]> {
@@ -97,13 +97,13 @@ async function withoutOldDeaths(
   const ids = [...new Set(dead.map(({ run }) => run))]
   // Attempts of a later generation end after the death.
   const since = dead.reduce((least, { finished_at: at }) => Math.min(least, at), Number.POSITIVE_INFINITY)
-  const found = await database.run(latestGeneration, { ids, since })
-  const latest = new Map(found.map(({ id, generation }) => [id, generation]))
-  return rows.map((row) =>
-    row.run_state === "dead" && (latest.get(row.run) ?? 0) > row.generation
-      ? { ...row, run_state: null }
-      : row,
-  )
+  const found = new Map((await database.run(afterDeath, { ids, since })).map((row) => [row.id, row]))
+  return rows.map((row) => {
+    const now = row.run_state === "dead" ? found.get(row.run) : undefined
+    if (!now) return row
+    if (now.generation > row.generation) return { ...row, run_state: null }
+    return now.is_kept ? row : { ...row, run_state: "discarded" }
+  })
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/

@@ -2,73 +2,17 @@
 import type { Filter } from "../../filter/filter.ts"
 import { readFilter } from "../../filter/object.ts"
 import { printFilter } from "../../filter/print.ts"
-import type { RunFilter } from "../../filter/run-filter.ts"
 import { count, type RunCount } from "../../operations/runs/count.ts"
 import { type RunCursor, readCursor, writeCursor } from "../../operations/runs/cursor.ts"
 import { get } from "../../operations/runs/get.ts"
 import { list } from "../../operations/runs/list.ts"
 import type { Run } from "../../operations/runs/run.ts"
 import { assertOptions, integer, object, optional, satisfies } from "../../options/check.ts"
+import { listAttempts } from "../../store/attempts/by-run.ts"
 import type { Opened } from "../application.ts"
-import type { CallOptions } from "../call-options.ts"
 import { runIdOf } from "../options.ts"
-
-/** Reads about runs in all states. */
-export interface Runs {
-  /** A run; `undefined` for one that never was, or that history does not know any more. */
-  readonly get: (runId: string, options?: CallOptions) => Promise<Run | undefined>
-  /**
-   * Runs, the newest first, a page at a time.
-   *
-   * No run is on two pages. Every run that was committed before the first page, and meets the filter when its page is
-   * read, is on one of them.
-   *
-   * @example
-   * const { items, nextCursor } = await carillon.runs.list({ filter: { state: "dead", job: "invoice.*" } })
-   */
-  readonly list: (options?: RunListOptions & CallOptions) => Promise<RunPage>
-  /** How many runs there are. More than `upTo` are not counted. */
-  readonly count: (options?: RunCountOptions & CallOptions) => Promise<RunCount>
-}
-
-/** Which runs are asked for. */
-export interface RunListOptions {
-  /** Which runs are meant: an object or a text; see the page about filters. All, if it is left out. */
-  readonly filter?: RunFilter | string
-  /**
-   * How many runs a page has at the most: 1 to 1,000.
-   *
-   * @default 50
-   */
-  readonly limit?: number
-  /** Goes on where an earlier page ended: its `nextCursor`, given with the same filter. */
-  readonly cursor?: string
-}
-
-/** A page of runs. */
-export interface RunPage {
-  /** The newest first. Inputs and results of more than 8 MiB together end a page early. */
-  readonly items: readonly Run[]
-  /** For the next page. Absent when this is the last one. */
-  readonly nextCursor?: string
-  /**
-   * There if the page ended before it was full: so many rows of each store were looked at for it. The next page goes on
-   * behind them.
-   */
-  readonly searched?: number
-}
-
-/** Which runs are counted. */
-export interface RunCountOptions {
-  /** Which runs are meant: an object or a text. All, if it is left out. */
-  readonly filter?: RunFilter | string
-  /**
-   * Where the count ends: 1 to 1,000,000.
-   *
-   * @default 10000
-   */
-  readonly upTo?: number
-}
+import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
+import type { RunCountOptions, RunListOptions, RunPage } from "./calls.ts"
 
 const LIMIT = 50
 const MOST = 1_000
@@ -101,6 +45,9 @@ export const readCalls = {
     const { upTo = COUNTED } = options
     return count(runtime, { filter, upTo, budget: Math.max(SEARCHED, upTo + 1) })
   },
+
+  attempts: async ({ runtime: { database } }: Opened, runId: string): Promise<AttemptRecord[]> =>
+    attemptRecords(database, await listAttempts(database, runIdOf(runId))),
 }
 
 /** What is wrong inside a filter is said by a `FilterError`. */

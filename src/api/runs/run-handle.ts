@@ -3,6 +3,7 @@ import type { Results } from "../../engine/attempts/results.ts"
 import type { FinishedRun } from "../../engine/attempts/settler.ts"
 import { RunError } from "../../errors.ts"
 import { decodePayload } from "../../job/payload.ts"
+import { unknownRun } from "../../operations/runs/unknown-run.ts"
 import { assertOptions, object, optional } from "../../options/check.ts"
 import { reviveError } from "../../queue/error-record.ts"
 import { signalCheck } from "../call-options.ts"
@@ -81,9 +82,7 @@ function messageOf(id: string, { state, error }: FinishedRun): string {
 }
 
 function outputOf(id: string, finished: FinishedRun | undefined): unknown {
-  if (!finished) {
-    throw new RunError("RUN_NOT_FOUND", id, `Run ${id} is neither waiting, running nor in history.`)
-  }
+  if (!finished) throw unknownRun(id)
   if (finished.state === "succeeded") return decodePayload(finished.result ?? "null")
   const code = CODE_OF[finished.state] ?? "RUN_DEAD"
   throw new RunError(code, id, messageOf(id, finished), {

@@ -2,13 +2,13 @@
 import { cancelText } from "../../engine/attempts/abort-reasons.ts"
 import type { By } from "../../engine/by.ts"
 import type { Effects, OperationResult } from "../../engine/effects.ts"
-import { RunError } from "../../errors.ts"
 import type { FinalState } from "../../queue/run-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findEnds } from "../../store/attempts/by-run.ts"
 import { withPartitions } from "../../store/attempts/with-partitions.ts"
 import { cancelRun } from "../../store/runs/cancel.ts"
 import { auditRun } from "./audit-run.ts"
+import { unknownRun } from "./unknown-run.ts"
 
 /** What `cancel` found and did. */
 export interface Cancelled {
@@ -61,6 +61,6 @@ export async function cancel(
 async function endOf({ database }: Runtime, id: string): Promise<FinalState> {
   const rows = await findEnds(database, [id])
   const state = rows.find(({ run_state: ended }) => ended !== null)?.run_state
-  if (!state) throw new RunError("RUN_NOT_FOUND", id, `Run ${id} is neither waiting, running nor in history.`)
+  if (!state) throw unknownRun(id)
   return state as FinalState
 }

@@ -56,14 +56,14 @@ export function createCommands({ carillon, by }) {
     stopPruning: async () => {
       isPruning = false
     },
-    /** All of history by its cursor, and how often each attempt came. */
+    /** All runs by their cursor, each as often as it came. */
     readAll: async () => {
       const seen = []
       let cursor
       do {
-        const page = await carillon.history({ limit: 60, ...(cursor !== undefined && { cursor }) })
-        for (const { id } of page.attempts) seen.push(id)
-        cursor = page.cursor
+        const page = await carillon.runs.list({ limit: 60, ...(cursor !== undefined && { cursor }) })
+        for (const { id } of page.items) seen.push(id)
+        cursor = page.nextCursor
       } while (cursor !== undefined)
       return seen
     },

@@ -90,17 +90,16 @@ async function requireDone(world: World, later: number): Promise<void> {
 async function readOn(world: World, reader: Member, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     const before = await world.talk.ask(
-      `select run || '.' || lpad(to_hex(claim), 16, '0') as id, job,
-         (extract(epoch from finished_at) * 1000)::float8 as "finishedMs"
-       from "${world.schema}".attempts where claim is not null`,
+      `select run as id, job, (extract(epoch from finished_at) * 1000)::float8 as "finishedMs"
+       from "${world.schema}".attempts where run_state is not null`,
     )
     const seen = await reader.call<string[]>("readAll")
     const [row] = await world.talk.ask(
       `select (extract(epoch from "${world.schema}".now()) * 1000)::float8 as now`,
     )
-    const told = new Set(seen.map(shortened))
+    const told = new Set(seen)
     if (told.size !== seen.length)
-      world.complain(violationText("I33", `${seen.length - told.size} attempts were told twice.`))
+      world.complain(violationText("I33", `${seen.length - told.size} runs were told twice.`))
     const missed = before.filter(({ id, job, finishedMs }) => {
       const keptMs = (KEPT_DAYS[job as keyof typeof KEPT_DAYS] ?? 7) * DAY_MS
       return Number(finishedMs) > Number(row?.["now"]) - keptMs && !told.has(String(id))
@@ -109,17 +108,12 @@ async function readOn(world: World, reader: Member, signal: AbortSignal): Promis
       world.complain(
         violationText(
           "I33",
-          `a reader of all pages was not told of ${missed.length} attempts, as ${missed[0]?.["id"]}.`,
+          `a reader of all pages was not told of ${missed.length} runs, as ${missed[0]?.["id"]}.`,
         ),
       )
     world.struck("readings of all pages")
     await world.rest(20, signal)
   }
-}
-
-/** The id of an attempt names its run first and its claim last. */
-function shortened(id: string): string {
-  return `${id.slice(0, 36)}.${id.slice(id.lastIndexOf(".") + 1)}`
 }
 
 async function replayAll(world: World, member: Member, runs: readonly string[]): Promise<void> {

@@ -41,16 +41,16 @@ export function createCommands({ record, carillon, jobs, asking, by }) {
   const onRun = {
     cancel: async (run) => {
       record("cancel_invoke", { run })
-      const { changed } = await carillon.cancel(run, by)
+      const { changed } = await carillon.runs.cancel(run, by)
       if (changed) record("cancel_ok", { run })
       return changed
     },
-    expedite: (run) => carillon.expedite(run, { ...by, priority: 3 }),
+    expedite: (run) => carillon.runs.expedite(run, { ...by, priority: 3 }),
     replay: (run) => yes(carillon.deadLetters.replay(run, by)),
     discard: (run) => yes(carillon.deadLetters.discard(run, by)),
     pause: () => carillon.jobs.pause("raced", by),
     resume: () => carillon.jobs.resume("raced", by),
-    look: async (run) => yes(Promise.all([carillon.run(run), carillon.attempts(run)])),
+    look: async (run) => yes(Promise.all([carillon.runs.get(run), carillon.runs.attempts(run)])),
   }
   const onSchedule = {
     pause: async (name) => {

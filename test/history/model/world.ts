@@ -44,7 +44,6 @@ export function createWorld(): World {
   let lastPid = OBSERVER
   let lastRun = 0
   let lastLease = 0
-  let read = 0
   const nowUs = () => {
     clockUs += STEP_US
     return clockUs
@@ -93,11 +92,6 @@ export function createWorld(): World {
     }
     note({ op: "count", ...queue.count() })
     note({ op: "sessions", open: lastLease, idleInTransaction: 0, advisoryLocks: 0, most: lastLease + 1 })
-    const rows = queue.attempts()
-    for (; read < rows.length; read += 1) {
-      const { run, claim } = rows[read] as (typeof rows)[number]
-      note({ op: "seen", run, claim: claim ?? "" })
-    }
   }
 
   function finishAll(worker: ModelProcess): void {
@@ -135,6 +129,7 @@ export function createWorld(): World {
       note({ op: "quiet_to" })
       last.stop()
       observe()
+      for (const run of new Set(queue.attempts().map((row) => row.run))) note({ op: "seen", run })
       note({ op: "reader_done" })
     },
     evidence: () =>

@@ -199,7 +199,7 @@ function isLastLease(scene: Scene, lease: string): boolean {
 
 export const LYING_READS: readonly Mutation[] = [
   {
-    name: "a reader misses an attempt",
+    name: "a reader misses a run",
     breaks: "I33",
     apply: (scene) => {
       const seen = scene.choose(entriesOf(scene.history, "seen"))
@@ -207,7 +207,7 @@ export const LYING_READS: readonly Mutation[] = [
     },
   },
   {
-    name: "a reader is given an attempt twice",
+    name: "a reader is given a run twice",
     breaks: "I33",
     apply: (scene) => {
       const seen = scene.choose(entriesOf(scene.history, "seen"))
@@ -218,11 +218,11 @@ export const LYING_READS: readonly Mutation[] = [
     },
   },
   {
-    name: "a reader is given an attempt that is not there",
+    name: "a reader is given a run that is not there",
     breaks: "I33",
     apply: (scene) => {
       const seen = scene.choose(entriesOf(scene.history, "seen"))
-      return seen && editHistory(scene, (entry) => (entry === seen ? { ...seen, claim: "none" } : entry))
+      return seen && editHistory(scene, (entry) => (entry === seen ? { ...seen, run: "nobody" } : entry))
     },
   },
 ]

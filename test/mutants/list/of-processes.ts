@@ -171,13 +171,13 @@ export const OF_PROCESSES: readonly Mutant[] = [
     shownBy: sim(),
   },
   {
-    name: "goes on after a page of history by its instant alone",
+    name: "tells the last run of a page again on the next",
     breaks: "I33",
     edits: [
       {
-        file: "src/store/attempts/page.ts",
-        find: "and finished_at <= @at::timestamptz",
-        replace: "and finished_at < @at::timestamptz",
+        file: "src/store/filtered/candidates.ts",
+        find: "where @asksEnded and run < @below",
+        replace: "where @asksEnded and run <= @below",
       },
     ],
     shownBy: sim(),

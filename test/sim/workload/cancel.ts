@@ -27,7 +27,7 @@ export async function cancelUnderWay(life: Life, cancelling: Cancelling): Promis
   await useEachConnection(canceller, run)
   before?.()
   canceller.record("cancel_invoke", { run })
-  const { changed, state } = await canceller.carillon.cancel(run, BY)
+  const { changed, state } = await canceller.carillon.runs.cancel(run, BY)
   if (!changed || state !== "cancelling")
     throw new Error(`a run under way was not cancelled, but is ${state}`)
   canceller.record("cancel_ok", { run, withinMs })
@@ -36,5 +36,5 @@ export async function cancelUnderWay(life: Life, cancelling: Cancelling): Promis
 
 /** A message over a connection that had ended unnoticed is lost; a query is sent again over another. */
 async function useEachConnection({ carillon }: Life, run: string): Promise<void> {
-  await Promise.all(Array.from({ length: DEFAULTS.workConnections }, () => carillon.run(run)))
+  await Promise.all(Array.from({ length: DEFAULTS.workConnections }, () => carillon.runs.get(run)))
 }

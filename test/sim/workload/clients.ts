@@ -87,12 +87,15 @@ async function ask(parts: ClientParts, life: Life, request: Request): Promise<vo
   switch (request) {
     case "cancel": {
       record("cancel_invoke", { run })
-      const { changed } = await carillon.cancel(run, BY)
+      const { changed } = await carillon.runs.cancel(run, BY)
       if (changed) record("cancel_ok", { run })
       return
     }
     case "expedite":
-      await carillon.expedite(run, { ...BY, ...(chance.happens(0.5) && { priority: chance.between(-2, 2) }) })
+      await carillon.runs.expedite(run, {
+        ...BY,
+        ...(chance.happens(0.5) && { priority: chance.between(-2, 2) }),
+      })
       return
     case "replay":
       return carillon.deadLetters.replay(run, BY)
@@ -101,13 +104,17 @@ async function ask(parts: ClientParts, life: Life, request: Request): Promise<vo
     case "wait for a result": {
       const enough = new AbortController()
       void life.host.sleep(3_000).then(() => enough.abort())
-      await carillon.result(run, { signal: enough.signal }).catch((error: unknown) => {
+      await carillon.runs.wait(run, { signal: enough.signal }).catch((error: unknown) => {
         if (!enough.signal.aborted) throw error
       })
       return
     }
     case "read":
-      await Promise.all([carillon.run(run), carillon.attempts(run), carillon.history({ limit: 5 })])
+      await Promise.all([
+        carillon.runs.get(run),
+        carillon.runs.attempts(run),
+        carillon.runs.list({ limit: 5 }),
+      ])
   }
 }
 

@@ -1,7 +1,6 @@
-/** Readers of history: page by page, again and again while runs end, and once more when everything has ended. */
+/** Readers of all runs: page by page, again and again while runs end, and once more when everything has ended. */
 import { DEFAULTS } from "../../../src/defaults.ts"
 import { CarillonError, DatabaseError } from "../../../src/errors.ts"
-import { seenOf } from "../../support/history/record-events.mjs"
 import type { Life } from "../world/process.ts"
 import type { Pen } from "../world/recorder.ts"
 import { describe, isUnexpected } from "../world/unexpected-errors.ts"
@@ -18,7 +17,7 @@ const PAGE = 7
 const CALM_REST_MS = 5_000
 
 /** Begins anew whenever it has come to the end, for as long as the process lives. What it cannot read it gives up. */
-export async function followHistory(life: Life, { isOver, isCalm, onTrouble }: Following): Promise<void> {
+export async function followRuns(life: Life, { isOver, isCalm, onTrouble }: Following): Promise<void> {
   const { host, record } = life
   const chance = life.chance.fork("reader")
   const pause = () => (chance.happens(0.5) ? host.sleep(chance.skewed(1, 300)) : undefined)
@@ -36,8 +35,8 @@ export async function followHistory(life: Life, { isOver, isCalm, onTrouble }: F
   }
 }
 
-/** All of history, through this process. A reader without a recorded begin starts when everything has ended. */
-export async function readHistory(life: Life, record: Pen): Promise<void> {
+/** All runs, through this process. A reader without a recorded begin starts when everything has ended. */
+export async function readAllRuns(life: Life, record: Pen): Promise<void> {
   await readPages(life, { record, limit: PAGE, pause: () => undefined })
 }
 
@@ -52,9 +51,9 @@ async function readPages({ carillon }: Life, { record, limit, pause }: Reading):
   let cursor: string | undefined
   do {
     const place = cursor === undefined ? {} : { cursor }
-    const page = await persist(() => carillon.history({ limit, ...place }))
-    for (const attempt of page.attempts) record("seen", seenOf(attempt))
-    cursor = page.cursor
+    const page = await persist(() => carillon.runs.list({ limit, ...place }))
+    for (const { id: run } of page.items) record("seen", { run })
+    cursor = page.nextCursor
     if (cursor !== undefined) await pause()
   } while (cursor !== undefined)
   record("reader_done", {})

@@ -82,8 +82,8 @@ export type Operation =
   /** From here on nothing is broken and slots are free. `withinMs`: no run starts later than that. */
   | { readonly op: "quiet_from"; readonly withinMs?: number; readonly nowUs?: number }
   | { readonly op: "quiet_to"; readonly nowUs?: number }
-  /** A reader of history got this attempt; the claim is empty where the run had none. */
-  | ({ readonly op: "seen" } & Fence)
+  /** A reader of all runs got this one. */
+  | { readonly op: "seen"; readonly run: string }
   /** A reader begins with the first page. A reader that does not say so begins when everything has ended. */
   | { readonly op: "reader_from" }
   /** It has read the last page. */
@@ -245,7 +245,7 @@ export const REQUIRED_FIELDS = {
   healed: {},
   quiet_from: {},
   quiet_to: {},
-  seen: FENCE,
+  seen: { run: "string" },
   reader_from: {},
   reader_done: {},
   reader_gone: {},

@@ -22,9 +22,3 @@ export function recordHandler<Ctx extends Context, Output>(
 
 /** The claim in an attempt's id, in digits, as the database prints it. */
 export function claimOf(attemptId: string): string
-
-/** What a reader of history records of an attempt: the claim is empty where the run had none. */
-export function seenOf(attempt: { readonly id: string; readonly runId: string }): {
-  readonly run: string
-  readonly claim: string
-}

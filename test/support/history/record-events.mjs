@@ -46,11 +46,6 @@ export function claimOf(attemptId) {
   return BigInt.asIntN(64, BigInt(`0x${bits}`)).toString()
 }
 
-/** What a reader of history records of an attempt. The end of a run without a claim has no claim. */
-export function seenOf({ id, runId }) {
-  return { run: runId, claim: /\.[0-9a-f]{16}$/.test(id) ? claimOf(id) : "" }
-}
-
 function fenceOf({ run, attemptId }) {
   return { run, claim: claimOf(attemptId) }
 }

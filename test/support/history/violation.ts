@@ -35,7 +35,7 @@ export const INVARIANTS = {
   I27: "what is written down about a run tells what it is now",
   I28: "the clocks of processes decide nothing",
   I31: "a process that stops takes nothing more, and leaves nothing behind",
-  I33: "a reader of history misses nothing",
+  I33: "a reader of all runs misses nothing",
 } as const
 
 export type Invariant = keyof typeof INVARIANTS

@@ -59,8 +59,8 @@ const commands = {
   start: () => carillon.start(),
   stop: () => carillon.stop({ grace: "5s" }),
   enqueue: async ({ input }) => (await carillon.enqueue(blocking, input)).id,
-  result: ({ run }) => carillon.result(run),
-  attempts: ({ run }) => carillon.attempts(run),
+  result: async ({ run }) => (await carillon.runs.wait(run)).result,
+  attempts: ({ run }) => carillon.runs.attempts(run),
   killThread: async () => started.at(-1).kill(),
 }
 

@@ -139,14 +139,13 @@ const commands = {
   },
   cancel: async ({ run }) => {
     record("cancel_invoke", { run })
-    const cancelled = await carillon.cancel(run, { actor: "test", reason: "chaos" })
+    const cancelled = await carillon.runs.cancel(run, { actor: "test", reason: "chaos" })
     if (cancelled.changed) record("cancel_ok", { run })
     return cancelled
   },
   /** Waits for the ends of all of them, and returns their states. */
   ends: async ({ runs }) => {
-    const ends = await Promise.allSettled(runs.map((run) => carillon.result(run)))
-    return ends.map(({ status, reason }) => (status === "fulfilled" ? "succeeded" : reason.code))
+    return (await carillon.runs.wait(runs)).map(({ state }) => state)
   },
   counts: async () => counts,
 }

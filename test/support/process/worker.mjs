@@ -36,8 +36,8 @@ const commands = {
   start: () => carillon.start(),
   stop: () => carillon.stop({ grace: "5s" }),
   enqueue: async ({ input }) => (await carillon.enqueue(effect, input)).id,
-  result: ({ run }) => carillon.result(run),
-  attempts: ({ run }) => carillon.attempts(run),
+  result: async ({ run }) => (await carillon.runs.wait(run)).result,
+  attempts: ({ run }) => carillon.runs.attempts(run),
 }
 
 for await (const line of createInterface({ input: process.stdin })) {

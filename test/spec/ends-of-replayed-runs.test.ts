@@ -1,10 +1,12 @@
-/** History tells the end of a run as it is now: a death is no end any more once the run was replayed. */
+/** A run tells its end as it is now: a death is no end any more once the run was replayed. */
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { describeEngines } from "../support/engines.ts"
 import { by, die, openMortal, orders } from "../support/mortal-runs.ts"
 import { createWatchedKit, type WatchedKit } from "../support/watched-app.ts"
 
-describeEngines("history", (engine) => {
+const DEAD = { filter: { state: "dead" } } as const
+
+describeEngines("the end of a run", (engine) => {
   let kit: WatchedKit
   beforeAll(async () => {
     kit = await createWatchedKit(engine.name === "PGlite" ? "memory" : engine.url())
@@ -16,8 +18,8 @@ describeEngines("history", (engine) => {
     const { app, world } = mortal
     const [replayed = "", dead = ""] = await die(mortal, orders(2))
     const endsOf = async (id: string) =>
-      (await app.attempts(id)).map(({ generation, runState }) => [generation, runState])
-    const deadOnes = async () => (await app.history({ state: "dead" })).attempts.map(({ runId }) => runId)
+      (await app.runs.attempts(id)).map(({ generation, runState }) => [generation, runState])
+    const deadOnes = async () => (await app.runs.list(DEAD)).items.map(({ id }) => id)
     expect(await deadOnes()).toEqual([dead, replayed])
     expect(await endsOf(replayed)).toEqual([[1, "dead"]])
     world.isMended = true
@@ -30,11 +32,9 @@ describeEngines("history", (engine) => {
       [1, undefined],
       [2, "succeeded"],
     ])
-    const { attempts } = await app.history()
-    expect(attempts.map(({ runId, runState }) => [runId, runState])).toEqual([
-      [replayed, "succeeded"],
+    expect((await app.runs.list()).items.map(({ id, state }) => [id, state])).toEqual([
       [dead, "dead"],
-      [replayed, undefined],
+      [replayed, "succeeded"],
     ])
   })
 
@@ -44,16 +44,19 @@ describeEngines("history", (engine) => {
     const [id = ""] = await die(mortal, orders(1))
     await app.deadLetters.replay(id, by)
     await app.clock.advance("1s")
-    const { attempts } = await app.history({ state: "dead" })
-    expect(attempts.map(({ runId, generation }) => [runId, generation])).toEqual([[id, 2]])
+    const { items } = await app.runs.list(DEAD)
+    expect(items.map((run) => [run.id, run.generation])).toEqual([[id, 2]])
+    expect((await app.runs.attempts(id)).map(({ runState }) => runState)).toEqual([undefined, "dead"])
   })
 
-  it("calls a run dead that was discarded", async () => {
+  it("calls a run discarded that was given up, and no longer dead", async () => {
     await using mortal = await openMortal(kit)
     const { app } = mortal
     const [id = ""] = await die(mortal, orders(1))
     await app.deadLetters.discard(id, by)
-    expect((await app.history({ state: "dead" })).attempts).toMatchObject([{ runId: id, runState: "dead" }])
+    expect((await app.runs.list(DEAD)).items).toEqual([])
+    expect(await app.runs.get(id)).toMatchObject({ state: "discarded" })
+    expect(await app.runs.attempts(id)).toMatchObject([{ runState: "discarded" }])
   })
 
   it("fills its pages of dead runs although others were replayed in between", async () => {
@@ -64,13 +67,13 @@ describeEngines("history", (engine) => {
     const left = ids.filter((_, index) => index % 3 === 0).toReversed()
     for (const id of ids) if (!left.includes(id)) await app.deadLetters.replay(id, by)
     await app.drain()
-    const first = await app.history({ state: "dead", limit: 2 })
-    const cursor = first.cursor ?? expect.fail("there is another page")
-    const second = await app.history({ state: "dead", limit: 2, cursor })
-    expect([first, second].map(({ attempts }) => attempts.map(({ runId }) => runId))).toEqual([
+    const first = await app.runs.list({ ...DEAD, limit: 2 })
+    const cursor = first.nextCursor ?? expect.fail("there is another page")
+    const second = await app.runs.list({ ...DEAD, limit: 2, cursor })
+    expect([first, second].map(({ items }) => items.map(({ id }) => id))).toEqual([
       left.slice(0, 2),
       left.slice(2),
     ])
-    expect(second.cursor).toBeUndefined()
+    expect(second.nextCursor).toBeUndefined()
   })
 })

@@ -1,0 +1,111 @@
+/** What can be asked of runs and done to them, and what is answered. */
+import type { RunFilter } from "../../filter/run-filter.ts"
+import type { Cancelled } from "../../operations/runs/cancel.ts"
+import type { RunCount } from "../../operations/runs/count.ts"
+import type { Run } from "../../operations/runs/run.ts"
+import type { Duration } from "../../time/duration.ts"
+import type { ByWhom } from "../actor.ts"
+import type { CallOptions } from "../call-options.ts"
+import type { AttemptRecord } from "./attempt-record.ts"
+
+/** The calls for runs, in all states. */
+export interface Runs {
+  /** A run; `undefined` for one that never was, or that history does not know any more. */
+  readonly get: (runId: string, options?: CallOptions) => Promise<Run | undefined>
+  /**
+   * Runs, the newest first, a page at a time.
+   *
+   * No run is on two pages. Every run that was committed before the first page, and meets the filter when its page is
+   * read, is on one of them.
+   *
+   * @example
+   * const { items, nextCursor } = await carillon.runs.list({ filter: { state: "dead", job: "invoice.*" } })
+   */
+  readonly list: (options?: RunListOptions & CallOptions) => Promise<RunPage>
+  /** How many runs there are. More than `upTo` are not counted. */
+  readonly count: (options?: RunCountOptions & CallOptions) => Promise<RunCount>
+  /** Lists all finished attempts of a run, oldest first. */
+  readonly attempts: (runId: string, options?: CallOptions) => Promise<AttemptRecord[]>
+  /**
+   * Waits for the end of one run or of up to 1,000, in whatever process they execute, and returns them as they ended. A
+   * dead run has ended, unless it is replayed meanwhile.
+   *
+   * Throws `RUN_NOT_FOUND` if one of them is not known, and `RUN_NOT_ENDED` at the deadline, if there is one. The runs
+   * go on. Throws the reason of `signal` if that aborts.
+   *
+   * @example
+   * const { state, result } = await carillon.runs.wait(id, { deadline: "30s" })
+   */
+  readonly wait: {
+    (runId: string, options?: RunWaitOptions): Promise<Run>
+    (runIds: readonly string[], options?: RunWaitOptions): Promise<Run[]>
+  }
+  /**
+   * Cancels a run in any state. A run that is not running ends at once. The handler of a running run gets the abort of
+   * `ctx.signal`, and the run ends as cancelled, even if the handler returns a result.
+   */
+  readonly cancel: (runId: string, by?: ByWhom & CallOptions) => Promise<Cancelled>
+  /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
+  readonly expedite: (runId: string, options?: ExpediteOptions & CallOptions) => Promise<boolean>
+}
+
+/** Which runs are asked for. */
+export interface RunListOptions {
+  /** Which runs are meant: an object or a text; see the page about filters. All, if it is left out. */
+  readonly filter?: RunFilter | string
+  /**
+   * How many runs a page has at the most: 1 to 1,000.
+   *
+   * @default 50
+   */
+  readonly limit?: number
+  /** Goes on where an earlier page ended: its `nextCursor`, given with the same filter. */
+  readonly cursor?: string
+}
+
+/** A page of runs. */
+export interface RunPage {
+  /** The newest first. Inputs and results of more than 8 MiB together end a page early. */
+  readonly items: readonly Run[]
+  /** For the next page. Absent when this is the last one. */
+  readonly nextCursor?: string
+  /**
+   * There if the page ended before it was full: so many rows of each store were looked at for it. The next page goes on
+   * behind them.
+   */
+  readonly searched?: number
+}
+
+/** Which runs are counted. */
+export interface RunCountOptions {
+  /** Which runs are meant: an object or a text. All, if it is left out. */
+  readonly filter?: RunFilter | string
+  /**
+   * Where the count ends: 1 to 1,000,000.
+   *
+   * @default 10000
+   */
+  readonly upTo?: number
+}
+
+/** How long `wait` waits. */
+export interface RunWaitOptions {
+  /**
+   * How long the call waits at the most.
+   *
+   * @default as long as it takes
+   */
+  readonly deadline?: Duration
+  /** Ends the waiting when it aborts. The runs go on. */
+  readonly signal?: AbortSignal
+}
+
+/** The options of `expedite`: the new priority, the actor and the reason. */
+export interface ExpediteOptions extends ByWhom {
+  /**
+   * The new priority.
+   *
+   * @default the priority stays
+   */
+  readonly priority?: number
+}
