@@ -108,6 +108,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const claiming = createStop()
   const living = createStop()
   const claimLoops: Promise<void>[] = []
+  const upkeepLoops: Promise<void>[] = []
   const lifeLoops: Promise<void>[] = []
   const version = config.version ?? null
   const identity = { worker: `${runtime.facts.hostname}:${runtime.facts.pid}`, version }
@@ -308,9 +309,6 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       ...(config.isScheduler ? [scheduler] : []),
       reaper,
       reconciler,
-      upkeep,
-      growth,
-      stats,
       mover,
       admissions,
       promoter,
@@ -318,6 +316,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     ]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
+    upkeepLoops.push(...[upkeep, growth, stats].map((loop) => run(loop, claiming.signal).then(loop.swept)))
     await declared()
   }
 
@@ -346,7 +345,8 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
 
   async function stopOnce(lastWritesMs: number): Promise<void> {
     vacuum.close()
-    const parts = { runtime, poolLoops, lease, doubts, close, claimLoops, living, lifeLoops, lastWritesMs }
+    const loops = { claimLoops, upkeepLoops, lifeLoops }
+    const parts = { runtime, poolLoops, lease, doubts, close, ...loops, living, lastWritesMs }
     const unfinished = await shutDown(parts, graceOver)
     // Last admissions save parked runs from waiting for the sweep of another process. The stop waits a limited time.
     const raceOver = new AbortController()

@@ -17,6 +17,8 @@ export interface ShutdownParts {
   /** Claims and starts nothing more. */
   readonly close: () => void
   readonly claimLoops: readonly Promise<void>[]
+  /** Write nothing about runs, so the lease is given up without waiting for them. */
+  readonly upkeepLoops: readonly Promise<void>[]
   /** Ends the loop that renews the lease. */
   readonly living: AbortController
   readonly lifeLoops: readonly Promise<void>[]
@@ -26,7 +28,7 @@ export interface ShutdownParts {
 
 /** Stops, and returns how many handlers it aborted. Aborting `graceOver` ends the grace early. */
 export async function shutDown(parts: ShutdownParts, graceOver: AbortController): Promise<number> {
-  const { runtime, poolLoops, close, claimLoops, living, lifeLoops } = parts
+  const { runtime, poolLoops, close, claimLoops, upkeepLoops, living, lifeLoops } = parts
   close()
   await untilAborted(graceOver.signal, Promise.all(claimLoops))
   await untilAborted(graceOver.signal, Promise.all(poolLoops.map((poolLoop) => poolLoop.handled())))
@@ -40,6 +42,7 @@ export async function shutDown(parts: ShutdownParts, graceOver: AbortController)
   living.abort()
   await untilAborted(lastCall.signal, Promise.all(lifeLoops))
   if (isWritten) await untilAborted(lastCall.signal, giveUp(parts))
+  await untilAborted(lastCall.signal, Promise.all(upkeepLoops))
   lastCall.abort()
   return unfinished.length
 }

@@ -176,6 +176,27 @@ describe("a stop", () => {
     expect(await rowsOf(app.database, "select from {workers} where not dead")).toEqual([])
   })
 
+  it("gives up its lease before the partitions of the coming days are made", async () => {
+    const { job } = patient()
+    await using app = await kit.app({ jobs: [job], lease: "60s" })
+    const [making, retired] = [createGate(), createGate()]
+    app.database.meddle("attempts/make-days", async (make) => {
+      making.open()
+      await retired.opened
+      return make()
+    })
+    app.database.meddle("workers/retire", async (retire) => {
+      const rows = await retire()
+      retired.open()
+      return rows
+    })
+    await app.start()
+    await making.opened
+    await app.stop({ grace: 0 })
+    retired.open()
+    expect(app.database.count("workers/retire")).toBe(1)
+  })
+
   it("leaves no lease behind for a reaper", async () => {
     const { job, gate } = patient()
     await using app = await kit.app({ jobs: [job], lease: "60s" })
