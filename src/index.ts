@@ -2,6 +2,14 @@
 
 export type { ByWhom } from "./api/actor.ts"
 export type { Audit, AuditOptions, AuditPage } from "./api/audit/audit.ts"
+export type {
+  Bulk,
+  BulkListOptions,
+  BulkPage,
+  BulkPreviewOptions,
+  BulkRequest,
+  BulkStartOptions,
+} from "./api/bulk/calls.ts"
 export type { CallOptions } from "./api/call-options.ts"
 export { type Carillon, createCarillon } from "./api/carillon.ts"
 export { type CarillonConfig, defineConfig, type HttpConfig } from "./api/config.ts"
@@ -116,6 +124,7 @@ export { Bury, Cancel, Retry, Snooze, type Verdict } from "./job/verdict.ts"
 export type {
   AttemptEnd,
   AttemptFacts,
+  BulkCounts,
   CarillonEvent,
   EventListener,
   LossReason,
@@ -124,6 +133,9 @@ export type {
 } from "./observe/events.ts"
 export type { Logger } from "./observe/logger.ts"
 export type { AuditEntry } from "./operations/audit/list.ts"
+export type { BulkAction, BulkActionOptions, BulkChange } from "./operations/bulk/actions.ts"
+export type { BulkPreview, BulkSample } from "./operations/bulk/preview.ts"
+export type { BulkFailure, BulkOperation, BulkState } from "./operations/bulk/record.ts"
 export type { Discarded } from "./operations/dead-letters/discard-many.ts"
 export type { DeadLetterGroup } from "./operations/dead-letters/error-group.ts"
 export type { Replayed } from "./operations/dead-letters/replay-many.ts"

@@ -82,6 +82,30 @@ CREATE INDEX audit_actor ON carillon.audit USING btree (actor, at, id);
 CREATE INDEX audit_at ON carillon.audit USING btree (at, id);
 CREATE INDEX audit_subject ON carillon.audit USING btree (subject, at, id);
 
+CREATE TABLE carillon.bulk (
+  id uuid NOT NULL,
+  action text NOT NULL,
+  filter text NOT NULL,
+  options json NOT NULL,
+  pace text,
+  actor text NOT NULL,
+  reason text NOT NULL,
+  state text NOT NULL,
+  cursor uuid DEFAULT 'ffffffff-ffff-ffff-ffff-ffffffffffff'::uuid NOT NULL,
+  next_at timestamp with time zone NOT NULL,
+  done bigint DEFAULT 0 NOT NULL,
+  skipped bigint DEFAULT 0 NOT NULL,
+  failed bigint DEFAULT 0 NOT NULL,
+  errors json DEFAULT '[]'::json NOT NULL,
+  started_at timestamp with time zone NOT NULL,
+  finished_at timestamp with time zone,
+  told_at timestamp with time zone,
+  CONSTRAINT bulk_pkey PRIMARY KEY (id),
+  CONSTRAINT bulk_finished CHECK (((finished_at IS NOT NULL) = (state = ANY (ARRAY['aborted'::text, 'done'::text])))),
+  CONSTRAINT bulk_state CHECK ((state = ANY (ARRAY['running'::text, 'paused'::text, 'aborted'::text, 'done'::text])))
+) WITH (fillfactor=50);
+CREATE INDEX bulk_running ON carillon.bulk USING btree (id) WHERE (state = 'running'::text);
+
 CREATE TABLE carillon.claims (
   lease uuid NOT NULL,
   claim bigint NOT NULL,

@@ -3,9 +3,11 @@ import { DEFAULTS } from "../defaults.ts"
 import { createEngine, type Engine, type EngineConfig } from "../engine/engine.ts"
 import type { WriteLimits } from "../engine/enqueue/enqueuer.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
-import { type CarillonEvent, createEvents, type Events } from "../observe/events.ts"
+import { createEvents } from "../observe/create-events.ts"
+import type { CarillonEvent, Events } from "../observe/events.ts"
 import { createLog } from "../observe/log.ts"
 import { outputOf, terminalOutput } from "../observe/logger.ts"
+import { carryOnNext } from "../operations/bulk/carry-on-next.ts"
 import { declareSchedules as declare } from "../operations/schedules/declare.ts"
 import { createAbortListeners } from "../runtime/abort-listeners.ts"
 import type { Host } from "../runtime/host.ts"
@@ -107,7 +109,10 @@ export function createApplication(
     if (migrated.length > 0) {
       events.emit({ type: "schema.migrated", schema: runtime.database.schema, versions: migrated })
     }
-    const engine = createEngine(runtime, events, { ...options, declareSchedules })
+    const engine = createEngine(runtime, events, {
+      ...options,
+      ...{ declareSchedules, carryOnBulk: carryOnNext },
+    })
     const actor = options.actor ?? actorOf(host.facts)
     return { runtime, engine, actor, stopping: stopping.signal, migrated }
   })

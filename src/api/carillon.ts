@@ -6,6 +6,8 @@ import { createSystemHost } from "../runtime/system.ts"
 import { planMigrations } from "../store/migrate.ts"
 import { type Application, createApplication, type Opened } from "./application.ts"
 import { type Audit, auditCalls } from "./audit/audit.ts"
+import { bulkCalls } from "./bulk/bulk.ts"
+import type { Bulk } from "./bulk/calls.ts"
 import { assertNothingElse, type CallOptions, takeCallOptions } from "./call-options.ts"
 import type { DeadLetters } from "./dead-letters/calls.ts"
 import { deadLetterCalls } from "./dead-letters/dead-letters.ts"
@@ -43,6 +45,8 @@ export interface Carillon extends EnqueueCalls {
   readonly runs: Runs
   /** The calls for dead letters: runs that failed for good. */
   readonly deadLetters: DeadLetters
+  /** One action on many runs, carried on by any process. */
+  readonly bulk: Bulk
   /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
   /** Jobs, with the settings that the code declares; pauses and resumes them. */
@@ -155,6 +159,15 @@ export function createFacade(host: Host, application: Application): Carillon {
       resolve: call("deadLetters.resolve", 1, deadLetterCalls.resolve),
       ignore: call("deadLetters.ignore", 1, deadLetterCalls.ignore),
       reopen: call("deadLetters.reopen", 1, deadLetterCalls.reopen),
+    }),
+    bulk: Object.freeze({
+      preview: call("bulk.preview", 0, bulkCalls.preview),
+      start: call("bulk.start", 0, bulkCalls.start),
+      get: callByName("bulk.get", bulkCalls.get),
+      list: call("bulk.list", 0, bulkCalls.list),
+      pause: call("bulk.pause", 1, bulkCalls.pause),
+      resume: call("bulk.resume", 1, bulkCalls.resume),
+      abort: call("bulk.abort", 1, bulkCalls.abort),
     }),
     schedules: Object.freeze({
       create: call("schedules.create", 1, definingCalls.create) as Schedules["create"],

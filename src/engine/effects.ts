@@ -5,6 +5,7 @@
  * effect delays a run until a loop polls. It never loses the run.
  */
 import type { CarillonEvent, Events } from "../observe/events.ts"
+import type { Runtime } from "../runtime/runtime.ts"
 import type { Results } from "./attempts/results.ts"
 import type { FinishedRun } from "./attempts/settler.ts"
 import type { By } from "./by.ts"
@@ -36,6 +37,8 @@ export interface Effects {
   readonly isRescheduled?: boolean
   /** A pause began, or ended. */
   readonly pause?: "paused" | "resumed"
+  /** A bulk operation is to be carried on. */
+  readonly hasBulk?: boolean
   readonly events?: readonly CarillonEvent[]
 }
 
@@ -45,7 +48,28 @@ export interface OperationResult<Answer> {
   readonly effects: Effects
 }
 
+/** The effects of several changes in one transaction, of which none reschedules or pauses. */
+export function mergeEffects(all: readonly Effects[]): Effects {
+  return {
+    ready: all.flatMap(({ ready = [] }) => ready),
+    hasWaiting: all.some(({ hasWaiting }) => hasWaiting),
+    admit: [...new Set(all.flatMap(({ admit = [] }) => admit))],
+    hasParked: all.some(({ hasParked }) => hasParked),
+    cancelling: all.flatMap(({ cancelling = [] }) => cancelling),
+    displaced: all.flatMap(({ displaced = [] }) => displaced),
+    ended: all.flatMap(({ ended = [] }) => ended),
+    cancelled: all.flatMap(({ cancelled = [] }) => cancelled),
+    events: all.flatMap(({ events = [] }) => events),
+  }
+}
+
 export type TellEffects = (effects: Effects) => void
+
+/** What an operation that a loop performs needs of the engine. */
+export interface OperationParts {
+  readonly runtime: Runtime
+  readonly tell: TellEffects
+}
 
 export interface EffectParts {
   readonly events: Events
@@ -83,6 +107,7 @@ export function createTellEffects(parts: EffectParts): TellEffects {
     if (effects.isRescheduled) wakeups.rescheduled()
     if (effects.pause !== undefined) mover.bell.ring()
     if (effects.pause === "resumed") wakeups.resumed()
+    if (effects.hasBulk) wakeups.bulk()
     for (const event of effects.events ?? []) events.emit(event)
   }
 }

@@ -9,11 +9,12 @@ import { createExecutor } from "./attempts/executor.ts"
 import { createProgressWriter } from "./attempts/progress.ts"
 import { createResults, type Results } from "./attempts/results.ts"
 import { createSettler } from "./attempts/settler.ts"
-import { createTellEffects, type TellEffects } from "./effects.ts"
+import { createTellEffects, type OperationParts, type TellEffects } from "./effects.ts"
 import { createEnqueuer, type Enqueuer } from "./enqueue/enqueuer.ts"
 import { createStoredJobs, type StoredJobs } from "./enqueue/stored-jobs.ts"
 import { createVisibility, type Visibility } from "./enqueue/visibility.ts"
 import { type Loop, runLoop } from "./loop.ts"
+import { type CarryOnBulk, createBulk } from "./process/bulk.ts"
 import { createGrowth } from "./process/dead-letter-growth.ts"
 import { createLease } from "./process/lease.ts"
 import { createReaper, type Reaper } from "./process/reaper.ts"
@@ -55,13 +56,9 @@ export interface EngineConfig {
   /** When dead letters count as growing. Undefined if the alarm is off. */
   readonly growth?: GrowthAlarm | undefined
   /** Declares the schedules of the code. An operation, which the reconciler runs at the start. */
-  readonly declareSchedules?: ((parts: DeclareParts) => Promise<void>) | undefined
-}
-
-/** What a declaration needs of the engine. */
-export interface DeclareParts {
-  readonly runtime: Runtime
-  readonly tell: TellEffects
+  readonly declareSchedules?: ((parts: OperationParts) => Promise<void>) | undefined
+  /** Carries bulk operations on. An operation, too. */
+  readonly carryOnBulk?: CarryOnBulk | undefined
 }
 
 export interface Engine {
@@ -85,6 +82,7 @@ export interface Engine {
   readonly reconciler: Loop
   readonly upkeep: Upkeep
   readonly growth: Loop
+  readonly bulk: Loop
   readonly stats: Stats
   /** Tells the effects of an operation, after its commit. */
   readonly tell: TellEffects
@@ -123,6 +121,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       onReady: wakePools,
       onWaiting: () => promoter.bell.ring(),
       onRescheduled: () => scheduler.bell.ring(),
+      onBulk: () => bulk.bell.ring(),
       onCancelled: (run, by) => {
         for (const poolLoop of poolLoops) poolLoop.cancel(run, { by })
       },
@@ -267,6 +266,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onDisplaced: (displaced) => tell({ displaced }),
   })
   const growth = createGrowth(runtime, events, config.growth)
+  const bulk = createBulk({ runtime, tell }, config.carryOnBulk)
   const upkeep = createUpkeep(runtime, failed("upkeep"))
   const isOpen = () => opening !== undefined
   const poolCheck = createPoolCheck({ runtime, events, served: config.pools, isOpen })
@@ -316,7 +316,9 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     ]
     if (claimLoops.length > 0) return
     claimLoops.push(...loops.map((loop) => run(loop, claiming.signal).then(loop.swept)))
-    upkeepLoops.push(...[upkeep, growth, stats].map((loop) => run(loop, claiming.signal).then(loop.swept)))
+    upkeepLoops.push(
+      ...[upkeep, growth, bulk, stats].map((loop) => run(loop, claiming.signal).then(loop.swept)),
+    )
     await declared()
   }
 
@@ -382,6 +384,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     reconciler,
     upkeep,
     growth,
+    bulk,
     stats,
     tell,
     jobs: config.jobs,

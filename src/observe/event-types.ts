@@ -57,5 +57,11 @@ export const EVENT_TYPES = [
   "pause.began",
   "pause.ended",
   "run.cancelled",
+  "bulk.started",
+  "bulk.progress",
+  "bulk.paused",
+  "bulk.resumed",
+  "bulk.aborted",
+  "bulk.finished",
   "loop.failed",
 ] as const satisfies readonly CarillonEvent["type"][]

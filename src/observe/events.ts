@@ -2,7 +2,6 @@
 import type { JobChange } from "../job/reconcile.ts"
 import type { PauseKind } from "../queue/pause-kind.ts"
 import type { FinalState } from "../queue/run-state.ts"
-import type { InContext } from "../runtime/host.ts"
 import type { ScheduleChange } from "../schedule/reconcile.ts"
 
 export type CarillonEvent =
@@ -259,6 +258,33 @@ export type CarillonEvent =
     } & Change)
   /** A run was cancelled. It has ended, or its handler is told to end. `reason` is empty if none was given. */
   | { readonly type: "run.cancelled"; readonly run: string; readonly actor: string; readonly reason: string }
+  /** A bulk operation runs. `filter` is its text. */
+  | ({
+      readonly type: "bulk.started"
+      readonly bulk: string
+      readonly action: string
+      readonly filter: string
+    } & Change)
+  /** How far a bulk operation has come: at most once a second, in the process that carries it on. */
+  | {
+      readonly type: "bulk.progress"
+      readonly bulk: string
+      readonly action: string
+      readonly progress: BulkCounts
+    }
+  /** A bulk operation stops until it is resumed. */
+  | ({ readonly type: "bulk.paused"; readonly bulk: string; readonly action: string } & Change)
+  /** A paused bulk operation goes on. */
+  | ({ readonly type: "bulk.resumed"; readonly bulk: string; readonly action: string } & Change)
+  /** A bulk operation ends before it has come to every run. */
+  | ({ readonly type: "bulk.aborted"; readonly bulk: string; readonly action: string } & Change)
+  /** A bulk operation has come to every run. Told in the process that carried on its last batch. */
+  | {
+      readonly type: "bulk.finished"
+      readonly bulk: string
+      readonly action: string
+      readonly progress: BulkCounts
+    }
   /** A loop failed. It continues after a rest. */
   | {
       readonly type: "loop.failed"
@@ -273,6 +299,18 @@ export interface Change {
   readonly actor: string
   /** Empty if no reason was given. */
   readonly reason: string
+}
+
+/** How many runs a bulk operation has come to, and what became of them. */
+export interface BulkCounts {
+  /** How many it has come to. */
+  readonly seen: number
+  /** How many it has changed. */
+  readonly done: number
+  /** How many it has left as they were: another change came first, or the action does not change such a run. */
+  readonly skipped: number
+  /** How many could not be changed. The operation says why, in `errors`. */
+  readonly failed: number
 }
 
 /** Dead letters of a job whose errors are likely the same. */
@@ -346,45 +384,4 @@ export interface Events {
   readonly subscribe: (listener: EventListener, hears?: { readonly routine: boolean }) => () => void
   /** Does any listener want the events about every single run? If not, they need not be built. */
   readonly hearsRoutine: () => boolean
-}
-
-/**
- * The error of a listener that throws or rejects goes to `onListenerError`. It never reaches the code that reports the
- * event. Each listener runs in an async context of its own, so it sees nothing of the context of the caller.
- */
-export function createEvents(
-  onListenerError: (error: unknown) => void,
-  newContext: () => InContext = () => (run) => run(),
-): Events {
-  const listeners = new Map<EventListener, InContext>()
-  const attentive = new Set<EventListener>()
-  const report = (error: unknown) => {
-    try {
-      const returned: unknown = newContext()(() => onListenerError(error))
-      if (returned instanceof Promise) returned.catch(() => {})
-    } catch {
-      // The error handler has failed itself, so there is no other place to report it.
-    }
-  }
-  return {
-    emit: (event) => {
-      for (const [listener, within] of listeners) {
-        try {
-          const returned: unknown = within(() => listener(event))
-          if (returned instanceof Promise) returned.catch(report)
-        } catch (error) {
-          report(error)
-        }
-      }
-    },
-    subscribe: (listener, { routine } = { routine: true }) => {
-      listeners.set(listener, newContext())
-      if (routine) attentive.add(listener)
-      return () => {
-        listeners.delete(listener)
-        attentive.delete(listener)
-      }
-    },
-    hearsRoutine: () => attentive.size > 0,
-  }
 }

@@ -5,6 +5,7 @@ import { shapeOf } from "../queue/fingerprint.ts"
 import type { PauseKind } from "../queue/pause-kind.ts"
 import type { Host } from "../runtime/host.ts"
 import { formatInstant } from "../time/instant.ts"
+import { bulkLine } from "./bulk-lines.ts"
 import { deadLetterLine } from "./dead-letter-lines.ts"
 import type { CarillonEvent, LossReason, StuckHandler, UnhandledJob } from "./events.ts"
 import { createFold } from "./fold.ts"
@@ -217,6 +218,13 @@ function lineOf(event: CarillonEvent): Line {
     }
     case "pause.ended":
       return { level: "info", text: `${pausedText(event)} resumed by ${event.actor}${because(event.reason)}` }
+    case "bulk.started":
+    case "bulk.progress":
+    case "bulk.paused":
+    case "bulk.resumed":
+    case "bulk.aborted":
+    case "bulk.finished":
+      return bulkLine(event)
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}${because(event.reason)}` }
     case "schedule.declared":

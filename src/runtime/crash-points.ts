@@ -32,6 +32,14 @@ export const CRASH_POINTS = [
   "replay.committed",
   /** A batch of dead letters is discarded. The next has not begun. */
   "discard.committed",
+  /** A bulk operation is taken for a batch. Nothing is changed. */
+  "bulk.taken",
+  /** The runs of a batch are changed. The operation does not say so. */
+  "bulk.applied",
+  /** The operation says so. Nothing is committed. */
+  "bulk.noted",
+  /** The batch is committed. No listener has been told. */
+  "bulk.committed",
   /** One migration is applied. The next has not begun. */
   "migrate.applied",
 ] as const

@@ -1,5 +1,7 @@
 /** Moves the clock of a test from one due time to the next. */
 import { FIRST_MS } from "../engine/schedules/due-floor.ts"
+import { ACTION_NAMES } from "../operations/bulk/actions.ts"
+import { nextBulk } from "../store/bulk/next.ts"
 import type { Database } from "../store/database.ts"
 import { nextDue } from "../store/runs/next-due.ts"
 import { nextDueSchedule } from "../store/schedules/next-due.ts"
@@ -35,12 +37,13 @@ const MOST_STEPS = 100_000
 export function createClockAdvance(parts: ClockAdvanceParts): ClockAdvance {
   const { database, clock, drain } = parts
 
-  /** The time until the next run or schedule is due. */
+  /** The time until the next run, schedule or batch of a bulk operation is due. */
   async function nextInMs(): Promise<number> {
     const [run] = await database.run(nextDue, { from: 0 })
     const [schedule] = await database.run(nextDueSchedule, { zoneData: parts.zoneData(), from: FIRST_MS })
+    const [bulk] = await database.run(nextBulk, { actions: ACTION_NAMES })
     const never = Number.POSITIVE_INFINITY
-    return Math.max(0, Math.min(run?.in_ms ?? never, schedule?.in_ms ?? never))
+    return Math.max(0, Math.min(run?.in_ms ?? never, schedule?.in_ms ?? never, bulk?.in_ms ?? never))
   }
 
   return {

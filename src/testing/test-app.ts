@@ -134,6 +134,8 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     await engine.promoter.tick(signal)
     await engine.promoter.swept()
     await engine.mover.move()
+    // Without a rest: all that the pace allows now.
+    while ((await engine.bulk.tick(signal)) === 0);
     await engine.admissions.tick(signal)
     for (const poolLoop of engine.poolLoops) {
       // A tick reads all lanes, so it needs no wake-ups.
@@ -251,6 +253,9 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     },
     get deadLetters() {
       return living().deadLetters
+    },
+    get bulk() {
+      return living().bulk
     },
     get schedules() {
       return living().schedules

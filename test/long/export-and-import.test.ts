@@ -328,6 +328,8 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   dead_letters: `insert into {dead_letters} (run, job, pool, priority, attempts, enqueued_at, died_at, input,
       fingerprint)
     values (gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '1', 'f')`,
+  bulk: `insert into {bulk} (id, action, filter, options, actor, reason, state, next_at, started_at)
+    values (gen_random_uuid(), 'cancel', 'job:greet', '{}', 'ada', 'why not', 'paused', now(), now())`,
   error_groups: "insert into {error_groups} values ('greet', 'f', 'resolved', '1.0', now())",
   attempts: `insert into {attempts} (run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome)
     values (gen_random_uuid(), 1, 'greet', 'default', now(), now(), now(), 'succeeded')`,

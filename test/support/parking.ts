@@ -1,7 +1,8 @@
 /** Runs, workers and movers for tests of parking and unparking. */
 import type { ReadyLane } from "../../src/engine/queue/lane.ts"
 import { createMover, type Mover } from "../../src/engine/queue/mover.ts"
-import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import { createEvents } from "../../src/observe/create-events.ts"
+import type { CarillonEvent } from "../../src/observe/events.ts"
 import type { PauseKind } from "../../src/queue/pause-kind.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"

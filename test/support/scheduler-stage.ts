@@ -1,6 +1,7 @@
 /** A scheduler under control of a test: ticked by hand, at given times, on a watched database. */
 import { createScheduler } from "../../src/engine/schedules/scheduler.ts"
-import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import { createEvents } from "../../src/observe/create-events.ts"
+import type { CarillonEvent } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import type { Engine } from "./engines.ts"

@@ -3,7 +3,8 @@
  * the plan of a process with older rules is written by hand.
  */
 import { createScheduler } from "../../src/engine/schedules/scheduler.ts"
-import { type CarillonEvent, createEvents } from "../../src/observe/events.ts"
+import { createEvents } from "../../src/observe/create-events.ts"
+import type { CarillonEvent } from "../../src/observe/events.ts"
 import type { Runtime } from "../../src/runtime/runtime.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import type { Engine } from "./engines.ts"

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest"
 import { DatabaseError } from "../../errors.ts"
-import { type CarillonEvent, createEvents } from "../../observe/events.ts"
+import { createEvents } from "../../observe/create-events.ts"
+import type { CarillonEvent } from "../../observe/events.ts"
 import { createTroubles } from "./troubles.ts"
 
 const gone = (sqlState: string) => new DatabaseError("SCHEMA_MISMATCH", "gone", { sqlState })

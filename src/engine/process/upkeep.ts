@@ -9,6 +9,7 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { makePartitions } from "../../store/attempts/partitions.ts"
 import { dropExpired } from "../../store/attempts/retention.ts"
 import { forgetAudit } from "../../store/audit/forget.ts"
+import { forgetBulk } from "../../store/bulk/forget.ts"
 import { makeFirePartitions } from "../../store/fires/partitions.ts"
 import { dropExpiredMonths } from "../../store/fires/retention.ts"
 import { forgetKeys } from "../../store/keys/forget.ts"
@@ -69,6 +70,7 @@ export function createUpkeep(
       await forgetMany(signal, () => database.run(forgetKeys, { limit: BATCH })),
       await forgetMany(signal, () => database.run(forgetWaves, { idleMs: EVERY_MS, limit: BATCH })),
       await forgetMany(signal, () => database.run(forgetAudit, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
+      await forgetMany(signal, () => database.run(forgetBulk, { keepMs: DEFAULTS.auditMs, limit: BATCH })),
       ...(await tidyStats(signal)),
     ]
     return unfinished.includes(true)

@@ -6,6 +6,7 @@ export type WakeupMessage =
   | { readonly about: "waiting" }
   | { readonly about: "schedules" }
   | { readonly about: "resumed" }
+  | { readonly about: "bulk" }
   | { readonly about: "cancelled"; readonly run: string }
 
 /** The largest integer of the database. */
@@ -20,6 +21,7 @@ export function formatMessage(message: WakeupMessage): string {
     case "waiting":
     case "schedules":
     case "resumed":
+    case "bulk":
       return message.about
     case "cancelled":
       return `cancelled ${message.run}`
@@ -38,7 +40,8 @@ export function parseMessage(line: string): WakeupMessage | undefined {
       lane: { pool, solo: solo === "solo", priority: Number(priority), rank: BigInt(rank) },
     }
   }
-  if (line === "waiting" || line === "schedules" || line === "resumed") return { about: line }
+  if (line === "waiting" || line === "schedules" || line === "resumed" || line === "bulk")
+    return { about: line }
   const cancelled = /^cancelled ([0-9a-f-]{36})$/.exec(line)
   return cancelled ? { about: "cancelled", run: cancelled[1] ?? "" } : undefined
 }

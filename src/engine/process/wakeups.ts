@@ -29,6 +29,8 @@ export interface Wakeups {
   readonly rescheduled: () => void
   /** A pause is over. Claims have passed runs because of it. */
   readonly resumed: () => void
+  /** A bulk operation is to be carried on. */
+  readonly bulk: () => void
   /** A newer run of the schedule replaces this one, which is running in some process. */
   readonly replaced: (run: string) => void
   /** A running run was cancelled. */
@@ -43,6 +45,7 @@ export interface WakeupHandlers {
   readonly onReady: (lane: ReadyLane | undefined) => void
   readonly onWaiting: () => void
   readonly onRescheduled: () => void
+  readonly onBulk: () => void
   /** This process has cancelled a run. */
   readonly onCancelled: (run: string, by: By) => void
   /** A message says that a run was cancelled. Any client can send such a message. */
@@ -90,6 +93,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
     else if (message.about === "waiting") handlers.onWaiting()
     else if (message.about === "schedules") handlers.onRescheduled()
     else if (message.about === "resumed") handlers.onReady(undefined)
+    else if (message.about === "bulk") handlers.onBulk()
     else handlers.onToldOfCancel(message.run)
   }
 
@@ -119,6 +123,10 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
       handlers.onReady(undefined)
       tellOthers("resumed", { about: "resumed" })
     },
+    bulk: () => {
+      handlers.onBulk()
+      tellOthers("bulk", { about: "bulk" })
+    },
     replaced: (run) => {
       handlers.onToldOfCancel(run)
       tellOthers(run, { about: "cancelled", run })
@@ -141,6 +149,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
         handlers.onReady(undefined)
         handlers.onWaiting()
         handlers.onRescheduled()
+        handlers.onBulk()
         handlers.onMissed()
       })
     },

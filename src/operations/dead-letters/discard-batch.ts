@@ -1,15 +1,15 @@
 /** Discards a batch of dead letters in one statement, each of them that is still as it was chosen. */
 import type { OperationResult } from "../../engine/effects.ts"
-import type { Runtime } from "../../runtime/runtime.ts"
+import type { Runner } from "../../store/database.ts"
 import { discardBatch as discardStatement } from "../../store/dead-letters/discard-batch.ts"
 import type { BatchRequest } from "./replay-batch.ts"
 
 /** Answers with the runs that it discarded. */
 export async function discardBatch(
-  { database }: Runtime,
+  runner: Runner,
   { letters, by }: BatchRequest,
 ): Promise<OperationResult<string[]>> {
-  const rows = await database.run(discardStatement, {
+  const rows = await runner.run(discardStatement, {
     ...by,
     runs: letters.map(({ run }) => run),
     generations: letters.map(({ generation }) => generation),

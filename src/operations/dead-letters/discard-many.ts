@@ -41,7 +41,7 @@ export async function discardMany(parts: DiscardManyParts, request: DiscardManyR
   for (let from = 0; from < Math.min(limit, found.length); from += BATCH) {
     await rest(0)
     const letters = found.slice(from, Math.min(limit, from + BATCH))
-    discarded += (await perform(tell, discardBatch(runtime, { letters, by }))).length
+    discarded += (await perform(tell, discardBatch(runtime.database, { letters, by }))).length
     await runtime.crashPoint("discard.committed")
   }
   return { discarded, more: found.length > limit }

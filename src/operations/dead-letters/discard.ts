@@ -11,7 +11,10 @@ export interface DiscardRequest {
 }
 
 export async function discard(runtime: Runtime, { id, by }: DiscardRequest): Promise<OperationResult<void>> {
-  const { answer, effects } = await discardBatch(runtime, { letters: [{ run: id, generation: null }], by })
+  const { answer, effects } = await discardBatch(runtime.database, {
+    letters: [{ run: id, generation: null }],
+    by,
+  })
   if (answer.length === 0) throw notDead(id)
   return { answer: undefined, effects }
 }

@@ -1,7 +1,7 @@
 /** Replays a batch of dead letters in one statement, each of them that is still as it was chosen. */
 import type { By } from "../../engine/by.ts"
 import type { OperationResult } from "../../engine/effects.ts"
-import type { Runtime } from "../../runtime/runtime.ts"
+import type { Runner } from "../../store/database.ts"
 import { replayBatch as replayStatement } from "../../store/dead-letters/replay-batch.ts"
 import { effectsOfReplay } from "./replayed.ts"
 
@@ -18,10 +18,10 @@ export interface BatchRequest {
 
 /** Answers with the runs that it replayed. */
 export async function replayBatch(
-  { database }: Runtime,
+  runner: Runner,
   { letters, by }: BatchRequest,
 ): Promise<OperationResult<string[]>> {
-  const rows = await database.run(replayStatement, {
+  const rows = await runner.run(replayStatement, {
     ...by,
     runs: letters.map(({ run }) => run),
     generations: letters.map(({ generation }) => generation),

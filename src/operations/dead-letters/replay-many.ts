@@ -84,5 +84,5 @@ function replaySome(
   { by }: ReplayManyRequest,
   letters: readonly ChosenLetter[],
 ): Promise<string[]> {
-  return perform(tell, replayBatch(runtime, { letters, by }))
+  return perform(tell, replayBatch(runtime.database, { letters, by }))
 }

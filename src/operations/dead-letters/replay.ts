@@ -11,7 +11,10 @@ export interface ReplayRequest {
 }
 
 export async function replay(runtime: Runtime, { id, by }: ReplayRequest): Promise<OperationResult<void>> {
-  const { answer, effects } = await replayBatch(runtime, { letters: [{ run: id, generation: null }], by })
+  const { answer, effects } = await replayBatch(runtime.database, {
+    letters: [{ run: id, generation: null }],
+    by,
+  })
   if (answer.length === 0) throw notDead(id)
   return { answer: undefined, effects }
 }

@@ -1,7 +1,7 @@
 /** Records the change of one run in the audit, in the transaction of the change. */
 import type { By } from "../../engine/by.ts"
 import { recordAudit } from "../../store/audit/record.ts"
-import type { Transaction } from "../../store/database.ts"
+import type { Runner } from "../../store/database.ts"
 
 export interface RunChange {
   readonly run: string
@@ -10,7 +10,7 @@ export interface RunChange {
   readonly after?: object
 }
 
-export async function auditRun(tx: Transaction, action: string, change: RunChange): Promise<void> {
+export async function auditRun(tx: Runner, action: string, change: RunChange): Promise<void> {
   const { run, by, before, after } = change
   await tx.run(recordAudit, {
     ...by,

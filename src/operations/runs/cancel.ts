@@ -6,7 +6,9 @@ import type { FinalState } from "../../queue/run-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { findEnds } from "../../store/attempts/by-run.ts"
 import { withPartitions } from "../../store/attempts/with-partitions.ts"
+import type { Runner } from "../../store/database.ts"
 import { cancelRun } from "../../store/runs/cancel.ts"
+import type { Statement } from "../../store/statement.ts"
 import { auditRun } from "./audit-run.ts"
 import { unknownRun } from "./unknown-run.ts"
 
@@ -25,29 +27,41 @@ export interface CancelRequest {
 
 const CODE = "RUN_CANCELLED"
 
-export async function cancel(
-  runtime: Runtime,
-  { id, by }: CancelRequest,
-): Promise<OperationResult<Cancelled>> {
+export async function cancel(runtime: Runtime, request: CancelRequest): Promise<OperationResult<Cancelled>> {
   const { database } = runtime
-  const message = cancelText(by)
-  const found = await withPartitions(database, () =>
-    database.transaction(async (tx) => {
-      const [row] = await tx.run(cancelRun, { id, code: CODE, message })
-      if (row && !row.was_cancelling)
-        await auditRun(tx, "run.cancel", { run: id, by, before: { state: row.state } })
-      return row
-    }),
-  )
+  const { id } = request
+  const found = await withPartitions(database, () => database.transaction((tx) => cancelRow(tx, request)))
   if (!found) return { answer: { changed: false, state: await endOf(runtime, id) }, effects: {} }
   await runtime.crashPoint("cancel.written")
+  const state = found.state === "running" ? "cancelling" : "cancelled"
+  return { answer: { changed: !found.was_cancelling, state }, effects: effectsOf(found, request) }
+}
+
+/** The same in a transaction of the caller. The answer says whether the run was changed. */
+export async function cancelIn(tx: Runner, request: CancelRequest): Promise<OperationResult<boolean>> {
+  const found = await cancelRow(tx, request)
+  return found
+    ? { answer: !found.was_cancelling, effects: effectsOf(found, request) }
+    : { answer: false, effects: {} }
+}
+
+type Found = typeof cancelRun extends Statement<infer _, infer Row> ? Row : never
+
+async function cancelRow(tx: Runner, { id, by }: CancelRequest): Promise<Found | undefined> {
+  const [row] = await tx.run(cancelRun, { id, code: CODE, message: cancelText(by) })
+  if (row && !row.was_cancelling) {
+    await auditRun(tx, "run.cancel", { run: id, by, before: { state: row.state } })
+  }
+  return row
+}
+
+function effectsOf(found: Found, { id, by }: CancelRequest): Effects {
   const { state, job, pool, tenant, was_cancelling: wasCancelling, limit_keys: limitKeys } = found
-  const isRunning = state === "running"
-  const error = { code: CODE, message, stack: null }
-  const effects: Effects = {
+  const error = { code: CODE, message: cancelText(by), stack: null }
+  return {
     admit: limitKeys === null ? [] : (JSON.parse(limitKeys) as string[]),
     // A repeated cancel tells the handler again: the first message may have been lost.
-    ...(isRunning
+    ...(state === "running"
       ? { cancelling: [{ run: id, by }] }
       : {
           ended: [{ id, state: "cancelled", result: null, error }],
@@ -55,7 +69,6 @@ export async function cancel(
         }),
     events: wasCancelling ? [] : [{ type: "run.cancelled", run: id, ...by }],
   }
-  return { answer: { changed: !wasCancelling, state: isRunning ? "cancelling" : "cancelled" }, effects }
 }
 
 async function endOf({ database }: Runtime, id: string): Promise<FinalState> {

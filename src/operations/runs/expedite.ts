@@ -2,6 +2,7 @@
 import type { By } from "../../engine/by.ts"
 import type { OperationResult } from "../../engine/effects.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
+import type { Transaction } from "../../store/database.ts"
 import { expediteRun } from "../../store/runs/expedite.ts"
 import { lockRun } from "../../store/runs/lock.ts"
 import { formatInstant } from "../../time/instant.ts"
@@ -16,23 +17,25 @@ export interface ExpediteRequest {
 }
 
 /** The answer says whether the run was changed. Parked, running and ended runs cannot be expedited. */
-export async function expedite(
-  { database }: Runtime,
+export function expedite({ database }: Runtime, request: ExpediteRequest): Promise<OperationResult<boolean>> {
+  return database.transaction((tx) => expediteIn(tx, request))
+}
+
+/** The same in a transaction of the caller. */
+export async function expediteIn(
+  tx: Transaction,
   request: ExpediteRequest,
 ): Promise<OperationResult<boolean>> {
   const { id, by, priority } = request
-  const moved = await database.transaction(async (tx) => {
-    await tx.run(lockRun, { id })
-    const [row] = await tx.run(expediteRun, { id, priority: priority ?? null })
-    if (!row) return undefined
-    const before = {
-      state: row.state_before,
-      priority: row.priority_before,
-      due: formatInstant(row.due_before),
-    }
-    const after = { state: row.state, priority: row.priority }
-    await auditRun(tx, "run.expedite", { run: id, by, before, after })
-    return row
-  })
-  return { answer: moved !== undefined, effects: moved ? effectsOfReturn(moved) : {} }
+  await tx.run(lockRun, { id })
+  const [row] = await tx.run(expediteRun, { id, priority: priority ?? null })
+  if (!row) return { answer: false, effects: {} }
+  const before = {
+    state: row.state_before,
+    priority: row.priority_before,
+    due: formatInstant(row.due_before),
+  }
+  const after = { state: row.state, priority: row.priority }
+  await auditRun(tx, "run.expedite", { run: id, by, before, after })
+  return { answer: true, effects: effectsOfReturn(row) }
 }

@@ -14,7 +14,7 @@ import { matches } from "../../filter/matches.ts"
 import { isImpossible } from "../../filter/plan.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { readClock } from "../../store/clock/read.ts"
-import type { Database } from "../../store/database.ts"
+import type { Database, Runner } from "../../store/database.ts"
 import { listRunsById } from "../../store/runs/list-by-id.ts"
 import { listRunsByJob } from "../../store/runs/list-by-job.ts"
 import { listRunsBySchedule } from "../../store/runs/list-by-schedule.ts"
@@ -82,13 +82,13 @@ type ListParams = Reading["params"] & {
   readonly limit: number
 }
 
-export function listedBy(database: Database, route: Route, params: ListParams): Promise<ListedRow[]> {
-  if (route.by === "walk") return database.run(listNewestRuns, params)
+export function listedBy(runner: Runner, route: Route, params: ListParams): Promise<ListedRow[]> {
+  if (route.by === "walk") return runner.run(listNewestRuns, params)
   const { values } = route
-  if (route.by === "id") return database.run(listRunsById, { ...params, ids: values })
-  if (route.by === "schedule") return database.run(listRunsBySchedule, { ...params, ofSchedules: values })
-  if (route.by === "tenant") return database.run(listRunsByTenant, { ...params, ofTenants: values })
-  return database.run(listRunsByJob, { ...params, ofJobs: values })
+  if (route.by === "id") return runner.run(listRunsById, { ...params, ids: values })
+  if (route.by === "schedule") return runner.run(listRunsBySchedule, { ...params, ofSchedules: values })
+  if (route.by === "tenant") return runner.run(listRunsByTenant, { ...params, ofTenants: values })
+  return runner.run(listRunsByJob, { ...params, ofJobs: values })
 }
 
 /** The runs in the order of their ids. `rest` is the last one that was loaded, if there were more. */

@@ -10,7 +10,7 @@ import { type FilterPlan, planFilter } from "../../filter/plan.ts"
 import { countAttemptsOfJobs } from "../../store/attempts/count-of-jobs.ts"
 import { countAttemptsOfSchedules } from "../../store/attempts/count-of-schedules.ts"
 import { countAttemptsOfTenants } from "../../store/attempts/count-of-tenants.ts"
-import type { Database } from "../../store/database.ts"
+import type { Runner } from "../../store/database.ts"
 import { scheduleIdsCalled } from "../../store/schedules/ids-called.ts"
 import { formatInstant, type InstantMs } from "../../time/instant.ts"
 
@@ -36,25 +36,25 @@ export function readingOf(filter: Filter, nowMs: InstantMs): Reading {
 }
 
 /** By an index if it leads to few rows. */
-export async function routeOf(database: Database, reading: Reading): Promise<Route> {
-  const route = await indexOf(database, reading)
+export async function routeOf(runner: Runner, reading: Reading): Promise<Route> {
+  const route = await indexOf(runner, reading)
   if (route.by === "walk" || route.by === "id" || reading.plan.states.attempts.length === 0) return route
   const { firstDay, dayAfter } = reading.params
   const days = { firstDay, dayAfter, most: FEW + 1 }
   const counts = {
-    schedule: () => database.run(countAttemptsOfSchedules, { ...days, ofSchedules: route.values }),
-    tenant: () => database.run(countAttemptsOfTenants, { ...days, ofTenants: route.values }),
-    job: () => database.run(countAttemptsOfJobs, { ...days, ofJobs: route.values }),
+    schedule: () => runner.run(countAttemptsOfSchedules, { ...days, ofSchedules: route.values }),
+    tenant: () => runner.run(countAttemptsOfTenants, { ...days, ofTenants: route.values }),
+    job: () => runner.run(countAttemptsOfJobs, { ...days, ofJobs: route.values }),
   }
   const [found] = await counts[route.by]()
   return found && found.count <= FEW ? route : { by: "walk" }
 }
 
 /** By an index, however many rows it leads to: for those who do not care about the order. */
-export async function indexOf(database: Database, { plan: { way } }: Reading): Promise<Route> {
+export async function indexOf(runner: Runner, { plan: { way } }: Reading): Promise<Route> {
   if (way.by === "time") return { by: "walk" }
   if (way.by !== "schedule") return way
-  const found = await database.run(scheduleIdsCalled, { names: way.values })
+  const found = await runner.run(scheduleIdsCalled, { names: way.values })
   const names = new Set(found.map(({ name }) => name))
   const ids = way.values.filter((value) => UUID.test(value))
   // A name that no schedule has may be that of one that was deleted, which the conditions know.

@@ -5,8 +5,7 @@
  * own transaction, under the lock of the application. So a schedule that cannot be changed now delays no other
  * schedule, and a process that a later version overtakes writes nothing more.
  */
-import type { OperationResult } from "../../engine/effects.ts"
-import type { DeclareParts } from "../../engine/engine.ts"
+import type { OperationParts, OperationResult } from "../../engine/effects.ts"
 import { change } from "../../engine/schedules/change.ts"
 import { isZoneDataOutdated } from "../../engine/schedules/zone-data.ts"
 import { compareAges } from "../../job/reconcile.ts"
@@ -43,7 +42,7 @@ type StoredRow = typeof declaredSchedules extends Statement<infer _, infer Row> 
 const ACTOR = "deploy"
 
 export async function declareSchedules(
-  { runtime, tell }: DeclareParts,
+  { runtime, tell }: OperationParts,
   declared: DeclaredSchedules,
 ): Promise<void> {
   const { database } = runtime

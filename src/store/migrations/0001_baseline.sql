@@ -404,6 +404,37 @@ create table {error_groups} (
   constraint error_groups_version check (version is null or state = 'resolved')
 );
 
+-- Bulk operations: one action on all runs that meet a filter. Any process carries one on, batch by batch, in the order
+-- of the ids, newest first. The transaction of a batch changes its runs and this row, so a batch is done or it is not.
+create table {bulk} (
+  id uuid primary key,
+  action text not null,
+  -- As text. Relative times in it are counted from `started_at`.
+  filter text not null,
+  -- What else the action takes.
+  options json not null,
+  -- How many runs it changes at most in a second, a minute or an hour, as in '50/s'.
+  pace text,
+  actor text not null,
+  reason text not null,
+  state text not null constraint bulk_state check (state in ('running', 'paused', 'aborted', 'done')),
+  -- The last run it came to. The next batch begins below.
+  cursor uuid not null default 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+  -- When the pace allows the next batch.
+  next_at timestamptz not null,
+  done bigint not null default 0,
+  -- Runs that no longer met the filter, or that the action did not change.
+  skipped bigint not null default 0,
+  failed bigint not null default 0,
+  -- The first of them: [{"run": ..., "code": ..., "message": ...}].
+  errors json not null default '[]',
+  started_at timestamptz not null,
+  finished_at timestamptz,
+  -- When a process last told how far it has come.
+  told_at timestamptz,
+  constraint bulk_finished check ((finished_at is not null) = (state in ('aborted', 'done')))
+) with (fillfactor = 50);
+
 -- Alarms that one process raises for all: when one last checked, and what it last told.
 create table {alarms} (
   name text primary key,
@@ -527,6 +558,9 @@ create index schedules_due_by_zone on {schedules} (tzdb, next_at) where next_at 
 create index schedules_resuming on {schedules} (resume_at) where resume_at is not null;
 -- The schedules that an application declares: schedules/declared.
 create index schedules_declared on {schedules} (declared_by) where declared_by is not null;
+
+-- The bulk operations to carry on: bulk/next.
+create index bulk_running on {bulk} (id) where state = 'running';
 
 -- Old entries, and pages of all: audit/forget, audit/list.
 create index audit_at on {audit} (at, id);

@@ -18,6 +18,7 @@ export const TABLES = [
   "keys",
   "dead_letters",
   "error_groups",
+  "bulk",
   "attempts",
   "audit",
   "applications",

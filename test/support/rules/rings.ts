@@ -5,7 +5,18 @@ import { allImports, type Import } from "./imports.ts"
 
 /** From the inside to the outside. A part is a folder of src, or a file that stands there alone. */
 const RINGS: readonly (readonly string[])[] = [
-  ["time", "options", "errors.ts", "error-table.ts", "run-errors.ts", "http-errors.ts", "defaults.ts"],
+  [
+    ...[
+      "time",
+      "options",
+      "errors.ts",
+      "error-table.ts",
+      "run-errors.ts",
+      "schedule-errors.ts",
+      "http-errors.ts",
+    ],
+    "defaults.ts",
+  ],
   ["job", "schedule", "queue", "filter", "stats"],
   ["runtime", "store", "observe"],
   ["engine"],
@@ -20,7 +31,7 @@ const OUTERMOST_PURE_RING = 1
 /** What a part may import from its own ring. A part without an entry imports nothing from it. */
 const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
   "errors.ts": ["error-table.ts"],
-  "error-table.ts": ["http-errors.ts", "run-errors.ts"],
+  "error-table.ts": ["http-errors.ts", "run-errors.ts", "schedule-errors.ts"],
   time: ["errors.ts"],
   options: ["time", "errors.ts"],
   schedule: ["job"],
