@@ -11,6 +11,12 @@ export type {
   BulkStartOptions,
 } from "./api/bulk/calls.ts"
 export type { CallOptions } from "./api/call-options.ts"
+export type {
+  CallerTransaction,
+  ChangeOptions,
+  LibraryTransaction,
+  PostgresClient,
+} from "./api/caller-transaction.ts"
 export { type Carillon, createCarillon } from "./api/carillon.ts"
 export { type CarillonConfig, defineConfig, type HttpConfig } from "./api/config.ts"
 export type {
@@ -41,11 +47,9 @@ export type {
 } from "./api/runs/calls.ts"
 export type { EnqueueArgs, EnqueueCalls } from "./api/runs/enqueue.ts"
 export type {
-  CallerTransaction,
   EnqueueItem,
   EnqueueManyOptions,
   EnqueueOptions,
-  PostgresClient,
   RunOptions,
 } from "./api/runs/enqueue-options.ts"
 export type { ResultOptions, RunHandle } from "./api/runs/run-handle.ts"

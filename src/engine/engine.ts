@@ -4,6 +4,7 @@ import type { Events } from "../observe/events.ts"
 import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
+import { type Borrow, createBorrow } from "../store/borrowed/transaction.ts"
 import { createCompleter } from "./attempts/attempt-transaction.ts"
 import { createExecutor } from "./attempts/executor.ts"
 import { createProgressWriter } from "./attempts/progress.ts"
@@ -70,6 +71,8 @@ export interface Engine {
   readonly poolCheck: PoolCheck
   readonly enqueuer: Enqueuer
   readonly storedJobs: StoredJobs
+  /** Lends the transactions of callers to operations. */
+  readonly borrow: Borrow
   readonly visibility: Visibility
   readonly admissions: Admissions
   readonly mover: Mover
@@ -372,6 +375,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     poolCheck,
     enqueuer,
     storedJobs: createStoredJobs(runtime),
+    borrow: createBorrow(runtime.database.schema),
     visibility,
     admissions,
     mover,

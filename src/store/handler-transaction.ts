@@ -1,7 +1,7 @@
 /** A transaction of ours as handlers see it, and the way back when they enqueue in it. */
 import { CarillonError } from "../errors.ts"
 import type { HandlerTransaction } from "../job/context.ts"
-import type { Runner, Transaction } from "./database.ts"
+import type { Transaction } from "./database.ts"
 
 /** Maps a handle to its transaction. */
 const BEHIND = Symbol("the transaction behind it")
@@ -33,7 +33,7 @@ export async function lendTransaction<T>(
 }
 
 /** The transaction behind a handle; `undefined` for anything else. */
-export function transactionBehind(handle: object): Runner | undefined {
+export function transactionBehind(handle: object): Transaction | undefined {
   return (handle as { [BEHIND]?: () => Transaction })[BEHIND]?.()
 }
 

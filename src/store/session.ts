@@ -114,3 +114,29 @@ export function givingBack(settings: Settings): string {
 function keptAs(name: string): string {
   return `carillon.kept_${name}`
 }
+
+/**
+ * How to recognise settings of a caller's session that would change what our statements do there. An enqueue depends on
+ * the first three. Changes of schedules also read and write instants.
+ */
+const ODD = {
+  // By default PostgreSQL looks into its catalog first. Only a path that names it elsewhere hides its functions.
+  search_path: `operator(pg_catalog.~) ', *"?pg_catalog'`,
+  array_nulls: "operator(pg_catalog.<>) 'on'",
+  standard_conforming_strings: "operator(pg_catalog.<>) 'on'",
+  datestyle: "operator(pg_catalog.!~) '^ISO'",
+  timezone: "operator(pg_catalog.<>) 'UTC'",
+} as const
+
+export type CallersSettings = Readonly<Partial<Record<keyof typeof ODD, string>>>
+
+const { search_path, array_nulls, standard_conforming_strings } = OURS
+export const FOR_ENQUEUES: CallersSettings = { search_path, array_nulls, standard_conforming_strings }
+export const FOR_CHANGES: CallersSettings = { ...FOR_ENQUEUES, datestyle: "ISO, YMD", timezone: "UTC" }
+
+/** `borrowing`, where one of the settings is odd. Returns a row if it was. */
+export function borrowingIfOdd(settings: CallersSettings): string {
+  const names = Object.keys(settings) as (keyof typeof ODD)[]
+  const isOdd = names.map((name) => `pg_catalog.current_setting('${name}') ${ODD[name]}`)
+  return `${borrowing(settings)} where ${isOdd.join(" or ")}`
+}

@@ -24,6 +24,8 @@ export interface Statement<Params, Row> {
   readonly plan: Plan
   /** It changes nothing and locks nothing, so it can always be sent again. */
   readonly reads: boolean
+  /** The names of the columns that it returns, in order. */
+  readonly columns: readonly string[]
   /** The SQL for one schema, with `$1` for parameters, each cast to its declared type. */
   readonly text: (schema: string) => string
   readonly bind: (params: Params) => (string | null)[]
@@ -166,6 +168,7 @@ export function statement<P extends Params, R extends Codecs>(definition: {
     name,
     plan,
     reads: !WRITES.test(sql),
+    columns,
     text: (schema) => resolveNames(placed, schema),
     bind: (values) => slots.map(({ parameter, encode }) => encode(values[parameter as keyof P] as never)),
     read: (returned, rows) => {

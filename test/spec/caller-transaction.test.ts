@@ -302,7 +302,8 @@ describe("a wrong transaction", () => {
     await client.query("begin")
     await carillon.enqueue(job, 7, { tx: spy })
     await carillon.enqueue(job, 8, { tx: spy, key: "k" })
-    expect(sent).toEqual(["insert", "with", "with"])
+    // Each enqueue first looks whether the settings of the session are odd.
+    expect(sent).toEqual(["select", "insert", "select", "with", "with"])
     await client.query("commit")
   })
 })

@@ -6,6 +6,7 @@ import type { Run } from "../../operations/runs/run.ts"
 import type { Duration } from "../../time/duration.ts"
 import type { ByWhom } from "../actor.ts"
 import type { CallOptions } from "../call-options.ts"
+import type { ChangeOptions } from "../caller-transaction.ts"
 import type { AttemptRecord } from "./attempt-record.ts"
 
 /** The calls for runs, in all states. */
@@ -44,7 +45,7 @@ export interface Runs {
    * Cancels a run in any state. A run that is not running ends at once. The handler of a running run gets the abort of
    * `ctx.signal`, and the run ends as cancelled, even if the handler returns a result.
    */
-  readonly cancel: (runId: string, by?: ByWhom & CallOptions) => Promise<Cancelled>
+  readonly cancel: (runId: string, by?: ByWhom & ChangeOptions) => Promise<Cancelled>
   /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
   readonly expedite: (runId: string, options?: ExpediteOptions & CallOptions) => Promise<boolean>
 }

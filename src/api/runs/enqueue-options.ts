@@ -1,6 +1,5 @@
 /** The options of `enqueue` and `enqueueMany`: what users write, the checks, and the resolved values. */
 import type { NewRun } from "../../engine/enqueue/new-run.ts"
-import type { HandlerTransaction } from "../../job/context.ts"
 import {
   poolNameCheck,
   priorityCheck,
@@ -22,6 +21,7 @@ import {
 import { type Duration, parseDuration } from "../../time/duration.ts"
 import { isDate } from "../../time/instant.ts"
 import type { CallOptions } from "../call-options.ts"
+import { type CallerTransaction, txCheck } from "../caller-transaction.ts"
 
 /** The options of one run when it is enqueued. */
 export interface RunOptions {
@@ -109,26 +109,6 @@ export interface EnqueueOptions extends RunOptions, CallerTransaction, CallOptio
 /** The options of `enqueueMany`. */
 export interface EnqueueManyOptions extends CallerTransaction, CallOptions {}
 
-/** The transaction of the caller for an enqueue. */
-export interface CallerTransaction {
-  /**
-   * Enqueues in the caller's transaction, so that the run exists only if the transaction commits.
-   *
-   * - a node-postgres client (`pg.Client` or `pg.PoolClient`) with an open transaction on Carillon's database
-   * - the transaction of `ctx.transaction`
-   *
-   * @default a transaction of its own
-   */
-  readonly tx?: PostgresClient | HandlerTransaction
-}
-
-/** The part of a node-postgres client that Carillon uses. */
-export interface PostgresClient {
-  // Clients have many overloads of this method. The call picks one.
-  /** Runs one statement. */
-  readonly query: (...args: never[]) => unknown
-}
-
 export type ResolvedRun = Omit<NewRun, "id" | "input">
 
 /** The end of the year 9999. */
@@ -185,12 +165,6 @@ const runShape = {
   startWithin: optional(duration()),
   concurrencyKey: optional(shortText(KEY_LENGTH)),
 }
-
-/** Refuses a pool: it has `query` as well, but sends each query to a different session, outside the transaction. */
-const txCheck = satisfies("a node-postgres client (not a pool) or the transaction of a handler", (value) => {
-  const { query, totalCount } = (value ?? {}) as { query?: unknown; totalCount?: unknown }
-  return typeof query === "function" && totalCount === undefined
-})
 
 const enqueueCheck = object({ ...runShape, tx: optional(txCheck) })
 

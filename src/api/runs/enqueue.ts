@@ -16,9 +16,9 @@ import { withDeadline } from "../../store/deadline.ts"
 import type { Application, Opened } from "../application.ts"
 import { assertJob } from "../assert-job.ts"
 import { takeCallOptions } from "../call-options.ts"
+import type { CallerTransaction } from "../caller-transaction.ts"
 import type { ResolvedCall } from "../limited-call.ts"
 import {
-  type CallerTransaction,
   type EnqueueItem,
   type EnqueueManyOptions,
   type EnqueueOptions,

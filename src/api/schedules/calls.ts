@@ -3,6 +3,7 @@ import type { ScheduleState } from "../../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../../schedule/spec.ts"
 import type { ByWhom } from "../actor.ts"
 import type { CallOptions } from "../call-options.ts"
+import type { ChangeOptions } from "../caller-transaction.ts"
 import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
 import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
 import type { ScheduleOptions, ScheduleSettingsOptions } from "./options.ts"
@@ -59,7 +60,7 @@ export interface Schedules {
   /** Creates a schedule. Throws `SCHEDULE_EXISTS` if the name is taken. It has no occurrences before its creation. */
   readonly create: <Input>(
     options: ScheduleOptions<Input>,
-    by?: ByWhom & CallOptions,
+    by?: ByWhom & ChangeOptions,
   ) => Promise<ScheduleRecord>
   /**
    * Makes the schedule of this name match the options: creates it, edits it, or does nothing if it is equal.
@@ -67,13 +68,17 @@ export interface Schedules {
    */
   readonly put: <Input>(
     options: ScheduleOptions<Input>,
-    by?: ByWhom & ToQueued & CallOptions,
+    by?: ByWhom & ToQueued & ChangeOptions,
   ) => Promise<PutSchedule>
   /**
    * Changes parts of a schedule, if it still has the given version. If two callers change the same version, the second
    * call throws `SCHEDULE_CHANGED`. `null` removes an option. Otherwise it edits like `put`.
    */
-  readonly patch: (name: string, changes: SchedulePatch, by: PatchBy & CallOptions) => Promise<ScheduleRecord>
+  readonly patch: (
+    name: string,
+    changes: SchedulePatch,
+    by: PatchBy & ChangeOptions,
+  ) => Promise<ScheduleRecord>
   /** Reads a schedule by its name. `undefined` if there is none. */
   readonly get: (name: string, of?: OfTenant & CallOptions) => Promise<ScheduleRecord | undefined>
   /** Lists schedules by name, page by page. */
@@ -82,20 +87,20 @@ export interface Schedules {
    * Stops making runs until `resume`. Occurrences during the pause count as skipped, not as missed. Returns whether the
    * call changed anything.
    */
-  readonly pause: (name: string, by?: PauseBy & CallOptions) => Promise<boolean>
+  readonly pause: (name: string, by?: PauseBy & ChangeOptions) => Promise<boolean>
   /**
    * Continues a paused or faulty schedule with its first occurrence after now. `misfire` makes up for the pause.
    * Returns false if the schedule is active.
    */
-  readonly resume: (name: string, by?: ResumeBy & CallOptions) => Promise<boolean>
+  readonly resume: (name: string, by?: ResumeBy & ChangeOptions) => Promise<boolean>
   /** Ends a schedule for good. Its history and its runs stay. Returns whether the call changed anything. */
-  readonly cancel: (name: string, by?: CancelBy & CallOptions) => Promise<boolean>
+  readonly cancel: (name: string, by?: CancelBy & ChangeOptions) => Promise<boolean>
   /** Deletes a schedule. Its runs and the ledger of its occurrences stay. Returns whether there was one. */
-  readonly delete: (name: string, by?: CancelBy & CallOptions) => Promise<boolean>
+  readonly delete: (name: string, by?: CancelBy & ChangeOptions) => Promise<boolean>
   /** Makes a run now, in addition to the occurrences. The run follows the `overlap` policy unless `by` overrides it. */
-  readonly runNow: (name: string, by?: RunNowBy & CallOptions) => Promise<RunNow>
+  readonly runNow: (name: string, by?: RunNowBy & ChangeOptions) => Promise<RunNow>
   /** Skips the next occurrence and returns it. `undefined` if there is none. */
-  readonly skipNext: (name: string, by?: ByWhom & OfTenant & CallOptions) => Promise<Date | undefined>
+  readonly skipNext: (name: string, by?: ByWhom & OfTenant & ChangeOptions) => Promise<Date | undefined>
   /** Lists what happened to the occurrences, newest first, page by page. */
   readonly fires: (name: string, options?: FireOptions & CallOptions) => Promise<FirePage>
   /**

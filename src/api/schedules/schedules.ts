@@ -1,13 +1,14 @@
 /** The calls that define and read schedules: their checks, and the records that they return. */
-import { perform } from "../../operations/perform.ts"
+import { performIn } from "../../operations/perform-in.ts"
 import { createSchedule } from "../../operations/schedules/create.ts"
 import { patchSchedule } from "../../operations/schedules/patch.ts"
 import { putSchedule } from "../../operations/schedules/put.ts"
 import { assertOptions, integer, object, oneOf, optional, satisfies } from "../../options/check.ts"
 import { findSchedule } from "../../store/schedules/find.ts"
 import { listSchedules } from "../../store/schedules/list.ts"
-import { type ByWhom, byOf, byWhomCheck, byWhomShape } from "../actor.ts"
+import { type ByWhom, byOf, byWhomShape } from "../actor.ts"
 import type { Opened } from "../application.ts"
+import { type CallerTransaction, txShape } from "../caller-transaction.ts"
 import type {
   OfTenant,
   PatchBy,
@@ -29,47 +30,45 @@ import { assertNamed } from "./target.ts"
 
 const LIMIT = 100
 const MOST = 1_000
-const toQueuedShape = { ...byWhomShape, applyToQueued: optional(yesOrNo) }
+const changeShape = { ...byWhomShape, ...txShape }
+const toQueuedShape = { ...changeShape, applyToQueued: optional(yesOrNo) }
 const patchShape = { ...toQueuedShape, version: integer({ min: 1, max: 2 ** 31 - 1 }) }
 
 export const definingCalls = {
   create: async <Input>(
     opened: Opened,
     options: ScheduleOptions<Input>,
-    by: ByWhom = {},
+    by: ByWhom & CallerTransaction = {},
   ): Promise<ScheduleRecord> => {
     const definition = await resolveSchedule(options)
-    assertOptions("schedules.create", by, byWhomCheck)
-    const { runtime, engine } = opened
+    assertOptions("schedules.create", by, object(changeShape))
     const request = { definition, by: byOf(opened, by) }
-    return scheduleRecord(await perform(engine.tell, createSchedule(runtime, request)))
+    return scheduleRecord(await performIn(opened, by.tx, (runtime) => createSchedule(runtime, request)))
   },
   put: async <Input>(
     opened: Opened,
     options: ScheduleOptions<Input>,
-    by: ByWhom & ToQueued = {},
+    by: ByWhom & ToQueued & CallerTransaction = {},
   ): Promise<PutSchedule> => {
     const definition = await resolveSchedule(options)
     assertOptions("schedules.put", by, object(toQueuedShape))
-    const { runtime, engine } = opened
     const request = { definition, by: byOf(opened, by), appliesToQueued: by.applyToQueued ?? false }
-    const { outcome, row } = await perform(engine.tell, putSchedule(runtime, request))
+    const { outcome, row } = await performIn(opened, by.tx, (runtime) => putSchedule(runtime, request))
     return { outcome, schedule: scheduleRecord(row) }
   },
   patch: async (
     opened: Opened,
     name: string,
     changes: SchedulePatch,
-    options: PatchBy,
+    options: PatchBy & CallerTransaction,
   ): Promise<ScheduleRecord> => {
     assertNamed("schedules.patch", name, options, patchShape)
-    const { runtime, engine } = opened
-    const { tenant = "", version, applyToQueued: appliesToQueued = false } = options
-    const row = await perform(
-      engine.tell,
+    const { jobs } = opened.engine
+    const { tx, tenant = "", version, applyToQueued: appliesToQueued = false } = options
+    const row = await performIn(opened, tx, (runtime) =>
       patchSchedule(runtime, {
         ...{ name, tenant, version, appliesToQueued, by: byOf(opened, options) },
-        patched: (before) => patchedSchedule(before, changes, engine.jobs.get(before.job)),
+        patched: (before) => patchedSchedule(before, changes, jobs.get(before.job)),
       }),
     )
     return scheduleRecord(row)

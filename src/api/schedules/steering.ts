@@ -1,6 +1,6 @@
 /** The calls that steer a schedule: their checks and their answers. */
 import type { OperationResult } from "../../engine/effects.ts"
-import { perform } from "../../operations/perform.ts"
+import { performIn } from "../../operations/perform-in.ts"
 import { cancelSchedule } from "../../operations/schedules/cancel.ts"
 import { deleteSchedule } from "../../operations/schedules/delete.ts"
 import { pauseSchedule } from "../../operations/schedules/pause.ts"
@@ -13,6 +13,7 @@ import type { Runtime } from "../../runtime/runtime.ts"
 import { isDate, toDate } from "../../time/instant.ts"
 import { type ByWhom, byOf, byWhomShape } from "../actor.ts"
 import type { Opened } from "../application.ts"
+import { type CallerTransaction, txShape } from "../caller-transaction.ts"
 import { LAST_INSTANT_MS } from "../runs/enqueue-options.ts"
 import type { CancelBy, OfTenant, PauseBy, ResumeBy, RunNow, RunNowBy } from "./calls.ts"
 import { yesOrNo } from "./options.ts"
@@ -23,43 +24,50 @@ const untilCheck = satisfies(
   (value) => isDate(value) && Math.abs(value.getTime()) < LAST_INSTANT_MS,
 )
 
+const changeShape = { ...byWhomShape, ...txShape }
+
 const SHAPES = {
-  pause: { ...byWhomShape, until: optional(untilCheck), hold: optional(yesOrNo) },
-  resume: { ...byWhomShape, misfire: optional(oneOf("latest", "all")) },
-  cancel: { ...byWhomShape, cancelQueued: optional(yesOrNo) },
-  delete: { ...byWhomShape, cancelQueued: optional(yesOrNo) },
-  runNow: { ...byWhomShape, overlap: optional(oneOf("allow")) },
-  skipNext: byWhomShape,
+  pause: { ...changeShape, until: optional(untilCheck), hold: optional(yesOrNo) },
+  resume: { ...changeShape, misfire: optional(oneOf("latest", "all")) },
+  cancel: { ...changeShape, cancelQueued: optional(yesOrNo) },
+  delete: { ...changeShape, cancelQueued: optional(yesOrNo) },
+  runNow: { ...changeShape, overlap: optional(oneOf("allow")) },
+  skipNext: changeShape,
 } satisfies Readonly<Record<string, Readonly<Record<string, Check>>>>
 
 export const steeringCalls = {
-  pause: (opened: Opened, name: string, options: PauseBy = {}): Promise<boolean> =>
+  pause: (opened: Opened, name: string, options: PauseBy & CallerTransaction = {}): Promise<boolean> =>
     performOn(opened, "pause", { name, options }, (runtime, which) => {
       const until = options.until?.getTime() ?? null
       return pauseSchedule(runtime, { ...which, until, isHolding: options.hold ?? false })
     }),
-  resume: (opened: Opened, name: string, options: ResumeBy = {}): Promise<boolean> =>
+  resume: (opened: Opened, name: string, options: ResumeBy & CallerTransaction = {}): Promise<boolean> =>
     performOn(opened, "resume", { name, options }, (runtime, which) =>
       resumeSchedule(runtime, { ...which, misfire: options.misfire }),
     ),
-  cancel: (opened: Opened, name: string, options: CancelBy = {}): Promise<boolean> =>
+  cancel: (opened: Opened, name: string, options: CancelBy & CallerTransaction = {}): Promise<boolean> =>
     performOn(opened, "cancel", { name, options }, (runtime, which) =>
       cancelSchedule(runtime, { ...which, cancelsQueued: options.cancelQueued ?? false }),
     ),
-  delete: (opened: Opened, name: string, options: CancelBy = {}): Promise<boolean> =>
+  delete: (opened: Opened, name: string, options: CancelBy & CallerTransaction = {}): Promise<boolean> =>
     performOn(opened, "delete", { name, options }, (runtime, which) =>
       deleteSchedule(runtime, { ...which, cancelsQueued: options.cancelQueued ?? false }),
     ),
-  runNow: async (opened: Opened, name: string, options: RunNowBy = {}): Promise<RunNow> => {
+  runNow: async (
+    opened: Opened,
+    name: string,
+    options: RunNowBy & CallerTransaction = {},
+  ): Promise<RunNow> => {
     const run = await performOn(opened, "runNow", { name, options }, (runtime, which) =>
       runScheduleByHand(runtime, { ...which, overlap: options.overlap }),
     )
+    if (options.tx && run !== undefined) opened.engine.visibility.watch([run])
     return run === undefined ? { skipped: "overlap" } : { run }
   },
   skipNext: async (
     opened: Opened,
     name: string,
-    options: ByWhom & OfTenant = {},
+    options: ByWhom & OfTenant & CallerTransaction = {},
   ): Promise<Date | undefined> => {
     const at = await performOn(opened, "skipNext", { name, options }, skipNext)
     return at === undefined ? undefined : toDate(at)
@@ -70,11 +78,10 @@ export const steeringCalls = {
 async function performOn<Answer>(
   opened: Opened,
   call: keyof typeof SHAPES,
-  { name, options }: { readonly name: string; readonly options: ByWhom & OfTenant },
+  { name, options }: { readonly name: string; readonly options: ByWhom & OfTenant & CallerTransaction },
   operation: (runtime: Runtime, which: WhichSchedule) => Promise<OperationResult<Answer>>,
 ): Promise<Answer> {
   assertNamed(`schedules.${call}`, name, options, SHAPES[call])
-  const { runtime, engine } = opened
   const which = { name, tenant: options.tenant ?? "", by: byOf(opened, options) }
-  return perform(engine.tell, operation(runtime, which))
+  return performIn(opened, options.tx, (runtime) => operation(runtime, which))
 }

@@ -3,12 +3,13 @@ import type { Engine } from "../../engine/engine.ts"
 import type { AnyJob } from "../../job/define.ts"
 import type { EnqueueSettings } from "../../job/enqueue-settings.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
-import { borrow } from "../../store/borrowed.ts"
+import type { Runner } from "../../store/database.ts"
+import { FOR_ENQUEUES } from "../../store/session.ts"
 import { unknownJob } from "./unknown.ts"
 
 export interface EnqueueSettingsParts {
   readonly runtime: Runtime
-  readonly engine: Pick<Engine, "jobs" | "storedJobs">
+  readonly engine: Pick<Engine, "jobs" | "storedJobs" | "borrow">
 }
 
 export interface EnqueueSettingsRequest {
@@ -23,8 +24,10 @@ export async function enqueueSettings(
 ): Promise<AnyJob | EnqueueSettings> {
   const declared = engine.jobs.get(name)
   if (declared) return declared
-  const on = tx ? await borrow(tx, runtime.database.schema) : runtime.database
-  const stored = await engine.storedJobs.find(name, on)
-  if (stored === undefined) throw await unknownJob(on, name)
-  return stored
+  const find = async (on: Runner) => {
+    const stored = await engine.storedJobs.find(name, on)
+    if (stored === undefined) throw await unknownJob(on, name)
+    return stored
+  }
+  return tx ? engine.borrow(tx, FOR_ENQUEUES, find) : find(runtime.database)
 }

@@ -6,7 +6,8 @@
  */
 import pg from "pg"
 import { CarillonError, DatabaseError } from "../../errors.ts"
-import { runnerOn } from "../borrowed.ts"
+import { nodePostgres } from "../borrowed/callers-client.ts"
+import { runnerOn } from "../borrowed/transaction.ts"
 import { sqlStateOf, translateError } from "../database-error.ts"
 import { resolveNames } from "../statement.ts"
 import {
@@ -77,7 +78,7 @@ async function dial(client: pg.Client): Promise<void> {
 
 function transactionOn(client: pg.Client, schema: string): CopyTransaction {
   return {
-    run: runnerOn(client, schema).run,
+    run: runnerOn(nodePostgres(client), schema).run,
     script: async (sql) => {
       await client.query(resolveNames(sql, schema)).catch((error: unknown) => {
         throw translateError(error, "script")

@@ -1,5 +1,6 @@
 /** An enqueue in a client's transaction, beside a row of its own: both are there, or neither. */
-import type { EnqueueOptions, PostgresClient } from "../../../src/api/runs/enqueue-options.ts"
+import type { PostgresClient } from "../../../src/api/caller-transaction.ts"
+import type { EnqueueOptions } from "../../../src/api/runs/enqueue-options.ts"
 import { CarillonError } from "../../../src/errors.ts"
 import { isUncertain } from "../../../src/store/database-error.ts"
 import type { Connection } from "../../../src/store/server/connection.ts"
