@@ -62,6 +62,12 @@ export interface HttpConfig {
    * @default the address to listen on
    */
   readonly allowedHosts?: readonly string[]
+  /**
+   * How long the process goes on listening after it is told to end. Balancers then notice in time that it is not ready.
+   *
+   * @default no time
+   */
+  readonly drainFor?: Duration
 }
 
 const configCheck = object({
@@ -77,6 +83,7 @@ const configCheck = object({
       allowedHosts: optional(
         array(satisfies("the name of a host", (value) => typeof value === "string" && isHost(value))),
       ),
+      drainFor: optional(duration()),
     }),
   ),
   grace: optional(duration()),

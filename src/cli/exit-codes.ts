@@ -2,6 +2,11 @@
 import { CarillonError, type ErrorCode } from "../errors.ts"
 import { UsageError } from "./usage-error.ts"
 
+/** Something was asked for its health, and it is not well. */
+export class UnhealthyError extends Error {
+  override readonly name = "UnhealthyError"
+}
+
 export const EXIT_CODES = { done: 0, failed: 1, misused: 2, notFound: 3, conflict: 4, unhealthy: 5 } as const
 
 const CODES_OF_ERRORS: Partial<Record<ErrorCode, number>> = {
@@ -18,5 +23,6 @@ const CODES_OF_ERRORS: Partial<Record<ErrorCode, number>> = {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT_CODES.misused
+  if (error instanceof UnhealthyError) return EXIT_CODES.unhealthy
   return (error instanceof CarillonError && CODES_OF_ERRORS[error.code]) || EXIT_CODES.failed
 }

@@ -11,14 +11,18 @@ import { dbImport } from "./db-import.ts"
 import { dbMigrate } from "./db-migrate.ts"
 import { dbPlan } from "./db-plan.ts"
 import { dbStatus } from "./db-status.ts"
-import { demo } from "./demo.ts"
+import { dev } from "./dev.ts"
 import { exitCodeOf } from "./exit-codes.ts"
+import { healthcheck } from "./healthcheck.ts"
 import { runProgram } from "./program.ts"
 import { readSettings } from "./settings/read.ts"
+import { start } from "./start.ts"
 import { readVersion } from "./version.ts"
 
 const COMMANDS: readonly Command[] = [
-  demo,
+  dev,
+  start,
+  healthcheck,
   config,
   cronExplain,
   dbPlan,

@@ -1,8 +1,8 @@
-import { chmod, mkdtemp, readdir, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { describe, expect, it } from "vitest"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { newSchema } from "../support/engines.ts"
 import { runCommand } from "../support/run-command.ts"
@@ -10,32 +10,6 @@ import { SERVER_URLS } from "../support/server-urls.ts"
 
 const CLI = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url))
 const carillon = (...args: string[]) => runCommand(process.execPath, [CLI, ...args])
-
-describe("carillon demo", () => {
-  let folder: string
-  beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), "carillon-cli-"))
-    await chmod(folder, 0o755)
-  })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
-
-  it.each(["SIGINT", "SIGTERM"] as const)(
-    "prints what happens until %s, then stops cleanly and leaves no process behind",
-    async (signal) => {
-      const dataDir = join(folder, "data")
-      const demo = carillon("demo", "--data-dir", dataDir)
-      await demo.says("Ctrl-C stops it.")
-      await demo.says("chime    attempt 1 succeeded")
-      await demo.says("will be tried again: the payment provider is busy")
-      demo.kill(signal)
-      const { code, output } = await demo.ended
-      expect(code).toBe(0)
-      expect(output).toContain("Stopping")
-      expect(output).toMatch(/Stopped\. Succeeded: [1-9]/)
-      expect(await serversOn(dataDir)).toEqual([])
-    },
-  )
-})
 
 describe("carillon db", () => {
   it("prints the missing SQL, applies it, and then has nothing to do", async () => {
@@ -83,7 +57,7 @@ describe("carillon", () => {
   it("prints its help", async () => {
     expect(await carillon().ended).toMatchObject({
       code: 0,
-      output: expect.stringMatching(/^ {2}demo .*\n {2}config /m),
+      output: expect.stringMatching(/^ {2}dev .*\n /m),
     })
     expect(await carillon("--version").ended).toMatchObject({
       code: 0,
@@ -95,11 +69,11 @@ describe("carillon", () => {
   })
 
   it("answers a wrong call with a suggestion, and exits with 2", async () => {
-    expect(await carillon("dmeo").ended).toMatchObject({
+    expect(await carillon("dve").ended).toMatchObject({
       code: 2,
-      output: expect.stringContaining("Did you mean demo?"),
+      output: expect.stringContaining("Did you mean dev?"),
     })
-    expect(await carillon("demo", "--shcema", "x").ended).toMatchObject({
+    expect(await carillon("dev", "--shcema", "x").ended).toMatchObject({
       code: 2,
       output: expect.stringContaining("Did you mean --schema?"),
     })
@@ -112,12 +86,3 @@ describe("carillon", () => {
     expect(await carillon("db", "plan", "--database", "mysql://x").ended).toMatchObject({ code: 2 })
   })
 })
-
-/** The PostgreSQL processes that work in a folder, as /proc shows them. Empty where there is no /proc. */
-async function serversOn(dataDir: string): Promise<string[]> {
-  const pids = (await readdir("/proc").catch(() => [])).filter((entry) => /^\d+$/.test(entry))
-  const commands = await Promise.all(
-    pids.map((pid) => readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")),
-  )
-  return commands.filter((command) => command.includes("postgres\0") && command.includes(dataDir))
-}

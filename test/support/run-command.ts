@@ -4,6 +4,8 @@ import { spawn } from "node:child_process"
 export interface RunningCommand {
   /** Resolves when the output contains `text`; rejects when the program ends before. */
   readonly says: (text: string) => Promise<void>
+  /** The same for a pattern. */
+  readonly finds: (pattern: RegExp) => Promise<RegExpExecArray>
   readonly kill: (signal: NodeJS.Signals) => void
   readonly ended: Promise<{ readonly code: number | null; readonly output: string }>
 }
@@ -26,18 +28,25 @@ export function runCommand(
     child.once("error", reject)
     child.once("close", (code) => resolve({ code, output }))
   })
+  function finds(pattern: RegExp): Promise<RegExpExecArray> {
+    return new Promise((resolve, reject) => {
+      const look = () => {
+        const found = pattern.exec(output)
+        if (!found) return
+        watchers.delete(look)
+        resolve(found)
+      }
+      watchers.add(look)
+      look()
+      void ended.then(() => reject(new Error(`ended without saying ${pattern}:\n${output}`)))
+    })
+  }
+
   return {
-    says: (text) =>
-      new Promise((resolve, reject) => {
-        const look = () => {
-          if (!output.includes(text)) return
-          watchers.delete(look)
-          resolve()
-        }
-        watchers.add(look)
-        look()
-        void ended.then(() => reject(new Error(`ended without saying ${JSON.stringify(text)}:\n${output}`)))
-      }),
+    finds,
+    says: async (text) => {
+      await finds(new RegExp(text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+    },
     kill: (signal) => {
       child.kill(signal)
     },

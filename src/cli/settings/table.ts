@@ -7,7 +7,7 @@
 import { isBasePath, isHost } from "../../api/config.ts"
 import { DEFAULTS } from "../../defaults.ts"
 import { nearest } from "../../options/nearest.ts"
-import { parseDuration } from "../../time/duration.ts"
+import { type Duration, parseDuration } from "../../time/duration.ts"
 
 export interface Setting<Value = unknown> {
   readonly about: string
@@ -186,8 +186,17 @@ export const SETTINGS = {
     inFile: "grace",
     default: undefined,
     shownDefault: `${DEFAULTS.graceMs / 1_000}s`,
-    parse: (value): Parsed<string> =>
-      parseDuration(value) === undefined ? { expected: 'a text like "30s" or "5m"' } : { value },
+    parse: parseTime,
+  },
+  drainFor: {
+    about: "how long it then goes on listening, so that balancers notice that it is not ready",
+    flag: "--drain-for",
+    value: "DURATION",
+    variable: "CARILLON_DRAIN_FOR",
+    inFile: "http.drainFor",
+    default: undefined,
+    shownDefault: "0s",
+    parse: parseTime,
   },
 } as const satisfies Record<string, Setting>
 
@@ -199,6 +208,12 @@ export type SettingValue<Name extends SettingName> = Extract<
   ReturnType<Table[Name]["parse"]>,
   { readonly value: unknown }
 >["value"]
+
+function parseTime(value: string): Parsed<Duration> {
+  return parseDuration(value) === undefined
+    ? { expected: 'a text like "30s" or "5m"' }
+    : { value: value as Duration }
+}
 
 function parseRoles(value: string): Parsed<readonly Role[]> {
   const words = split(value)

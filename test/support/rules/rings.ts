@@ -40,6 +40,7 @@ const SIDEWAYS: Readonly<Record<string, readonly string[]>> = {
   runtime: ["store"],
   store: ["runtime"],
   observe: ["runtime"],
+  cli: ["http"],
   dashboard: ["http"],
 }
 
@@ -57,6 +58,7 @@ const PACKAGE_HOMES: Readonly<Record<string, string>> = {
   commander: "src/cli/program.ts",
   pg: "src/store/server/",
   "@electric-sql/pglite": "src/store/pglite.ts",
+  "@hono/node-server": "src/cli/serving/node-server.ts",
   "@hono/zod-openapi": "src/http/",
 }
 
