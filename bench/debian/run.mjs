@@ -4,7 +4,7 @@
  */
 import { rm } from "node:fs/promises"
 import { fileURLToPath } from "node:url"
-import { debianVersion, linkDebian } from "../tools/debian.mjs"
+import { debianVersion, linkDebian } from "../../scripts/debian-postgres.mjs"
 import { connect } from "../tools/driver.mjs"
 import { inTurn, median, round, thousands } from "../tools/measure.mjs"
 import { startProcess } from "../tools/processes.mjs"

@@ -1,14 +1,15 @@
 /** A server that compiles every statement it holds for expensive: it compiles none of Carillon, on any connection. */
 import { rm } from "node:fs/promises"
 import { afterAll, afterEach, describe, expect, it } from "vitest"
+import { linkDebian } from "../../scripts/debian-postgres.mjs"
 import { text } from "../../src/store/codec.ts"
 import { statement } from "../../src/store/statement.ts"
 import * as given from "../support/embedded/fixture.ts"
 import { openBehindProxy } from "../support/faulty-database.ts"
-import { linkBinaries, versionWithJit } from "../support/with-jit.ts"
+import { versionWithJit } from "../support/with-jit.ts"
 
 const version = await versionWithJit()
-const binariesDir = version === undefined ? "" : await linkBinaries(version)
+const binariesDir = version === undefined ? "" : await linkDebian(version)
 
 afterEach(given.cleanUp)
 afterAll(() => rm(binariesDir, { recursive: true, force: true }))

@@ -4,13 +4,14 @@ import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import type { TestProject } from "vitest/node"
+import { linkDebian } from "../../scripts/debian-postgres.mjs"
 import type { Host } from "../../src/runtime/host.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import { startEmbedded } from "../../src/store/embedded/launch.ts"
 import { makeHostile, PATIENT } from "./hostile-role.ts"
 import { prepareMemory } from "./memory-database.ts"
 import { makeTemplate, publishTemplate } from "./template-database.ts"
-import { linkBinaries, versionWithJit } from "./with-jit.ts"
+import { versionWithJit } from "./with-jit.ts"
 
 declare module "vitest" {
   export interface ProvidedContext {
@@ -64,7 +65,7 @@ export default async function startServers(project: TestProject) {
  */
 async function startHostile(project: TestProject, host: Host, folder: string) {
   const version = await versionWithJit()
-  const binariesDir = version === undefined ? undefined : await linkBinaries(version)
+  const binariesDir = version === undefined ? undefined : await linkDebian(version)
   const place = { dataDir: join(folder, "hostile"), ...(binariesDir && { binariesDir }) }
   const server = await startEmbedded(host, { ...place, settings: { ...HASTY, wal_level: "logical" } })
   await makeTemplate(server.url)

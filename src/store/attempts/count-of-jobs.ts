@@ -1,5 +1,6 @@
 import { int, list, text } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { countUpTo } from "./count-up-to.ts"
 
 /**
  * How many attempts of these jobs are in history between two days, and no more than `most`.
@@ -13,19 +14,5 @@ export const countAttemptsOfJobs = statement({
   params: { ofJobs: list(text), firstDay: text, dayAfter: text, most: int },
   returns: { count: int },
   plan: "index",
-  sql: `
-  select count(*)::int as count
-  from (
-    select
-    from unnest(@ofJobs) as wanted (value)
-    cross join lateral (
-      select
-      from {attempts}
-      where job = wanted.value
-        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
-      offset 0
-    ) as attempt
-    limit @most
-  ) as found
-`,
+  sql: countUpTo("ofJobs", "job = wanted.value"),
 })

@@ -1,5 +1,5 @@
 import { list, text } from "../codec.ts"
-import { DEAD_WALK, ENDED_COLUMNS, LIVE_WALK } from "../filtered/candidates.ts"
+import { counted, DEAD_WALK, endedOf, LIVE_WALK } from "../filtered/candidates.ts"
 import { COUNTING_PARAMS, COUNTING_ROW, counting } from "../filtered/counting.ts"
 import { statement } from "../statement.ts"
 
@@ -19,15 +19,6 @@ export const countRunsByJob = statement({
   sql: counting({
     live: LIVE_WALK,
     dead: DEAD_WALK,
-    ended: `select ended.*, row_number() over () as place
-    from unnest(@ofJobs) as wanted (value)
-    cross join lateral (
-      select ${ENDED_COLUMNS}
-      from {attempts} as attempt
-      where @asksEnded and job = wanted.value and run_state is not null
-        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
-      offset 0
-    ) as ended
-    limit @budget`,
+    ended: counted("ended", endedOf("ofJobs", "job = wanted.value")),
   }),
 })

@@ -1,5 +1,5 @@
 import { list, text } from "../codec.ts"
-import { DEAD_WALK, ENDED_COLUMNS, LIVE_COLUMNS } from "../filtered/candidates.ts"
+import { counted, DEAD_WALK, endedOf, liveOf } from "../filtered/candidates.ts"
 import { COUNTING_PARAMS, COUNTING_ROW, counting } from "../filtered/counting.ts"
 import { statement } from "../statement.ts"
 
@@ -16,25 +16,8 @@ export const countRunsBySchedule = statement({
   returns: COUNTING_ROW,
   plan: "index",
   sql: counting({
-    live: `select live.*, row_number() over () as place
-    from unnest(@ofSchedules) as wanted (value)
-    cross join lateral (
-      select ${LIVE_COLUMNS}
-      from {runs} as run
-      where @asksLive and schedule = wanted.value
-      offset 0
-    ) as live
-    limit @budget`,
+    live: counted("live", liveOf("ofSchedules", "schedule = wanted.value")),
     dead: DEAD_WALK,
-    ended: `select ended.*, row_number() over () as place
-    from unnest(@ofSchedules) as wanted (value)
-    cross join lateral (
-      select ${ENDED_COLUMNS}
-      from {attempts} as attempt
-      where @asksEnded and schedule = wanted.value and run_state is not null
-        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
-      offset 0
-    ) as ended
-    limit @budget`,
+    ended: counted("ended", endedOf("ofSchedules", "schedule = wanted.value")),
   }),
 })

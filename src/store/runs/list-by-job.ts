@@ -1,5 +1,5 @@
 import { list, text } from "../codec.ts"
-import { DEAD_WALK, ENDED_COLUMNS, LIVE_WALK, sorted } from "../filtered/candidates.ts"
+import { DEAD_WALK, endedOf, LIVE_WALK, sorted } from "../filtered/candidates.ts"
 import { LISTING_PARAMS, LISTING_ROW, listing } from "../filtered/listing.ts"
 import { statement } from "../statement.ts"
 
@@ -21,14 +21,7 @@ export const listRunsByJob = statement({
     found: `,
   ended as materialized (
     select ended.*
-    from unnest(@ofJobs) as wanted (value)
-    cross join lateral (
-      select ${ENDED_COLUMNS}
-      from {attempts} as attempt
-      where @asksEnded and job = wanted.value and run_state is not null
-        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
-      offset 0
-    ) as ended
+    ${endedOf("ofJobs", "job = wanted.value")}
   )`,
     live: LIVE_WALK,
     dead: DEAD_WALK,

@@ -1,5 +1,5 @@
 import { list, text } from "../codec.ts"
-import { DEAD_WALK, ENDED_COLUMNS, LIVE_COLUMNS, sorted } from "../filtered/candidates.ts"
+import { DEAD_WALK, endedOf, liveOf, sorted } from "../filtered/candidates.ts"
 import { LISTING_PARAMS, LISTING_ROW, listing } from "../filtered/listing.ts"
 import { statement } from "../statement.ts"
 
@@ -21,24 +21,11 @@ export const listRunsBySchedule = statement({
     found: `,
   live as materialized (
     select live.*
-    from unnest(@ofSchedules) as wanted (value)
-    cross join lateral (
-      select ${LIVE_COLUMNS}
-      from {runs} as run
-      where @asksLive and schedule = wanted.value
-      offset 0
-    ) as live
+    ${liveOf("ofSchedules", "schedule = wanted.value")}
   ),
   ended as materialized (
     select ended.*
-    from unnest(@ofSchedules) as wanted (value)
-    cross join lateral (
-      select ${ENDED_COLUMNS}
-      from {attempts} as attempt
-      where @asksEnded and schedule = wanted.value and run_state is not null
-        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
-      offset 0
-    ) as ended
+    ${endedOf("ofSchedules", "schedule = wanted.value")}
   )`,
     live: sorted("live"),
     dead: DEAD_WALK,

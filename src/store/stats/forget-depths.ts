@@ -1,5 +1,6 @@
 import { double, int, text } from "../codec.ts"
 import { statement } from "../statement.ts"
+import { forgetting } from "./forgetting.ts"
 
 /**
  * Deletes up to `limit` samples of one step that are older than `keepMs`, oldest first, and returns how many.
@@ -12,19 +13,5 @@ export const forgetDepths = statement({
   params: { step: text, keepMs: double, limit: int },
   returns: { forgotten: int },
   plan: "index",
-  sql: `
-  with forgotten as (
-    delete from {depths}
-    where ctid = any (array(
-      select ctid
-      from {depths}
-      where step = @step and at < {now} - @keepMs * interval '1 millisecond'
-      order by at
-      limit @limit
-      for update skip locked
-    ))
-    returning 1
-  )
-  select count(*)::int as forgotten from forgotten
-`,
+  sql: forgetting("{depths}"),
 })

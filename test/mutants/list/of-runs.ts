@@ -150,7 +150,7 @@ export const OF_RUNS: readonly Mutant[] = [
       {
         file: "src/engine/queue/claimed-run.ts",
         find: "    fencingToken: extra?.fence ?? 1,\n",
-        replace: "    fence: 1,\n",
+        replace: "    fencingToken: 1,\n",
       },
     ],
     shownBy: sim(),

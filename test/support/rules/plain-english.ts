@@ -38,7 +38,7 @@ export function vagueTexts(sources: readonly Source[]): string[] {
     .filter(({ path, text }) => !path.endsWith(".sql") && VAGUE.test(text))
     .flatMap((source) =>
       nodesOf(source).flatMap((node) => {
-        const text = textOf(source, node)
+        const text = textOf(node)
         const word = text.includes(" ") ? vagueWordIn(text) : undefined
         return word ? [`${source.path}:${lineOf(source, node.start)} says "${word}" in a text`] : []
       }),
@@ -54,9 +54,9 @@ function isJudged({ path }: Source): boolean {
   return !path.includes(".generated.")
 }
 
-function textOf({ text }: Source, node: SyntaxNode): string {
-  if (node.type === "TemplateElement") return text.slice(node.start, node.end)
-  return node.type === "Literal" ? (stringOf(node) ?? "") : ""
+function textOf({ type, value }: SyntaxNode): string {
+  if (type === "TemplateElement") return (value as { readonly raw: string }).raw
+  return type === "Literal" && typeof value === "string" ? value : ""
 }
 
 interface Comment {

@@ -1,0 +1,2 @@
+export function debianVersion(): Promise<string | undefined>
+export function linkDebian(version: string): Promise<string>
