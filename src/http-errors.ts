@@ -6,6 +6,41 @@ export const HTTP_ERRORS = {
     todo: "Check the path and the name in it. `/docs` lists the routes.",
     retryable: false,
   },
+  METHOD_NOT_ALLOWED: {
+    means: "The path exists, but not with this HTTP method.",
+    todo: "Use one of the methods in the `Allow` header.",
+    retryable: false,
+  },
+  BODY_INVALID: {
+    means: "The body of the request is not JSON in UTF-8, or is nested too deeply.",
+    todo: "Send one JSON object.",
+    retryable: false,
+  },
+  BODY_TOO_LARGE: {
+    means: "The body of the request is larger than the route accepts.",
+    todo: "Send less in one request: fewer items, or a reference to the data.",
+    retryable: false,
+  },
+  MEDIA_TYPE: {
+    means: "The body of the request is not declared as JSON, or is compressed.",
+    todo: "Send `Content-Type: application/json`, and no `Content-Encoding`.",
+    retryable: false,
+  },
+  PRECONDITION_FAILED: {
+    means: "What the request is about is not as `If-Match` or `If-None-Match` says.",
+    todo: "Read it again, compare, and repeat the change with the new `ETag` if you still want it.",
+    retryable: false,
+  },
+  PRECONDITION_REQUIRED: {
+    means: "The change has to name the version that it is based on, so that it overwrites no other change.",
+    todo: "Read it first, and send its `ETag` as `If-Match`.",
+    retryable: false,
+  },
+  TENANT_BOUND: {
+    means: "The token is bound to a tenant, and the request is about another one or about all of them.",
+    todo: "Leave `tenant` out, or use a token without a tenant.",
+    retryable: false,
+  },
   HOST_REFUSED: {
     means:
       "The `Host` header names another host than this server has. This stops websites that rebind their DNS name.",

@@ -59,6 +59,7 @@ export type {
   OfTenant,
   PatchBy,
   PauseBy,
+  PutBy,
   PutSchedule,
   ResumeBy,
   RunNow,
@@ -72,6 +73,7 @@ export type {
 export { type ClassicOptions, classic } from "./api/schedules/classic.ts"
 export { type DeclaredSchedule, defineSchedule } from "./api/schedules/declared.ts"
 export type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./api/schedules/fire-options.ts"
+export type { ScheduleOfNamedJob } from "./api/schedules/named-job.ts"
 export type { ScheduleOptions, ScheduleSettingsOptions, StoredSettings } from "./api/schedules/options.ts"
 export { nextOccurrence, previewSchedule } from "./api/schedules/preview.ts"
 export type { FireRecord, ScheduleRecord } from "./api/schedules/record.ts"

@@ -3,11 +3,13 @@ import { OpenAPIHono } from "@hono/zod-openapi"
 import type { Carillon } from "../api/carillon.ts"
 import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
+import { assertMay, callerOf } from "./access.ts"
+import { readBody } from "./body.ts"
 import { guarded } from "./guards.ts"
 import type { ResolvedHttp } from "./options.ts"
 import { type Problem, problemOf } from "./problem.ts"
 import type { RequestInfo } from "./request-info.ts"
-import { type Answer, ok, type RawRequest } from "./route.ts"
+import { type Answer, ok, type RawRequest, type Route } from "./route.ts"
 import { ROUTES } from "./routes.ts"
 
 export interface AppParts {
@@ -46,12 +48,25 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
       return ok({ status: "ready" })
     }),
   )
-  for (const { method, path, answer } of ROUTES) {
-    app.on(method.toUpperCase(), `${basePath}/api/v1${path.replaceAll(/\{(\w+)\}/g, ":$1")}`, (c) =>
+  for (const route of ROUTES) {
+    app.on(route.method.toUpperCase(), pathOf(route), (c) =>
       respond(c.req.raw, async () => {
-        const raw: RawRequest = { params: c.req.param(), query: queryOf(c.req.url), body: undefined }
-        return answer(raw, { carillon, request: c.req.raw, signal: c.req.raw.signal })
+        const { headers, signal } = c.req.raw
+        const caller = callerOf(c.req.raw)
+        assertMay(caller, route)
+        const body = route.body && (await readBody(c.req.raw, route.bodyBytes))
+        const raw: RawRequest = { params: c.req.param(), query: queryOf(c.req.url), body }
+        return route.answer(raw, { carillon, caller, headers, signal })
       }),
+    )
+  }
+  for (const [path, methods] of methodsByPath()) {
+    const allow = methods.join(", ")
+    app.all(path, (c) =>
+      respond(c.req.raw, () => {
+        const error = new CarillonError("METHOD_NOT_ALLOWED", `This path takes ${allow}.`)
+        return Promise.reject(error)
+      }).then((response) => withHeader(response, "Allow", allow)),
     )
   }
   app.notFound((c) =>
@@ -59,6 +74,20 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
   )
 
   return async (request: Request, _info: RequestInfo): Promise<Response> => app.fetch(request)
+
+  /** The path of a route in the words of the router. */
+  function pathOf({ path }: Route): string {
+    return `${basePath}/api/v1${path.replaceAll(/\{(\w+)\}/g, ":$1")}`
+  }
+
+  function methodsByPath(): Map<string, string[]> {
+    const methods = new Map<string, string[]>()
+    for (const route of ROUTES) {
+      const path = pathOf(route)
+      methods.set(path, [...(methods.get(path) ?? []), route.method.toUpperCase()])
+    }
+    return methods
+  }
 }
 
 /** A parameter that is there once is a text, one that is repeated a list. */
@@ -105,6 +134,11 @@ function writeProblem(problem: Problem): Response {
     ...(retryable && { "Retry-After": RETRY_AFTER_S }),
   }
   return new Response(JSON.stringify(problem), { status, headers })
+}
+
+function withHeader(response: Response, name: string, value: string): Response {
+  response.headers.set(name, value)
+  return response
 }
 
 /** Names the request, so that the line is found by the id that the client has. */

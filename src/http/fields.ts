@@ -24,6 +24,11 @@ export function wholeNumber(range: { readonly min: number; readonly max: number 
     .transform(Number)
 }
 
+/** A duration of a request. The library checks its range. */
+export const duration = z
+  .union([z.number(), z.string()])
+  .openapi({ description: 'Milliseconds, or a text like "250ms", "30s", "5m", "1.5h", "7d".' })
+
 /** Words of a query, joined by commas. */
 export const wordList = z
   .string()

@@ -2,8 +2,8 @@
 import { z } from "@hono/zod-openapi"
 import { CarillonError } from "../errors.ts"
 import { given, instant, json, pageOf, pageQuery } from "./fields.ts"
-import { pauseNote } from "./pools.ts"
-import { found, ok, route } from "./route.ts"
+import { pauseBody, pauseNote, pauseOf } from "./pause-fields.ts"
+import { type Answer, change, found, ok, route, type Surroundings } from "./route.ts"
 
 const setting = z.strictObject({ value: json.optional(), from: z.enum(["code", "default"]) })
 
@@ -18,6 +18,8 @@ const jobRecord = z
     paused: pauseNote.optional(),
   })
   .openapi("Job")
+
+const oneJob = z.strictObject({ name: z.string() })
 
 export const jobRoutes = [
   route({
@@ -34,12 +36,49 @@ export const jobRoutes = [
     path: "/jobs/{name}",
     scope: "read",
     summary: "Reads a job.",
-    params: z.strictObject({ name: z.string() }),
+    params: oneJob,
     answers: { 200: jobRecord },
-    handle: async ({ carillon, params: { name }, signal }) =>
-      ok(found(await carillon.jobs.get(name, { signal }), () => noJob(name))),
+    handle: async (call) => ok(await jobOf(call)),
+  }),
+  route({
+    method: "post",
+    path: "/jobs/{name}/pause",
+    scope: "operate",
+    summary: "Stops claims of the runs of a job. Running handlers continue.",
+    params: oneJob,
+    body: pauseBody,
+    answers: { 200: jobRecord, 204: z.undefined() },
+    handle: async (call) => {
+      await call.carillon.jobs.pause(call.params.name, pauseOf(call))
+      return afterChange(call)
+    },
+  }),
+  route({
+    method: "post",
+    path: "/jobs/{name}/resume",
+    scope: "operate",
+    summary: "Ends the pause of a job.",
+    params: oneJob,
+    body: change({}),
+    answers: { 200: jobRecord, 204: z.undefined() },
+    handle: async (call) => {
+      await call.carillon.jobs.resume(call.params.name, call.by)
+      return afterChange(call)
+    },
   }),
 ]
+
+type OnJob = Surroundings & { readonly params: { readonly name: string } }
+
+/** A job that only history knows can be paused, and has no record. */
+async function afterChange({ carillon, params, signal }: OnJob): Promise<Answer> {
+  const job = await carillon.jobs.get(params.name, { signal })
+  return job ? ok(job) : { status: 204 }
+}
+
+async function jobOf({ carillon, params, signal }: OnJob) {
+  return found(await carillon.jobs.get(params.name, { signal }), () => noJob(params.name))
+}
 
 function noJob(name: string): CarillonError {
   return new CarillonError("JOB_UNKNOWN", `No process has declared a job ${JSON.stringify(name)}.`)

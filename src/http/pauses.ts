@@ -1,8 +1,9 @@
-/** The route that lists what is paused. */
+/** The routes about what is paused, and about pausing everything. */
 import { z } from "@hono/zod-openapi"
 import { PAUSE_KINDS } from "../queue/pause-kind.ts"
 import { instant } from "./fields.ts"
-import { ok, route } from "./route.ts"
+import { pauseBody, pauseOf } from "./pause-fields.ts"
+import { change, ok, route } from "./route.ts"
 
 const pauseRecord = z
   .strictObject({
@@ -15,13 +16,39 @@ const pauseRecord = z
   })
   .openapi("Pause")
 
+const pauses = z.strictObject({ items: z.array(pauseRecord) })
+
 export const pauseRoutes = [
   route({
     method: "get",
     path: "/pauses",
     scope: "read",
     summary: "Lists what is paused.",
-    answers: { 200: z.strictObject({ items: z.array(pauseRecord) }) },
+    answers: { 200: pauses },
     handle: async ({ carillon, signal }) => ok({ items: await carillon.pauses.list({ signal }) }),
+  }),
+  route({
+    method: "post",
+    path: "/everything/pause",
+    scope: "operate",
+    summary: "Stops all claims. Running handlers continue, and schedules make runs, which wait.",
+    body: pauseBody,
+    answers: { 200: pauses },
+    handle: async (call) => {
+      await call.carillon.everything.pause(pauseOf(call))
+      return ok({ items: await call.carillon.pauses.list({ signal: call.signal }) })
+    },
+  }),
+  route({
+    method: "post",
+    path: "/everything/resume",
+    scope: "operate",
+    summary: "Ends that pause. What is paused by its own name stays paused.",
+    body: change({}),
+    answers: { 200: pauses },
+    handle: async (call) => {
+      await call.carillon.everything.resume(call.by)
+      return ok({ items: await call.carillon.pauses.list({ signal: call.signal }) })
+    },
   }),
 ]

@@ -2,15 +2,8 @@
 import { z } from "@hono/zod-openapi"
 import { CarillonError } from "../errors.ts"
 import { instant, whole } from "./fields.ts"
-import { found, ok, route } from "./route.ts"
-
-/** Who paused something, and why. */
-export const pauseNote = z.strictObject({
-  at: instant,
-  until: instant.optional(),
-  actor: z.string(),
-  reason: z.string(),
-})
+import { pauseBody, pauseNote, pauseOf } from "./pause-fields.ts"
+import { change, found, ok, route, type Surroundings } from "./route.ts"
 
 export const poolRecord = z
   .strictObject({
@@ -28,6 +21,8 @@ export const poolRecord = z
   })
   .openapi("Pool")
 
+const onePool = z.strictObject({ name: z.string() })
+
 export const poolRoutes = [
   route({
     method: "get",
@@ -42,12 +37,44 @@ export const poolRoutes = [
     path: "/pools/{name}",
     scope: "read",
     summary: "Reads a pool.",
-    params: z.strictObject({ name: z.string() }),
+    params: onePool,
     answers: { 200: poolRecord },
-    handle: async ({ carillon, params: { name }, signal }) =>
-      ok(found(await carillon.pools.get(name, { signal }), () => noPool(name))),
+    handle: async (call) => ok(await poolOf(call)),
+  }),
+  route({
+    method: "post",
+    path: "/pools/{name}/pause",
+    scope: "operate",
+    summary: "Stops claims of the runs of a pool. Running handlers continue.",
+    params: onePool,
+    body: pauseBody,
+    answers: { 200: poolRecord },
+    handle: async (call) => {
+      await call.carillon.pools.pause(call.params.name, pauseOf(call))
+      return ok(await poolOf(call))
+    },
+  }),
+  route({
+    method: "post",
+    path: "/pools/{name}/resume",
+    scope: "operate",
+    summary: "Ends the pause of a pool.",
+    params: onePool,
+    body: change({}),
+    answers: { 200: poolRecord },
+    handle: async (call) => {
+      // Without its pause, an empty pool may be gone.
+      const before = await poolOf(call)
+      await call.carillon.pools.resume(call.params.name, call.by)
+      const { paused: _, ...resumed } = before
+      return ok((await call.carillon.pools.get(call.params.name, { signal: call.signal })) ?? resumed)
+    },
   }),
 ]
+
+async function poolOf({ carillon, params, signal }: Surroundings & { readonly params: { name: string } }) {
+  return found(await carillon.pools.get(params.name, { signal }), () => noPool(params.name))
+}
 
 function noPool(name: string): CarillonError {
   return new CarillonError("NOT_FOUND", `There is no pool ${JSON.stringify(name)}.`)

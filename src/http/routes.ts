@@ -8,6 +8,7 @@ import type { Route } from "./route.ts"
 import { runRoutes } from "./runs.ts"
 import { scheduleRoutes } from "./schedules.ts"
 import { statsRoutes } from "./stats.ts"
+import { tenantRoutes } from "./tenants.ts"
 import { workerRoutes } from "./workers.ts"
 
 export const ROUTES: readonly Route[] = [
@@ -20,4 +21,5 @@ export const ROUTES: readonly Route[] = [
   ...statsRoutes,
   ...auditRoutes,
   ...pauseRoutes,
+  ...tenantRoutes,
 ]

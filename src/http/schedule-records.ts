@@ -62,3 +62,20 @@ export const fireRecord = z
 
 /** A coming occurrence. */
 export const plannedFire = z.strictObject({ occurrence: instant, due: instant }).openapi("PlannedFire")
+
+interface Nullable {
+  readonly settings: object
+  readonly policy: object
+}
+
+/** The record as answers hold it. What the library stores as null is absent here. */
+export function asAnswer<Schedule extends Nullable>(schedule: Schedule): Schedule {
+  const { settings, policy } = schedule
+  return { ...schedule, settings: withoutNulls(settings), policy: withoutNulls(policy) }
+}
+
+function withoutNulls(value: unknown): unknown {
+  if (Array.isArray(value) || typeof value !== "object" || value === null) return value
+  const entries = Object.entries(value).filter(([, part]) => part !== null)
+  return Object.fromEntries(entries.map(([key, part]) => [key, withoutNulls(part)]))
+}

@@ -39,7 +39,12 @@ describe("the API over HTTP", () => {
   it("answers what each schema says, on every route that reads", async () => {
     const names: Readonly<Record<string, string>> = { id: sent, name: "nightly" }
     const { items } = (await httpOf(app).get("/api/v1/workers")).json as { items: { id: string }[] }
+    const { error } = (await httpOf(app).get(`/api/v1/runs/${dead}`)).json as {
+      error: { fingerprint: string }
+    }
     const special: Readonly<Record<string, string>> = {
+      "/dead-letters/{id}": `/dead-letters/${dead}`,
+      "/dead-letters/groups/{job}/{fingerprint}": `/dead-letters/groups/broken/${error.fingerprint}`,
       "/jobs/{name}": "/jobs/mail",
       "/pools/{name}": "/pools/mail",
       "/workers/{id}": `/workers/${items[0]?.id}`,
@@ -49,7 +54,8 @@ describe("the API over HTTP", () => {
       const { status, json } = await httpOf(app).get(`/api/v1${called}`)
       expect({ method, path, status, json }).toMatchObject({ status: 200 })
       expect(answers[status]?.safeParse(json), path).toMatchObject({ success: true })
-      expect(JSON.stringify(json), path).not.toContain(":null")
+      // An entry of the audit has values as they were stored.
+      if (path !== "/audit") expect(JSON.stringify(json), path).not.toContain(":null")
     }
   })
 

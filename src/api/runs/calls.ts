@@ -54,6 +54,8 @@ export interface Runs {
 export interface RunListOptions {
   /** Which runs are meant: an object or a text; see the page about filters. All, if it is left out. */
   readonly filter?: RunFilter | string
+  /** Only runs of this tenant, whatever the filter says. */
+  readonly tenant?: string
   /**
    * How many runs a page has at the most: 1 to 1,000.
    *
@@ -81,6 +83,8 @@ export interface RunPage {
 export interface RunCountOptions {
   /** Which runs are meant: an object or a text. All, if it is left out. */
   readonly filter?: RunFilter | string
+  /** Only runs of this tenant, whatever the filter says. */
+  readonly tenant?: string
   /**
    * Where the count ends: 1 to 1,000,000.
    *

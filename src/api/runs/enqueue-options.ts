@@ -114,7 +114,7 @@ export type ResolvedRun = Omit<NewRun, "id" | "input">
 /** The end of the year 9999. */
 export const LAST_INSTANT_MS = 253_402_300_800_000
 const KEY_LENGTH = 500
-const TENANT_LENGTH = 200
+export const TENANT_LENGTH = 200
 const TAG_LENGTH = 100
 const MOST_TAGS = 20
 

@@ -1,5 +1,5 @@
 /** The calls that read runs: how they are checked, and what they answer. */
-import type { Filter } from "../../filter/filter.ts"
+import { type Filter, filterOf } from "../../filter/filter.ts"
 import { readFilter } from "../../filter/object.ts"
 import { printFilter } from "../../filter/print.ts"
 import { count, type RunCount } from "../../operations/runs/count.ts"
@@ -13,6 +13,7 @@ import type { Opened } from "../application.ts"
 import { runIdOf } from "../options.ts"
 import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
 import type { RunCountOptions, RunListOptions, RunPage } from "./calls.ts"
+import { shortText, TENANT_LENGTH } from "./enqueue-options.ts"
 
 const LIMIT = 50
 const MOST = 1_000
@@ -27,7 +28,7 @@ export const readCalls = {
 
   list: async ({ runtime }: Opened, options: RunListOptions = {}): Promise<RunPage> => {
     assertOptions("runs.list", options, listCheck)
-    const filter = readFilter(options.filter)
+    const filter = filterFrom(options)
     const text = printFilter(filter)
     const { limit = LIMIT } = options
     const cursor = cursorOf(options.cursor, text)
@@ -41,7 +42,7 @@ export const readCalls = {
 
   count: async ({ runtime }: Opened, options: RunCountOptions = {}): Promise<RunCount> => {
     assertOptions("runs.count", options, countCheck)
-    const filter: Filter = readFilter(options.filter)
+    const filter = filterFrom(options)
     const { upTo = COUNTED } = options
     return count(runtime, { filter, upTo, budget: Math.max(SEARCHED, upTo + 1) })
   },
@@ -56,13 +57,23 @@ const filterCheck = satisfies(
   (value) => typeof value === "string" || (typeof value === "object" && value !== null),
 )
 
+/** The filter and the tenant: both have to hold, so no filter leads to another tenant. */
+function filterFrom({ filter, tenant }: Pick<RunListOptions, "filter" | "tenant">): Filter {
+  const { terms } = readFilter(filter)
+  if (tenant === undefined) return filterOf(terms)
+  const test = { is: "words", any: [{ text: tenant, isPrefix: false }] } as const
+  return filterOf([...terms, { field: "tenant", not: false, test }])
+}
+
 const countCheck = object({
   filter: optional(filterCheck),
+  tenant: optional(shortText(TENANT_LENGTH)),
   upTo: optional(integer({ min: 1, max: MOST_COUNTED })),
 })
 
 const listCheck = object({
   filter: optional(filterCheck),
+  tenant: optional(shortText(TENANT_LENGTH)),
   limit: optional(integer({ min: 1, max: MOST })),
   cursor: optional(satisfies("the cursor of an earlier page", (value) => typeof value === "string")),
 })

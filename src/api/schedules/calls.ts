@@ -6,6 +6,7 @@ import type { CallOptions } from "../call-options.ts"
 import type { ChangeOptions } from "../caller-transaction.ts"
 import type { BackfillOptions, BackfillResult } from "./backfill-options.ts"
 import type { FireOptions, FirePage, PlannedFire, PlannedOptions } from "./fire-options.ts"
+import type { ScheduleOfNamedJob } from "./named-job.ts"
 import type { ScheduleOptions, ScheduleSettingsOptions } from "./options.ts"
 import type { ScheduleRecord } from "./record.ts"
 
@@ -57,18 +58,22 @@ export interface SchedulePage {
 
 /** The calls of `carillon.schedules`. */
 export interface Schedules {
-  /** Creates a schedule. Throws `SCHEDULE_EXISTS` if the name is taken. It has no occurrences before its creation. */
+  /**
+   * Creates a schedule. Throws `SCHEDULE_EXISTS` if the name is taken. It has no occurrences before its creation. `job`
+   * may be the name of a job that another process declares.
+   */
   readonly create: <Input>(
-    options: ScheduleOptions<Input>,
+    options: ScheduleOptions<Input> | ScheduleOfNamedJob,
     by?: ByWhom & ChangeOptions,
   ) => Promise<ScheduleRecord>
   /**
    * Makes the schedule of this name match the options: creates it, edits it, or does nothing if it is equal.
-   * Occurrences that are due before an edit follow the old definition. Existing runs stay as they are.
+   * Occurrences that are due before an edit follow the old definition. Existing runs stay as they are. `job` may be the
+   * name of a job that another process declares.
    */
   readonly put: <Input>(
-    options: ScheduleOptions<Input>,
-    by?: ByWhom & ToQueued & ChangeOptions,
+    options: ScheduleOptions<Input> | ScheduleOfNamedJob,
+    by?: PutBy & ChangeOptions,
   ) => Promise<PutSchedule>
   /**
    * Changes parts of a schedule, if it still has the given version. If two callers change the same version, the second
@@ -130,6 +135,18 @@ export type SchedulePatch = AnyWhen &
      * @default the input stays
      */
     readonly input?: unknown
+  }
+
+/** The options of `put`: actor, reason, and the version that the caller has read. */
+export type PutBy = ByWhom &
+  ToQueued & {
+    /**
+     * The version that the caller has read. The call throws `SCHEDULE_CHANGED` if the schedule has changed since, or is
+     * not there.
+     *
+     * @default any version, or none
+     */
+    readonly version?: number
   }
 
 /** The options of `patch`: actor, reason, and the version that the caller has read. */

@@ -12,12 +12,13 @@ import { type CallerTransaction, txShape } from "../caller-transaction.ts"
 import type {
   OfTenant,
   PatchBy,
+  PutBy,
   PutSchedule,
   ScheduleListOptions,
   SchedulePage,
   SchedulePatch,
-  ToQueued,
 } from "./calls.ts"
+import { type ScheduleOfNamedJob, withJob } from "./named-job.ts"
 import {
   patchedSchedule,
   resolveSchedule,
@@ -32,27 +33,30 @@ const LIMIT = 100
 const MOST = 1_000
 const changeShape = { ...byWhomShape, ...txShape }
 const toQueuedShape = { ...changeShape, applyToQueued: optional(yesOrNo) }
-const patchShape = { ...toQueuedShape, version: integer({ min: 1, max: 2 ** 31 - 1 }) }
+const versionCheck = integer({ min: 1, max: 2 ** 31 - 1 })
+const putShape = { ...toQueuedShape, version: optional(versionCheck) }
+const patchShape = { ...toQueuedShape, version: versionCheck }
 
 export const definingCalls = {
   create: async <Input>(
     opened: Opened,
-    options: ScheduleOptions<Input>,
+    options: ScheduleOptions<Input> | ScheduleOfNamedJob,
     by: ByWhom & CallerTransaction = {},
   ): Promise<ScheduleRecord> => {
-    const definition = await resolveSchedule(options)
     assertOptions("schedules.create", by, object(changeShape))
+    const definition = await resolveSchedule(await withJob(opened, options, by.tx))
     const request = { definition, by: byOf(opened, by) }
     return scheduleRecord(await performIn(opened, by.tx, (runtime) => createSchedule(runtime, request)))
   },
   put: async <Input>(
     opened: Opened,
-    options: ScheduleOptions<Input>,
-    by: ByWhom & ToQueued & CallerTransaction = {},
+    options: ScheduleOptions<Input> | ScheduleOfNamedJob,
+    by: PutBy & CallerTransaction = {},
   ): Promise<PutSchedule> => {
-    const definition = await resolveSchedule(options)
-    assertOptions("schedules.put", by, object(toQueuedShape))
-    const request = { definition, by: byOf(opened, by), appliesToQueued: by.applyToQueued ?? false }
+    assertOptions("schedules.put", by, object(putShape))
+    const definition = await resolveSchedule(await withJob(opened, options, by.tx))
+    const { applyToQueued: appliesToQueued = false, version } = by
+    const request = { definition, by: byOf(opened, by), appliesToQueued, version }
     const { outcome, row } = await performIn(opened, by.tx, (runtime) => putSchedule(runtime, request))
     return { outcome, schedule: scheduleRecord(row) }
   },

@@ -2,9 +2,9 @@
 import type { OperationResult } from "../../engine/effects.ts"
 import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { assertCan } from "../../engine/schedules/refusals.ts"
-import { CarillonError } from "../../errors.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
+import { changedMeanwhile } from "./changed-meanwhile.ts"
 import { edit, isSame } from "./edit.ts"
 import { find } from "./find.ts"
 import { assertNotDeclared } from "./not-declared.ts"
@@ -37,12 +37,4 @@ export async function patchSchedule(
     ...{ appliesToQueued, check },
   })
   return { answer: await find(runtime.database, { tenant, name }), effects }
-}
-
-function changedMeanwhile({ name, version }: StoredSchedule, versionRead: number): CarillonError {
-  return new CarillonError(
-    "SCHEDULE_CHANGED",
-    `Schedule ${JSON.stringify(name)} is at version ${version}, and the change was made to version ${versionRead}. ` +
-      "Read it again, and decide whether you still want the change.",
-  )
 }

@@ -6,6 +6,7 @@ import { assertCan } from "../../engine/schedules/refusals.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import type { ScheduleDefinition } from "../../schedule/reconcile.ts"
 import { findSchedule } from "../../store/schedules/find.ts"
+import { changedMeanwhile } from "./changed-meanwhile.ts"
 import { createUnlessThere } from "./create.ts"
 import { edit, isSame } from "./edit.ts"
 import { find } from "./find.ts"
@@ -15,6 +16,8 @@ export interface PutRequest {
   readonly definition: ScheduleDefinition
   readonly by: By
   readonly appliesToQueued: boolean
+  /** The version that the caller has read. Undefined for any version, or none. */
+  readonly version: number | undefined
 }
 
 export interface PutOutcome {
@@ -26,10 +29,12 @@ export async function putSchedule(
   runtime: Runtime,
   request: PutRequest,
 ): Promise<OperationResult<PutOutcome>> {
-  const { definition, by, appliesToQueued } = request
+  const { definition, by, appliesToQueued, version } = request
   const { name, tenant } = definition
   const [stored] = await runtime.database.run(findSchedule, { tenant, name })
   if (stored) assertNotDeclared("put", stored)
+  if (version !== undefined && stored?.version !== version)
+    throw changedMeanwhile({ name, ...stored }, version)
   // A program that puts its schedules at every start ends here, after one read.
   if (stored && isSame(stored, definition)) {
     return { answer: { outcome: "unchanged", row: stored }, effects: {} }
@@ -40,6 +45,7 @@ export async function putSchedule(
   }
   const check = (row: StoredSchedule) => {
     assertNotDeclared("put", row)
+    if (version !== undefined && row.version !== version) throw changedMeanwhile(row, version)
     if (!isSame(row, definition)) assertCan(row, "edit", "put")
   }
   const action = "schedule.put"
