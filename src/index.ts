@@ -33,6 +33,7 @@ export type {
   ResolveOptions,
 } from "./api/dead-letters/calls.ts"
 export type { JobListOptions, JobPage, Jobs } from "./api/jobs/jobs.ts"
+export type { OverrideOptions } from "./api/jobs/override.ts"
 export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
 export type { Everything, PauseOptions, Pauses, ResumeOptions } from "./api/pauses/pauses.ts"
 export type { Pools } from "./api/pools/pools.ts"
@@ -123,6 +124,7 @@ export type {
   RunRetryOptions,
 } from "./job/options.ts"
 export type { OverlapOption } from "./job/overlap.ts"
+export type { JobOverride } from "./job/override.ts"
 export type { JobChange } from "./job/reconcile.ts"
 export type { MisfireLimits, MisfireOption } from "./job/schedule-policy.ts"
 export type { StandardSchema } from "./job/standard-schema.ts"
@@ -145,7 +147,7 @@ export type { BulkFailure, BulkOperation, BulkState } from "./operations/bulk/re
 export type { Discarded } from "./operations/dead-letters/discard-many.ts"
 export type { DeadLetterGroup } from "./operations/dead-letters/error-group.ts"
 export type { Replayed } from "./operations/dead-letters/replay-many.ts"
-export type { JobRecord, JobSetting } from "./operations/jobs/list.ts"
+export type { JobRecord, JobSetting, OverrideNote } from "./operations/jobs/list.ts"
 export type { Pause } from "./operations/pauses/list.ts"
 export type { PauseNote, PoolRecord } from "./operations/pools/list.ts"
 export type { Cancelled } from "./operations/runs/cancel.ts"

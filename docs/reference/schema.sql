@@ -251,6 +251,18 @@ CREATE TABLE carillon.migrations (
   CONSTRAINT migrations_pkey PRIMARY KEY (version)
 );
 
+CREATE TABLE carillon.overrides (
+  job text NOT NULL,
+  setting text NOT NULL,
+  value json NOT NULL,
+  set_at timestamp with time zone NOT NULL,
+  actor text NOT NULL,
+  reason text NOT NULL,
+  ends_at timestamp with time zone,
+  CONSTRAINT overrides_pkey PRIMARY KEY (job, setting),
+  CONSTRAINT overrides_setting CHECK ((setting = ANY (ARRAY['retry'::text, 'timeout'::text, 'concurrency'::text])))
+);
+
 CREATE TABLE carillon.pauses (
   kind text NOT NULL,
   name text NOT NULL,

@@ -1,6 +1,7 @@
 /** The life of one Carillon: it connects, migrates, starts and stops once, however often it is called. */
 import { DEFAULTS } from "../defaults.ts"
-import { createEngine, type Engine, type EngineConfig } from "../engine/engine.ts"
+import type { EngineConfig } from "../engine/config.ts"
+import { createEngine, type Engine } from "../engine/engine.ts"
 import type { WriteLimits } from "../engine/enqueue/enqueuer.ts"
 import { CarillonError, DatabaseError } from "../errors.ts"
 import { createEvents } from "../observe/create-events.ts"

@@ -12,6 +12,7 @@ import { assertNothingElse, type CallOptions, takeCallOptions } from "./call-opt
 import type { DeadLetters } from "./dead-letters/calls.ts"
 import { deadLetterCalls } from "./dead-letters/dead-letters.ts"
 import { type Jobs, jobCalls } from "./jobs/jobs.ts"
+import { overrideCalls } from "./jobs/override.ts"
 import { openDatabase } from "./open-database.ts"
 import { type CarillonOptions, resolveOptions, resolveStop, type StopOptions } from "./options.ts"
 import { type Everything, type Pauses, pauseCalls } from "./pauses/pauses.ts"
@@ -49,7 +50,7 @@ export interface Carillon extends EnqueueCalls {
   readonly bulk: Bulk
   /** The calls for schedules, which make runs at planned times. */
   readonly schedules: Schedules
-  /** Jobs, with the settings that the code declares; pauses and resumes them. */
+  /** Jobs, with the settings that the code declares; pauses them and overrides settings. */
   readonly jobs: Jobs
   /** Pools, with what waits in them; pauses and resumes them. */
   readonly pools: Pools
@@ -190,6 +191,8 @@ export function createFacade(host: Host, application: Application): Carillon {
       list: call("jobs.list", 0, jobCalls.list),
       pause: call("jobs.pause", 1, pauseCalls.job.pause),
       resume: call("jobs.resume", 1, pauseCalls.job.resume),
+      override: call("jobs.override", 2, overrideCalls.override),
+      clearOverride: call("jobs.clearOverride", 1, overrideCalls.clear),
     }),
     pools: Object.freeze({
       get: callByName("pools.get", poolCalls.get),

@@ -39,6 +39,8 @@ export interface Effects {
   readonly pause?: "paused" | "resumed"
   /** A bulk operation is to be carried on. */
   readonly hasBulk?: boolean
+  /** Settings of a job were overridden, or an override ended. */
+  readonly isOverridden?: boolean
   readonly events?: readonly CarillonEvent[]
 }
 
@@ -108,6 +110,7 @@ export function createTellEffects(parts: EffectParts): TellEffects {
     if (effects.pause !== undefined) mover.bell.ring()
     if (effects.pause === "resumed") wakeups.resumed()
     if (effects.hasBulk) wakeups.bulk()
+    if (effects.isOverridden) wakeups.overridden()
     for (const event of effects.events ?? []) events.emit(event)
   }
 }

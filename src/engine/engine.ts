@@ -1,7 +1,6 @@
 /** The engine of one process: makes its parts, starts its loops together, and stops them in order. */
 import type { AnyJob } from "../job/define.ts"
 import type { Events } from "../observe/events.ts"
-import type { GrowthAlarm } from "../queue/growth-alarm.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import { createStop } from "../runtime/stop.ts"
 import { type Borrow, createBorrow } from "../store/borrowed/transaction.ts"
@@ -10,14 +9,16 @@ import { createExecutor } from "./attempts/executor.ts"
 import { createProgressWriter } from "./attempts/progress.ts"
 import { createResults, type Results } from "./attempts/results.ts"
 import { createSettler } from "./attempts/settler.ts"
-import { createTellEffects, type OperationParts, type TellEffects } from "./effects.ts"
+import type { EngineConfig } from "./config.ts"
+import { createTellEffects, type TellEffects } from "./effects.ts"
 import { createEnqueuer, type Enqueuer } from "./enqueue/enqueuer.ts"
 import { createStoredJobs, type StoredJobs } from "./enqueue/stored-jobs.ts"
 import { createVisibility, type Visibility } from "./enqueue/visibility.ts"
 import { type Loop, runLoop } from "./loop.ts"
-import { type CarryOnBulk, createBulk } from "./process/bulk.ts"
+import { createBulk } from "./process/bulk.ts"
 import { createGrowth } from "./process/dead-letter-growth.ts"
 import { createLease } from "./process/lease.ts"
+import { createOverrides, type Overrides } from "./process/overrides.ts"
 import { createReaper, type Reaper } from "./process/reaper.ts"
 import { createStats, type Stats } from "./process/stats.ts"
 import { createTroubles } from "./process/troubles.ts"
@@ -39,29 +40,6 @@ import { createReconciler } from "./schedules/reconciler.ts"
 import { createScheduler } from "./schedules/scheduler.ts"
 import { shutDown } from "./shutdown.ts"
 
-export interface EngineConfig {
-  readonly jobs: ReadonlyMap<string, AnyJob>
-  /** The pools that this process serves, with their slots. Empty if it is no worker. */
-  readonly pools: ReadonlyMap<string, number>
-  readonly isWorker: boolean
-  /** Does it make runs of due occurrences? */
-  readonly isScheduler: boolean
-  readonly leaseMs: number
-  readonly renewEveryMs: number
-  /** How long a handler may continue after its attempt was aborted. After that it is stuck. */
-  readonly overrunGraceMs: number
-  /** Do processes notify each other, or only poll? */
-  readonly wakeups: boolean
-  /** The version of the code that this process runs. */
-  readonly version: string | undefined
-  /** When dead letters count as growing. Undefined if the alarm is off. */
-  readonly growth?: GrowthAlarm | undefined
-  /** Declares the schedules of the code. An operation, which the reconciler runs at the start. */
-  readonly declareSchedules?: ((parts: OperationParts) => Promise<void>) | undefined
-  /** Carries bulk operations on. An operation, too. */
-  readonly carryOnBulk?: CarryOnBulk | undefined
-}
-
 export interface Engine {
   readonly events: Events
   /** The jobs that this process has handlers for. */
@@ -76,6 +54,7 @@ export interface Engine {
   readonly visibility: Visibility
   readonly admissions: Admissions
   readonly mover: Mover
+  readonly overrides: Overrides
   readonly poolLoops: readonly PoolLoop[]
   readonly promoter: Promoter
   readonly scheduler: Loop
@@ -125,6 +104,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       onWaiting: () => promoter.bell.ring(),
       onRescheduled: () => scheduler.bell.ring(),
       onBulk: () => bulk.bell.ring(),
+      onOverridden: () => overrides.bell.ring(),
       onCancelled: (run, by) => {
         for (const poolLoop of poolLoops) poolLoop.cancel(run, { by })
       },
@@ -141,6 +121,11 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onDoubt: () => wakePools(undefined),
   })
   const onParked = () => admissions.bell.ring()
+  const onEnded = () => {
+    wakeups.overridden()
+    admissions.bell.ring()
+  }
+  const overrides = createOverrides({ runtime, events, onEnded })
   const claims = createClaimLedger()
   const vacuum = createVacuum(runtime, failed("vacuum"))
   const settler = createSettler({
@@ -154,6 +139,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     runtime,
     events,
     identity,
+    retryOf: overrides.retryOf,
     isBusy: () => poolLoops.some((poolLoop) => poolLoop.isBusy()),
     onSucceeded: (job, durationMs) => watch.succeeded(job, durationMs),
     onFinished: results.tell,
@@ -208,6 +194,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
           overrunGraceMs,
           lease,
           settler,
+          overrides,
           attempts,
           ...on,
         }),
@@ -294,6 +281,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   async function openOnce(): Promise<void> {
     await upkeep.prepare()
     await lease.open()
+    await overrides.tick(claiming.signal)
     events.emit({ type: "worker.started", lease: lease.id(), pools: [...config.pools.keys()] })
   }
 
@@ -312,6 +300,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
       ...(config.isScheduler ? [scheduler] : []),
       reaper,
       reconciler,
+      overrides,
       mover,
       admissions,
       promoter,
@@ -379,6 +368,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     visibility,
     admissions,
     mover,
+    overrides,
     poolLoops,
     promoter,
     scheduler,

@@ -5,7 +5,11 @@ import { given, instant, json, pageOf, pageQuery } from "./fields.ts"
 import { pauseBody, pauseNote, pauseOf } from "./pause-fields.ts"
 import { type Answer, change, found, ok, route, type Surroundings } from "./route.ts"
 
-const setting = z.strictObject({ value: json.optional(), from: z.enum(["code", "default"]) })
+const setting = z.strictObject({
+  value: json.optional(),
+  from: z.enum(["override", "code", "default"]),
+  override: pauseNote.extend({ declared: json.optional() }).optional(),
+})
 
 const jobRecord = z
   .strictObject({

@@ -194,6 +194,8 @@ export interface ResolvedJob {
 }
 
 const NAME_LENGTH = 200
+/** The smallest and the largest cap. */
+export const CONCURRENCY_RANGE = { min: 1, max: 1_000_000 }
 /** The lowest and the highest priority. */
 export const PRIORITY_RANGE = { min: -1_000_000, max: 1_000_000 }
 
@@ -239,7 +241,7 @@ export const jobCheck = object({
   onLost: optional(oneOf("retry", "bury")),
   settle: optional(oneOf("batched", "now")),
   history: optional(oneOf("short", "standard", "long")),
-  concurrency: optional(integer({ min: 1, max: 1_000_000 })),
+  concurrency: optional(integer(CONCURRENCY_RANGE)),
   overrun: optional(oneOf("hold", "free")),
   misfire: optional(misfireCheck),
   overlap: optional(overlapCheck),

@@ -21,6 +21,8 @@ export const EVENT_TYPES = [
   "job.declared",
   "job.changed",
   "job.outdated",
+  "job.overridden",
+  "job.override-ended",
   "schedule.declared",
   "schedule.changed",
   "schedule.revived",

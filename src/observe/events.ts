@@ -62,6 +62,20 @@ export type CarillonEvent =
       readonly declared: string | null
       readonly stored: string
     }
+  /** An operator overrode settings of the job, in all processes. `until` is null if they must be cleared. */
+  | ({
+      readonly type: "job.overridden"
+      readonly job: string
+      readonly settings: Readonly<Record<string, unknown>>
+      readonly until: Date | null
+    } & Change)
+  /** Overrides of these settings ended: an operator `cleared` them, or their time was `over`. One process tells it. */
+  | ({
+      readonly type: "job.override-ended"
+      readonly job: string
+      readonly settings: readonly string[]
+      readonly because: "cleared" | "over"
+    } & Change)
   /** This process declared the schedule for the first time. */
   | { readonly type: "schedule.declared"; readonly schedule: string; readonly name: string }
   /** This process declares the schedule differently than before. The new declaration applies from now on. */
@@ -239,10 +253,7 @@ export type CarillonEvent =
   | ({ readonly type: "dead-letters.ignored"; readonly job: string; readonly fingerprint: string } & Change)
   /** A group of dead letters that was resolved or ignored is open again. */
   | ({ readonly type: "dead-letters.reopened"; readonly job: string; readonly fingerprint: string } & Change)
-  /**
-   * A job, a pool, a tenant or everything was paused, or its pause got another end. `name` is empty for everything.
-   * `until` is null if the pause lasts until an operator ends it.
-   */
+  /** A pause began, or got another end. `name` is empty for everything, and `until` is null without an end. */
   | ({
       readonly type: "pause.began"
       readonly kind: PauseKind

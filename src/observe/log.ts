@@ -2,7 +2,6 @@
 import type { JobChange } from "../job/reconcile.ts"
 import { recordError } from "../queue/error-record.ts"
 import { shapeOf } from "../queue/fingerprint.ts"
-import type { PauseKind } from "../queue/pause-kind.ts"
 import type { Host } from "../runtime/host.ts"
 import { formatInstant } from "../time/instant.ts"
 import { bulkLine } from "./bulk-lines.ts"
@@ -12,6 +11,7 @@ import { createFold } from "./fold.ts"
 import { because, counted, type Line, someOf } from "./line.ts"
 import { fieldsOf, samenessOf } from "./log-fields.ts"
 import type { Level, LogLine, Output } from "./logger.ts"
+import { steeringLine } from "./steering-lines.ts"
 
 export interface Log {
   /** Writes an event as one line, at its level. */
@@ -209,15 +209,11 @@ function lineOf(event: CarillonEvent): Line {
     case "dead-letters.ignored":
     case "dead-letters.reopened":
       return deadLetterLine(event)
-    case "pause.began": {
-      const until = event.until === null ? "" : ` until ${event.until.toISOString()}`
-      return {
-        level: "warn",
-        text: `${pausedText(event)} paused by ${event.actor}${until}${because(event.reason)}`,
-      }
-    }
+    case "pause.began":
     case "pause.ended":
-      return { level: "info", text: `${pausedText(event)} resumed by ${event.actor}${because(event.reason)}` }
+    case "job.overridden":
+    case "job.override-ended":
+      return steeringLine(event)
     case "bulk.started":
     case "bulk.progress":
     case "bulk.paused":
@@ -360,10 +356,6 @@ function takenLine({ name, by }: Extract<CarillonEvent, { type: "schedule.taken"
 
 function ageOf(declared: string | null): string {
   return declared === null ? "of no version" : `of version ${declared}`
-}
-
-function pausedText({ kind, name }: { readonly kind: PauseKind; readonly name: string }): string {
-  return kind === "everything" ? kind : `${kind} ${name}`
 }
 
 function unhandledText({ job, pool, runs }: UnhandledJob): string {

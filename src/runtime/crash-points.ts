@@ -16,6 +16,10 @@ export const CRASH_POINTS = [
   "reap.marked",
   /** A run is cancelled or marked. No listener has been told. */
   "cancel.written",
+  /** A pause is written, or removed. No process has been told. */
+  "pause.written",
+  /** Overrides of a job are written, or removed. No process has been told. */
+  "override.written",
   /** Room under a limit was counted. No run has been admitted. */
   "admit.counted",
   /** The due schedules were read. Nothing is decided. */

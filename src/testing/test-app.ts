@@ -133,6 +133,7 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     await engine.scheduler.tick(signal)
     await engine.promoter.tick(signal)
     await engine.promoter.swept()
+    await engine.overrides.tick(signal)
     await engine.mover.move()
     // Without a rest: all that the pace allows now.
     while ((await engine.bulk.tick(signal)) === 0);

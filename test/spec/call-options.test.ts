@@ -30,6 +30,7 @@ const writes: Record<string, Call> = {
   "deadLetters.replay": (carillon, options) => carillon.deadLetters.replay(id, { ...by, ...options }),
   expedite: (carillon, options) => carillon.runs.expedite(id, { ...by, priority: 1, ...options }),
   "pools.pause": (carillon, options) => carillon.pools.pause("mail", { ...by, ...options }),
+  "jobs.clearOverride": (carillon, options) => carillon.jobs.clearOverride("greet", { ...by, ...options }),
   "everything.resume": (carillon, options) => carillon.everything.resume({ ...by, ...options }),
   "schedules.runNow": (carillon, options) => carillon.schedules.runNow("nightly", { ...by, ...options }),
 }

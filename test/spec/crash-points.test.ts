@@ -122,8 +122,11 @@ describe("a process that dies", () => {
       "backfill.committed",
       "reap.marked",
       "cancel.written",
+      "pause.written",
+      "override.written",
       "replay.committed",
       "discard.committed",
+      ...["bulk.taken", "bulk.applied", "bulk.noted", "bulk.committed"],
       "admit.counted",
       "migrate.applied",
     ]

@@ -1,7 +1,8 @@
 /** The engine of one process under control of a test: its loops tick on demand, its clock moves by hand. */
 
 import { type EnqueueOptions, resolveEnqueue } from "../../src/api/runs/enqueue-options.ts"
-import { createEngine, type Engine, type EngineConfig } from "../../src/engine/engine.ts"
+import type { EngineConfig } from "../../src/engine/config.ts"
+import { createEngine, type Engine } from "../../src/engine/engine.ts"
 import type { PoolLoop } from "../../src/engine/queue/pool-loop.ts"
 import type { AnyJob } from "../../src/job/define.ts"
 import { createEvents } from "../../src/observe/create-events.ts"

@@ -11,7 +11,7 @@ import { rowsOf } from "./sql.ts"
 
 /** One key, under a limit of this name. */
 export const ONE = { k: "one" }
-export const declare = (on: Runner, name: string, cap: number) => on.run(declareLimit, { name, cap })
+export const declare = (on: Runner, name: string, cap: number) => on.run(declareLimit, { name, job: "", cap })
 /** The room under keys that share a limit of this name. */
 export async function room(on: Runner, limits: Readonly<Record<string, string>>) {
   const asked = { keys: Object.keys(limits), limits: Object.values(limits) }

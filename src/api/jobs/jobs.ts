@@ -1,12 +1,15 @@
 /** The calls for jobs: how they are checked, and what they answer. */
 import { jobNameCheck } from "../../job/options.ts"
+import type { JobOverride } from "../../job/override.ts"
 import { get } from "../../operations/jobs/get.ts"
 import { type JobRecord, list } from "../../operations/jobs/list.ts"
 import { assertOptions, object } from "../../options/check.ts"
+import type { ByWhom } from "../actor.ts"
 import type { Opened } from "../application.ts"
 import type { CallOptions } from "../call-options.ts"
 import { cursorAfter, PAGE_LIMIT, type PageOptions, pageShape, writeCursor } from "../page-cursor.ts"
 import type { PauseOptions, ResumeOptions } from "../pauses/pauses.ts"
+import type { OverrideOptions } from "./override.ts"
 
 /** Jobs: what is declared, and what is paused. */
 export interface Jobs {
@@ -22,6 +25,20 @@ export interface Jobs {
   readonly pause: (name: string, options?: PauseOptions & CallOptions) => Promise<boolean>
   /** Ends the pause of a job. Returns whether there was one. */
   readonly resume: (name: string, options?: ResumeOptions & CallOptions) => Promise<boolean>
+  /**
+   * Overrides settings of a job in every process, for a time that must be said. It applies to attempts that start after
+   * it and to failures that are judged after it, also after a deploy. Another override of the same setting replaces it;
+   * other settings stay as they are. Returns when it ends, or `undefined` if it must be cleared.
+   *
+   * @example await carillon.jobs.override("sync", { retry: { base: "5m" } }, { for: "1h", reason: "the API is down" })
+   */
+  readonly override: (
+    name: string,
+    override: JobOverride,
+    options: OverrideOptions & CallOptions,
+  ) => Promise<Date | undefined>
+  /** Ends all overrides of a job. Returns whether there were any. */
+  readonly clearOverride: (name: string, by?: ByWhom & CallOptions) => Promise<boolean>
 }
 
 /** Which page of jobs is asked for. */

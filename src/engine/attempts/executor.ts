@@ -5,6 +5,7 @@ import type { Outcome } from "../../queue/next-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { recordStart } from "../../store/runs/record-start.ts"
 import type { Lease } from "../process/lease.ts"
+import type { Overrides } from "../process/overrides.ts"
 import { type ClaimedRun, factsOf } from "../queue/claimed-run.ts"
 import { type AttemptOutcome, type AttemptParts, type RunningAttempt, startAttempt } from "./attempt.ts"
 import { createOverruns } from "./overruns.ts"
@@ -50,6 +51,7 @@ export interface ExecutorParts {
   readonly leaseMs: number
   readonly lease: Lease
   readonly settler: Settler
+  readonly overrides: Pick<Overrides, "starting" | "retryOf">
   readonly attempts: AttemptParts
   /** A slot has become free. */
   readonly onFree: () => void
@@ -58,7 +60,7 @@ export interface ExecutorParts {
 }
 
 export function createExecutor(parts: ExecutorParts): Executor {
-  const { runtime, events, pool, slots, leaseMs, lease, settler, attempts, onFree, onLeft } = parts
+  const { runtime, events, pool, slots, leaseMs, lease, settler, overrides, attempts, onFree, onLeft } = parts
   const running = new Map<string, RunningAttempt>()
   const lingering = new Map<string, RunningAttempt>()
   /** Attempts that hold places under limits until their handlers return. */
@@ -80,8 +82,9 @@ export function createExecutor(parts: ExecutorParts): Executor {
     // The run came back while an earlier handler of it still runs here. The next claim leaves it out.
     if (running.has(run.id)) giveBack(run)
     else if (run.late) settleUnstarted(run, expired(run))
-    else if (run.attempt > run.retry.attempts) settleUnstarted(run, exhausted(run))
-    else if (run.recordedStart) void startRecorded(run)
+    else if (run.attempt > overrides.retryOf(run).attempts) {
+      settleUnstarted(run, exhausted(run, overrides.retryOf(run).attempts))
+    } else if (run.recordedStart) void startRecorded(run)
     else start(run)
   }
 
@@ -103,7 +106,8 @@ export function createExecutor(parts: ExecutorParts): Executor {
     onFree()
   }
 
-  function start(run: ClaimedRun): void {
+  function start(claimed: ClaimedRun): void {
+    const run = overrides.starting(claimed)
     if (events.hearsRoutine()) events.emit({ type: "attempt.started", ...factsOf(run) })
     unsettled.add(1)
     handled.add(1)
@@ -216,9 +220,9 @@ export function createExecutor(parts: ExecutorParts): Executor {
 }
 
 /** Every allowed attempt was charged, some because their workers were lost. This run may be what kills them. */
-function exhausted(run: ClaimedRun): Outcome {
+function exhausted(run: ClaimedRun, allowed: number): Outcome {
   const message =
-    `Not started: ${run.attempt - 1} attempts have been charged, ${run.retry.attempts} are allowed. ` +
+    `Not started: ${run.attempt - 1} attempts have been charged, ${allowed} are allowed. ` +
     "History says what became of each."
   return { kind: "failed", error: { code: "ATTEMPTS_EXHAUSTED", message, stack: null }, retryable: false }
 }

@@ -11,6 +11,7 @@
  */
 import { DEFAULTS } from "../../defaults.ts"
 import { DatabaseError } from "../../errors.ts"
+import type { RetryPolicy } from "../../job/options.ts"
 import type { AttemptEnd, Events } from "../../observe/events.ts"
 import type { ErrorRecord } from "../../queue/error-record.ts"
 import { decideNextState, errorOf } from "../../queue/next-state.ts"
@@ -40,6 +41,8 @@ export interface SettlerParts {
   readonly runtime: Runtime
   readonly events: Events
   readonly identity: WorkerIdentity
+  /** The policy by which a failure of the run is judged now. */
+  readonly retryOf: (run: ClaimedRun) => RetryPolicy
   /** Are handlers running, whose results can share a write? */
   readonly isBusy: () => boolean
   /** Called after the commit with the duration of a successful attempt of this job. */
@@ -277,8 +280,8 @@ export function createSettler(parts: SettlerParts): Settler {
 
   return {
     settle: ({ run, startedAtMs, outcome, logs }, done) => {
-      const { retry: policy, attempt } = run
-      const next = decideNextState({ outcome, policy, attempt, random: runtime.random })
+      const { attempt } = run
+      const next = decideNextState({ outcome, policy: parts.retryOf(run), attempt, random: runtime.random })
       const endedAtMs = runtime.monotonicMs()
       pending.set(run, {
         run,

@@ -7,6 +7,7 @@ export type WakeupMessage =
   | { readonly about: "schedules" }
   | { readonly about: "resumed" }
   | { readonly about: "bulk" }
+  | { readonly about: "overrides" }
   | { readonly about: "cancelled"; readonly run: string }
 
 /** The largest integer of the database. */
@@ -22,6 +23,7 @@ export function formatMessage(message: WakeupMessage): string {
     case "schedules":
     case "resumed":
     case "bulk":
+    case "overrides":
       return message.about
     case "cancelled":
       return `cancelled ${message.run}`
@@ -40,8 +42,8 @@ export function parseMessage(line: string): WakeupMessage | undefined {
       lane: { pool, solo: solo === "solo", priority: Number(priority), rank: BigInt(rank) },
     }
   }
-  if (line === "waiting" || line === "schedules" || line === "resumed" || line === "bulk")
-    return { about: line }
+  if (line === "waiting" || line === "schedules" || line === "resumed") return { about: line }
+  if (line === "bulk" || line === "overrides") return { about: line }
   const cancelled = /^cancelled ([0-9a-f-]{36})$/.exec(line)
   return cancelled ? { about: "cancelled", run: cancelled[1] ?? "" } : undefined
 }

@@ -1,6 +1,6 @@
 /**
- * Wakes loops, here and in other processes: runs are ready or waiting, schedules changed, a pause ended, a run was
- * cancelled.
+ * Wakes loops, here and in other processes: runs are ready or waiting, schedules changed, a pause ended, settings
+ * were overridden, a run was cancelled.
  *
  * Loops of this process are called at once. Other processes get a notification after the commit. Messages that come
  * while one is being sent go out together. A lost notification delays a run until a loop polls.
@@ -31,6 +31,8 @@ export interface Wakeups {
   readonly resumed: () => void
   /** A bulk operation is to be carried on. */
   readonly bulk: () => void
+  /** Settings of a job were overridden, or an override ended. */
+  readonly overridden: () => void
   /** A newer run of the schedule replaces this one, which is running in some process. */
   readonly replaced: (run: string) => void
   /** A running run was cancelled. */
@@ -46,6 +48,7 @@ export interface WakeupHandlers {
   readonly onWaiting: () => void
   readonly onRescheduled: () => void
   readonly onBulk: () => void
+  readonly onOverridden: () => void
   /** This process has cancelled a run. */
   readonly onCancelled: (run: string, by: By) => void
   /** A message says that a run was cancelled. Any client can send such a message. */
@@ -94,6 +97,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
     else if (message.about === "schedules") handlers.onRescheduled()
     else if (message.about === "resumed") handlers.onReady(undefined)
     else if (message.about === "bulk") handlers.onBulk()
+    else if (message.about === "overrides") handlers.onOverridden()
     else handlers.onToldOfCancel(message.run)
   }
 
@@ -127,6 +131,10 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
       handlers.onBulk()
       tellOthers("bulk", { about: "bulk" })
     },
+    overridden: () => {
+      handlers.onOverridden()
+      tellOthers("overrides", { about: "overrides" })
+    },
     replaced: (run) => {
       handlers.onToldOfCancel(run)
       tellOthers(run, { about: "cancelled", run })
@@ -150,6 +158,7 @@ export function createWakeups({ runtime, isOn, handlers }: WakeupParts): Wakeups
         handlers.onWaiting()
         handlers.onRescheduled()
         handlers.onBulk()
+        handlers.onOverridden()
         handlers.onMissed()
       })
     },

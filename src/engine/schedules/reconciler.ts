@@ -123,7 +123,7 @@ export async function reconcileJobs(
   for (const { name, settings } of jobsWith(({ verdict }) => verdict !== "older")) {
     const { concurrency } = settings
     if (typeof concurrency === "number") {
-      await tx.run(declareLimit, { name: jobLimit(name), cap: concurrency })
+      await tx.run(declareLimit, { name: jobLimit(name), job: name, cap: concurrency })
     }
   }
   const current = jobsWith(({ verdict }) => verdict !== "older").filter(

@@ -1,8 +1,11 @@
 /** Lists declared jobs by name, a page at a time. */
 import type { JobDescription } from "../../job/define.ts"
+import { overriddenSetting } from "../../job/override.ts"
 import { readSettings, type StoredSettings } from "../../job/reconcile.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { listJobs } from "../../store/jobs/list.ts"
+import { listOverrides } from "../../store/overrides/list.ts"
+import type { Statement } from "../../store/statement.ts"
 import { toDate } from "../../time/instant.ts"
 import { type PauseNote, pauseOf } from "../pools/list.ts"
 
@@ -10,8 +13,24 @@ import { type PauseNote, pauseOf } from "../pools/list.ts"
 export interface JobSetting {
   /** The value. Absent for a setting that is off, as a timeout that no one set. */
   readonly value?: unknown
-  /** Whether the code sets it, or the default applies. */
-  readonly from: "code" | "default"
+  /** Whether an operator has overridden it, the code sets it, or the default applies. */
+  readonly from: "override" | "code" | "default"
+  /** There if an operator has overridden it. */
+  readonly override?: OverrideNote
+}
+
+/** Who has overridden a setting, and why. */
+export interface OverrideNote {
+  /** Since when. */
+  readonly at: Date
+  /** When the override ends by itself. Absent if it lasts until an operator clears it. */
+  readonly until?: Date
+  /** Who has overridden it. */
+  readonly actor: string
+  /** Why; empty if no reason was given. */
+  readonly reason: string
+  /** What the setting is without the override. Absent for a setting that is off then. */
+  readonly declared?: unknown
 }
 
 /** A job as the newest version of the code declares it. */
@@ -50,23 +69,31 @@ export async function list({ database }: Runtime, request: JobListRequest): Prom
   const { limit } = request
   // One more, to know whether there is another page.
   const rows = await database.run(listJobs, { ...request, limit: limit + 1 })
-  const items = rows
-    .slice(0, limit)
-    .map(({ name, settings, described, version, declared_at: at, ...pause }) => {
-      const { hasSchema, ...stored } = readSettings(settings)
-      const { given, inputSchema } = descriptionOf(described)
-      return {
-        name,
-        settings: settingsWithSource(stored, given),
-        hasSchema: hasSchema === true,
-        ...(inputSchema && { inputSchema }),
-        ...(version !== null && { version }),
-        declaredAt: toDate(at),
-        ...pauseOf(pause),
-      }
-    })
+  const page = rows.slice(0, limit)
+  const overrides = await database.run(listOverrides, { names: page.map(({ name }) => name) })
+  const items = page.map(({ name, settings, described, version, declared_at: at, ...pause }) => {
+    const { hasSchema, ...stored } = readSettings(settings)
+    const { given, inputSchema } = descriptionOf(described)
+    return {
+      name,
+      settings: {
+        ...settingsWithSource(stored, given),
+        ...overriddenSettings(
+          stored,
+          overrides.filter(({ job }) => job === name),
+        ),
+      },
+      hasSchema: hasSchema === true,
+      ...(inputSchema && { inputSchema }),
+      ...(version !== null && { version }),
+      declaredAt: toDate(at),
+      ...pauseOf(pause),
+    }
+  })
   return { items, next: rows.length > limit ? items.at(-1)?.name : undefined }
 }
+
+type Override = typeof listOverrides extends Statement<infer _, infer Row> ? Row : never
 
 /** Options that are stored under another name. */
 const OPTION_OF: Readonly<Record<string, string>> = { timeoutMs: "timeout" }
@@ -80,6 +107,31 @@ function settingsWithSource(settings: StoredSettings, given: readonly string[]):
         from: given.includes(OPTION_OF[name] ?? name) ? ("code" as const) : ("default" as const),
       },
     ]),
+  )
+}
+
+function overriddenSettings(
+  stored: StoredSettings,
+  overrides: readonly Override[],
+): Record<string, JobSetting> {
+  return Object.fromEntries(
+    overrides.map(({ setting, value, set_at: at, ends_at: endsAt, actor, reason }) => {
+      const name = Object.keys(OPTION_OF).find((key) => OPTION_OF[key] === setting) ?? setting
+      const declared = stored[name] ?? null
+      return [
+        name,
+        {
+          value: overriddenSetting(setting, declared, JSON.parse(value)),
+          from: "override" as const,
+          override: {
+            at: toDate(at),
+            ...(endsAt !== null && { until: toDate(endsAt) }),
+            ...{ actor, reason },
+            ...(declared !== null && { declared }),
+          },
+        },
+      ]
+    }),
   )
 }
 

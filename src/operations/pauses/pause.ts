@@ -32,6 +32,7 @@ export async function pause(runtime: Runtime, request: PauseRequest): Promise<Op
     throw new OptionsError("pause", [{ path: "until", message }])
   }
   if (added?.is_changed !== true) return { answer: false, effects: {} }
+  await runtime.crashPoint("pause.written")
   const endsAt = added.ends_at === null ? null : toDate(added.ends_at)
   const began = { type: "pause.began", kind, name, until: endsAt, ...by } as const
   return { answer: true, effects: { pause: "paused", events: [began] } }

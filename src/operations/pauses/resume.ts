@@ -14,11 +14,12 @@ export interface ResumeRequest {
 
 /** The answer says whether there was a pause. */
 export async function resume(
-  { database }: Runtime,
+  runtime: Runtime,
   { kind, name, by }: ResumeRequest,
 ): Promise<OperationResult<boolean>> {
-  const removed = await database.run(removePause, { kind, name, ...by })
+  const removed = await runtime.database.run(removePause, { kind, name, ...by })
   if (removed.length === 0) return { answer: false, effects: {} }
+  await runtime.crashPoint("pause.written")
   const ended = { type: "pause.ended", kind, name, because: "resumed", ...by } as const
   return { answer: true, effects: { pause: "resumed", events: [ended] } }
 }

@@ -186,7 +186,8 @@ async function writeChunk(
       const line = lineOf(row, request)
       const settings = settingsOf(row, request)
       const keys = [line.overlapKey, settings.jobLimit].filter((key) => key !== null)
-      if (line.limitName !== null) await tx.run(declareLimit, { name: line.limitName, cap: line.cap })
+      if (line.limitName !== null)
+        await tx.run(declareLimit, { name: line.limitName, job: "", cap: line.cap })
       const [made] = await tx.run(backfillFires, {
         schedule: row.id,
         occurrences: needed,

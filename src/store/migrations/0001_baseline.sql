@@ -232,6 +232,19 @@ create table {pauses} (
   primary key (kind, name)
 );
 
+-- Settings of jobs that operators have overridden, with their values. Every process reads them once a second.
+create table {overrides} (
+  job text not null,
+  setting text not null constraint overrides_setting check (setting in ('retry', 'timeout', 'concurrency')),
+  value json not null,
+  set_at timestamptz not null,
+  actor text not null,
+  reason text not null,
+  -- The override ends by itself then. Null: it lasts until an operator clears it.
+  ends_at timestamptz,
+  primary key (job, setting)
+);
+
 -- Schedules: when to make runs of which job, and how far each has come. The id identifies a schedule for ever. A name
 -- belongs to the schedule that has it now.
 create table {schedules} (

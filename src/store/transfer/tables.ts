@@ -9,6 +9,7 @@ export const TABLES = [
   "jobs",
   "limits",
   "pauses",
+  "overrides",
   "workers",
   "runs",
   "claims",

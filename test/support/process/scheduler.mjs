@@ -4,7 +4,7 @@ import { closeSync, existsSync, openSync } from "node:fs"
 import { join } from "node:path"
 import { createInterface } from "node:readline"
 import { createScheduler } from "../../../dist/engine/schedules/scheduler.js"
-import { createEvents } from "../../../dist/observe/events.js"
+import { createEvents } from "../../../dist/observe/create-events.js"
 import { createSystemHost } from "../../../dist/runtime/system.js"
 import { openServer } from "../../../dist/store/server/server.js"
 
