@@ -21,7 +21,6 @@ export { type Carillon, createCarillon } from "./api/carillon.ts"
 export { type CarillonConfig, defineConfig, type HttpConfig } from "./api/config.ts"
 export type {
   DeadLetterCountOptions,
-  DeadLetterFilter,
   DeadLetterGroupName,
   DeadLetterGroupPage,
   DeadLetterGroupsOptions,

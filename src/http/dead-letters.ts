@@ -28,7 +28,7 @@ export const groupRecord = z
 
 const which = {
   job: z.string().optional(),
-  fingerprint: z.string().optional().openapi({ description: "It needs a `job`." }),
+  fingerprint: z.string().optional(),
   tenant: z.string().optional(),
 }
 
@@ -54,7 +54,7 @@ export const deadLetterRoutes = [
     ofTenant: true,
     summary: "Lists dead letters, the newest first.",
     query: z.strictObject({ ...which, ...pageQuery }),
-    answers: { 200: pageOf(runRecord) },
+    answers: { 200: pageOf(runRecord, { searched: z.int().optional() }) },
     handle: async ({ carillon, caller, query: { limit, cursor, tenant, ...filter }, signal }) => {
       const wanted = { ...given(filter), ...tenantOf(caller, tenant) }
       return ok(await carillon.deadLetters.list({ filter: wanted, ...given({ limit, cursor }), signal }))

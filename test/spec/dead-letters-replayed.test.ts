@@ -161,6 +161,17 @@ describeEngines("dead letters", (engine) => {
     expect(await opened.app.runs.get(id)).toMatchObject({ generation: 2, input: { any: 1 } })
   })
 
+  it("that meet a filter in words are replayed and discarded", async () => {
+    await using opened = await open()
+    const { app } = opened
+    const ids = await die(opened, [...orders(4), { order: 9, code: "E_NET" }])
+    expect(await app.deadLetters.replay("job:bi* error:E_DISK input.order<2", by)).toEqual({
+      ...{ replayed: 2, more: false },
+    })
+    expect(await app.deadLetters.discard("error:E_NET", by)).toEqual({ discarded: 1, more: false })
+    expect((await app.deadLetters.list()).items.map(({ id }) => id)).toEqual([ids[3], ids[2]])
+  })
+
   it("are discarded together, and stay in history", async () => {
     await using opened = await open()
     const { app } = opened

@@ -1,5 +1,6 @@
 /** Dead letters: read one by one and by groups, and decided about. */
 import { afterAll, beforeAll, expect, it } from "vitest"
+import type { RunFilter } from "../../src/index.ts"
 import { describeEngines } from "../support/engines.ts"
 import { by, die, openMortal, orders, START, told } from "../support/mortal-runs.ts"
 import { execute, rowsOf } from "../support/sql.ts"
@@ -71,7 +72,7 @@ describeEngines("dead letters", (engine) => {
       cursor = page.nextCursor
     } while (cursor)
     expect(seen).toEqual(newestFirst)
-    const listed = async (filter: object) =>
+    const listed = async (filter: RunFilter | string) =>
       (await app.deadLetters.list({ filter })).items.map(({ id }) => id)
     expect(await listed({ job: "mail" })).toEqual([other.id])
     expect(await listed({ tenant: "acme" })).toEqual([ofAcme])
@@ -79,6 +80,27 @@ describeEngines("dead letters", (engine) => {
     const fingerprint = (await app.deadLetters.get(ids[4] ?? ""))?.error?.fingerprint ?? ""
     expect(await listed({ job: "bill", fingerprint })).toEqual([ids[4]])
     expect(await listed({ job: "bill", fingerprint, tenant: "acme" })).toEqual([])
+    expect(await listed({ fingerprint })).toEqual([ids[4]])
+    expect(await listed("job:bil* -tenant:* error:E_DISK")).toEqual(ids.slice(0, 4).toReversed())
+    expect(await listed("finished<2026-03-01T09:00:02Z input.order>0")).toEqual([ids[1]])
+    expect(await listed("job:mail,bill state:ready")).toEqual([])
+  })
+
+  it("are listed by a filter that few of them meet, page by page, and each once", async () => {
+    await using opened = await open()
+    const { app } = opened
+    const ids = await die(opened, orders(9))
+    const wanted = ids.filter((_, order) => order % 4 === 0).toReversed()
+    const filter = "input.order=0,4,8 finished>-1h"
+    const first = await app.deadLetters.list({ filter, limit: 2 })
+    expect(first.items.map(({ id }) => id)).toEqual(wanted.slice(0, 2))
+    // Relative times are counted from the first page.
+    await app.clock.advance("2h")
+    const { nextCursor: cursor = "" } = first
+    const second = await app.deadLetters.list({ filter, limit: 2, cursor })
+    expect(second.items.map(({ id }) => id)).toEqual(wanted.slice(2))
+    expect(second.nextCursor).toBeUndefined()
+    await expect(app.deadLetters.list({ filter: "job:bill", cursor })).rejects.toThrow("cursor")
   })
 
   it("refuse questions and orders that make no sense, and say what to do", async () => {
@@ -89,8 +111,7 @@ describeEngines("dead letters", (engine) => {
     const { list, groups, replay, discard, resolve } = deadLetters
     const group = { job: "bill", fingerprint: "f" }
     const wrong: readonly (readonly [Promise<unknown>, string])[] = [
-      [list({ filter: { fingerprint: "f" } }), "give that too"],
-      [list({ filter: { jop: "bill" } } as object), "job"],
+      [list({ filter: 7 } as object), "a filter"],
       [list({ filter: { job: "bill" }, cursor: nextCursor }), "cursor"],
       [groups({ cursor: nextCursor }), "cursor"],
       [list({ limit: 1_001 }), "1000"],
@@ -102,6 +123,10 @@ describeEngines("dead letters", (engine) => {
       [resolve({ ...group, fingerprint: "" }), "fingerprint"],
       [resolve(group, { version: "" }), "version"],
     ]
+    for (const call of [list({ filter: { jop: "bill" } } as object), replay("jop:bill")]) {
+      await expect(call).rejects.toMatchObject({ code: "FILTER_INVALID" })
+      await expect(call).rejects.toThrow("job")
+    }
     for (const [call, words] of wrong) {
       await expect(call).rejects.toMatchObject({ code: "OPTIONS_INVALID" })
       await expect(call).rejects.toThrow(words)

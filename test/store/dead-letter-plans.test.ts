@@ -1,5 +1,7 @@
 /** Dead letters are read by indexes, however many there are, also by statements that were prepared without any. */
 import { beforeAll, expect, it } from "vitest"
+import { readFilter } from "../../src/filter/object.ts"
+import { readingOf } from "../../src/operations/runs/reading.ts"
 import { createSystemHost } from "../../src/runtime/system.ts"
 import type { Database } from "../../src/store/database.ts"
 import { findByGroup } from "../../src/store/dead-letters/find-by-group.ts"
@@ -17,7 +19,15 @@ import { execute } from "../support/sql.ts"
 
 const host = createSystemHost()
 const LETTERS = 100_000
-const TOP = { at: "infinity", run: "ffffffff-ffff-ffff-ffff-ffffffffffff", limit: 10 }
+/** What is asked for by a filter, beside what the index leads by. */
+const { params } = readingOf(readFilter("state:dead -error:E_NONE"), 0)
+const TOP = {
+  ...params,
+  at: "infinity",
+  run: "ffffffff-ffff-ffff-ffff-ffffffffffff",
+  budget: 100_000n,
+  limit: 10,
+}
 const ALL = { most: 100, afterJob: "", afterFingerprint: "", job: null, limit: 50 }
 
 describeEngines(
@@ -31,8 +41,8 @@ describeEngines(
       // After five executions PostgreSQL may keep a plan for good.
       for (let time = 0; time < 7; time += 1) {
         await database.run(findNewest, TOP)
-        await database.run(findByJob, { ...TOP, job: "job 1", tenant: null })
-        await database.run(findByGroup, { ...TOP, job: "job 1", fingerprint: "error 1", tenant: null })
+        await database.run(findByJob, { ...TOP, job: "job 1" })
+        await database.run(findByGroup, { ...TOP, job: "job 1", fingerprint: "error 1" })
         await database.run(findByTenant, { ...TOP, tenant: "t1" })
         await database.run(listGroups, ALL)
         await database.run(readGroup, { most: 100, job: "job 1", fingerprint: "error 1" })
@@ -59,11 +69,12 @@ describeEngines(
 
     it.each([
       ["all", () => readOf(findNewest, TOP)],
-      ["a job", () => readOf(findByJob, { ...TOP, job: "job 1", tenant: null })],
-      ["a group", () => readOf(findByGroup, { ...TOP, job: "job 1", fingerprint: "error 1", tenant: null })],
+      ["a job", () => readOf(findByJob, { ...TOP, job: "job 1" })],
+      ["a group", () => readOf(findByGroup, { ...TOP, job: "job 1", fingerprint: "error 1" })],
       ["a tenant", () => readOf(findByTenant, { ...TOP, tenant: "t1" })],
     ])("reads little more than a page of %s", async (_, read) => {
-      expect(await read()).toBeLessThan(2 * TOP.limit)
+      // Letters that died at the same moment are sorted by their ids, 32 at a time.
+      expect(await read()).toBeLessThan(TOP.limit + 32)
     })
 
     it("steps from group to group, and reads of each no more than it counts and looks at", async () => {

@@ -1,20 +1,11 @@
 /** What can be asked of dead letters, and what is answered. */
+import type { RunFilter } from "../../filter/run-filter.ts"
 import type { Discarded } from "../../operations/dead-letters/discard-many.ts"
 import type { DeadLetterGroup } from "../../operations/dead-letters/error-group.ts"
 import type { Replayed } from "../../operations/dead-letters/replay-many.ts"
 import type { Run } from "../../operations/runs/run.ts"
 import type { ByWhom } from "../actor.ts"
 import type { CallOptions } from "../call-options.ts"
-
-/** Which dead letters are meant: those that meet all of it. */
-export interface DeadLetterFilter {
-  /** Only those of this job. */
-  readonly job?: string
-  /** Only those with this fingerprint. It needs a `job`. */
-  readonly fingerprint?: string
-  /** Only those on behalf of this tenant. */
-  readonly tenant?: string
-}
 
 /** A group of dead letters: one job, and errors that are likely the same. */
 export interface DeadLetterGroupName {
@@ -26,8 +17,8 @@ export interface DeadLetterGroupName {
 
 /** Which dead letters are listed. */
 export interface DeadLetterListOptions {
-  /** Which letters are meant. All, if it is left out. */
-  readonly filter?: DeadLetterFilter
+  /** Which letters are meant: an object or a text; see the page about filters. All, if it is left out. */
+  readonly filter?: RunFilter | string
   /**
    * How many letters a page has at the most: 1 to 1,000.
    *
@@ -44,6 +35,11 @@ export interface DeadLetterPage {
   readonly items: readonly Run[]
   /** For the next page. Absent when this is the last one. */
   readonly nextCursor?: string
+  /**
+   * There if the page ended before it was full: so many letters were looked at for it. The next page goes on behind
+   * them.
+   */
+  readonly searched?: number
 }
 
 /** Where the counts of groups end. */
@@ -140,16 +136,17 @@ export interface DeadLetters {
   ) => Promise<DeadLetterGroup | undefined>
   /**
    * Makes dead runs live again, with all their attempts, as their next generation: one by its id, or those that meet a
-   * filter. A run without a letter is refused (`RUN_NOT_FOUND`).
+   * filter, an object or a text. A run without a letter is refused (`RUN_NOT_FOUND`).
    *
-   * A run that dies again is not replayed twice by one call. After a crash, call it again: it replays what is left.
+   * A run that dies again is not replayed twice by one call. After a crash, call it again: it replays what is left. For
+   * more than 1,000, and to have another process go on after a crash, see `bulk.start`.
    *
    * @example
    * await carillon.deadLetters.replay({ job: "invoice.send", fingerprint }, { canary: true, rate: "50/s" })
    */
   readonly replay: {
     (runId: string, by?: ByWhom & CallOptions): Promise<void>
-    (filter: DeadLetterFilter, options?: ReplayOptions & CallOptions): Promise<Replayed>
+    (filter: RunFilter | string, options?: ReplayOptions & CallOptions): Promise<Replayed>
   }
   /**
    * Replays a dead run with another input. If this process has the job, its schema checks the input. History keeps the
@@ -162,7 +159,7 @@ export interface DeadLetters {
    */
   readonly discard: {
     (runId: string, by?: ByWhom & CallOptions): Promise<void>
-    (filter: DeadLetterFilter, options?: DiscardOptions & CallOptions): Promise<Discarded>
+    (filter: RunFilter | string, options?: DiscardOptions & CallOptions): Promise<Discarded>
   }
   /**
    * Says that the cause of a group is fixed. The group is `regressed` when a run dies of it afterwards, in the version

@@ -1,6 +1,9 @@
 /** The calls about dead letters: how they are checked, and what they answer. */
 import { DEFAULTS } from "../../defaults.ts"
 import { CarillonError } from "../../errors.ts"
+import { readFilter } from "../../filter/object.ts"
+import { printFilter } from "../../filter/print.ts"
+import type { RunFilter } from "../../filter/run-filter.ts"
 import { encodePayload } from "../../job/payload.ts"
 import { discard } from "../../operations/dead-letters/discard.ts"
 import { type Discarded, discardMany } from "../../operations/dead-letters/discard-many.ts"
@@ -28,7 +31,6 @@ import type { Opened } from "../application.ts"
 import { runIdOf } from "../options.ts"
 import type {
   DeadLetterCountOptions,
-  DeadLetterFilter,
   DeadLetterGroupName,
   DeadLetterGroupPage,
   DeadLetterGroupsOptions,
@@ -43,6 +45,8 @@ import { assertGroup, CHECKS, filterOf, MOST_AT_ONCE } from "./options.ts"
 
 const LIMIT = 50
 const COUNTED = 10_000
+/** How many letters a page looks at. */
+const SEARCHED = 100_000
 
 export const deadLetterCalls = {
   get: async ({ runtime }: Opened, runId: string): Promise<Run | undefined> =>
@@ -51,12 +55,19 @@ export const deadLetterCalls = {
   list: async ({ runtime }: Opened, options: DeadLetterListOptions = {}): Promise<DeadLetterPage> => {
     const call = "deadLetters.list"
     assertOptions(call, options, CHECKS.list)
-    const filter = filterOf(call, options.filter ?? {}, { isWhole: true })
-    const asked = [filter.job, filter.fingerprint, filter.tenant]
-    const [at, run] = readCursor(call, options.cursor, { asked, isPlace: isLetterPlace }) ?? []
-    const below = at === undefined || run === undefined ? undefined : { at, run }
-    const { items, next } = await list(runtime, { filter, limit: options.limit ?? LIMIT, below })
-    return { items, ...(next && { nextCursor: writeCursor([next.at, next.run], asked) }) }
+    const filter = readFilter(options.filter)
+    const asked = [printFilter(filter)]
+    const [at, run, nowMs] = readCursor(call, options.cursor, { asked, isPlace: isLetterPlace }) ?? []
+    const { items, next, searched, ...listed } = await list(runtime, {
+      ...{ filter, limit: options.limit ?? LIMIT, budget: SEARCHED },
+      below: at === undefined || run === undefined ? undefined : { at, run },
+      nowMs: nowMs === undefined ? undefined : Number(nowMs),
+    })
+    return {
+      items,
+      ...(next && { nextCursor: writeCursor([next.at, next.run, String(listed.nowMs)], asked) }),
+      ...(searched !== undefined && { searched }),
+    }
   },
 
   groups: async (
@@ -87,7 +98,7 @@ export const deadLetterCalls = {
 
   replay: async (
     opened: Opened,
-    which: string | DeadLetterFilter,
+    which: string | RunFilter,
     options: ReplayOptions = {},
   ): Promise<Replayed | undefined> => {
     const call = "deadLetters.replay"
@@ -98,7 +109,7 @@ export const deadLetterCalls = {
       await perform(engine.tell, replay(runtime, { id, by: byOf(opened, options) }))
       return undefined
     }
-    const filter = filterOf(call, which, { isWhole: false })
+    const filter = filterOf(call, which)
     assertOptions(call, options, CHECKS.replay)
     const { limit = MOST_AT_ONCE, canary: isCanaryFirst = false } = options
     return replayMany(
@@ -123,7 +134,7 @@ export const deadLetterCalls = {
 
   discard: async (
     opened: Opened,
-    which: string | DeadLetterFilter,
+    which: string | RunFilter,
     options: DiscardOptions = {},
   ): Promise<Discarded | undefined> => {
     const call = "deadLetters.discard"
@@ -134,7 +145,7 @@ export const deadLetterCalls = {
       await perform(engine.tell, discard(runtime, { id, by: byOf(opened, options) }))
       return undefined
     }
-    const filter = filterOf(call, which, { isWhole: false })
+    const filter = filterOf(call, which)
     assertOptions(call, options, CHECKS.discard)
     const { limit = MOST_AT_ONCE } = options
     return discardMany(
@@ -168,14 +179,15 @@ export const deadLetterCalls = {
   },
 }
 
-function isFilter(which: string | DeadLetterFilter): which is DeadLetterFilter {
-  return typeof which === "object" && which !== null
+function isFilter(which: string | RunFilter): which is RunFilter | string {
+  return typeof which === "string" ? /[:<>=]/.test(which) : typeof which === "object" && which !== null
 }
 
-const isLetterPlace: PlaceCheck = ([at = "", run = "", ...rest]) =>
+const isLetterPlace: PlaceCheck = ([at = "", run = "", nowMs = "", ...rest]) =>
   /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/.test(at) &&
   parseInstant(at) !== undefined &&
   /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(run) &&
+  /^\d{1,15}$/.test(nowMs) &&
   rest.length === 0
 
 const isGroupPlace: PlaceCheck = (place) => place.length === 2 && place.every((part) => !part.includes("\0"))

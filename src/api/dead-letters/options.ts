@@ -1,10 +1,11 @@
 /** The checks of what is asked of dead letters. */
 import { OptionsError } from "../../errors.ts"
+import type { Filter } from "../../filter/filter.ts"
+import { readFilter } from "../../filter/object.ts"
+import type { RunFilter } from "../../filter/run-filter.ts"
 import { assertOptions, type Check, integer, object, optional, satisfies } from "../../options/check.ts"
-import type { LetterFilter } from "../../store/dead-letters/choose.ts"
 import { parseRate } from "../../time/rate.ts"
 import { byWhomShape } from "../actor.ts"
-import type { DeadLetterFilter } from "./calls.ts"
 
 const MOST_PER_PAGE = 1_000
 const MOST_COUNTED = 1_000_000
@@ -20,14 +21,14 @@ const rateCheck = satisfies(
   'a text like "50/s", "600/m" or "1000/h"',
   (value) => parseRate(value) !== undefined,
 )
+/** What is wrong inside a filter is said by a `FilterError`. */
+const filterCheck = satisfies(
+  "a filter: an object or a text",
+  (value) => typeof value === "string" || (typeof value === "object" && value !== null),
+)
 const limitCheck = integer({ min: 1, max: MOST_AT_ONCE })
 const upToCheck = integer({ min: 1, max: MOST_COUNTED })
 
-const filterShape = {
-  job: optional(textCheck),
-  fingerprint: optional(textCheck),
-  tenant: optional(textCheck),
-}
 const groupShape = { job: textCheck, fingerprint: textCheck }
 const pageShape = {
   limit: optional(integer({ min: 1, max: MOST_PER_PAGE })),
@@ -35,7 +36,7 @@ const pageShape = {
 }
 
 export const CHECKS = {
-  list: object({ ...pageShape, filter: optional(object(filterShape)) }),
+  list: object({ ...pageShape, filter: optional(filterCheck) }),
   groups: object({ ...pageShape, job: optional(textCheck), upTo: optional(upToCheck) }),
   group: object({ upTo: optional(upToCheck) }),
   replay: object({
@@ -52,23 +53,11 @@ export function assertGroup(call: string, group: unknown): void {
   assertOptions(call, group, object(groupShape))
 }
 
-/** `isWhole`: a filter that leaves nothing out is meant, and no mistake. */
-export function filterOf(
-  call: string,
-  filter: DeadLetterFilter,
-  { isWhole }: { readonly isWhole: boolean },
-): LetterFilter {
-  assertOptions(call, filter, object(filterShape))
-  const { job = null, fingerprint = null, tenant = null } = filter
-  if (fingerprint !== null && job === null) {
-    throw new OptionsError(call, [
-      { path: "fingerprint", message: "names a group of a `job`: give that too" },
-    ])
-  }
-  if (!isWhole && job === null && tenant === null) {
-    throw new OptionsError(call, [
-      { path: "(filter)", message: "means all dead letters: give a `job` or a `tenant`" },
-    ])
-  }
-  return { job, fingerprint, tenant }
+/** A filter that means all dead letters is a mistake where they are changed. */
+export function filterOf(call: string, given: RunFilter | string): Filter {
+  const filter = readFilter(given)
+  if (filter.terms.length > 0) return filter
+  throw new OptionsError(call, [
+    { path: "(filter)", message: "means all dead letters: give one condition at least, such as `job:`" },
+  ])
 }

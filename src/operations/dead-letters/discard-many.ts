@@ -5,13 +5,14 @@
  */
 import type { By } from "../../engine/by.ts"
 import type { TellEffects } from "../../engine/effects.ts"
+import type { Filter } from "../../filter/filter.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
-import { chooseLetters, type LetterFilter } from "../../store/dead-letters/choose.ts"
 import { perform } from "../perform.ts"
+import { chooseAll } from "./choose.ts"
 import { discardBatch } from "./discard-batch.ts"
 
 export interface DiscardManyRequest {
-  readonly filter: LetterFilter
+  readonly filter: Filter
   readonly limit: number
   readonly by: By
 }
@@ -36,13 +37,13 @@ const BATCH = 100
 export async function discardMany(parts: DiscardManyParts, request: DiscardManyRequest): Promise<Discarded> {
   const { runtime, tell, rest } = parts
   const { filter, limit, by } = request
-  const found = await chooseLetters(runtime.database, { ...filter, below: undefined, limit: limit + 1 })
+  const { letters: found, isCut } = await chooseAll(runtime.database, { filter, limit })
   let discarded = 0
-  for (let from = 0; from < Math.min(limit, found.length); from += BATCH) {
+  for (let from = 0; from < found.length; from += BATCH) {
     await rest(0)
-    const letters = found.slice(from, Math.min(limit, from + BATCH))
+    const letters = found.slice(from, from + BATCH)
     discarded += (await perform(tell, discardBatch(runtime.database, { letters, by }))).length
     await runtime.crashPoint("discard.committed")
   }
-  return { discarded, more: found.length > limit }
+  return { discarded, more: isCut }
 }

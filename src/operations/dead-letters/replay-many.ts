@@ -6,15 +6,16 @@
  */
 import type { By } from "../../engine/by.ts"
 import type { TellEffects } from "../../engine/effects.ts"
+import type { Filter } from "../../filter/filter.ts"
 import { paceOf } from "../../queue/pace.ts"
 import type { FinalState } from "../../queue/run-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
-import { type ChosenLetter, chooseLetters, type LetterFilter } from "../../store/dead-letters/choose.ts"
 import { perform } from "../perform.ts"
-import { replayBatch } from "./replay-batch.ts"
+import { chooseAll } from "./choose.ts"
+import { type LetterChoice, replayBatch } from "./replay-batch.ts"
 
 export interface ReplayManyRequest {
-  readonly filter: LetterFilter
+  readonly filter: Filter
   readonly limit: number
   readonly isCanaryFirst: boolean
   /** How many a second; `undefined` for as fast as it goes. */
@@ -43,12 +44,7 @@ export interface Replayed {
 
 export async function replayMany(parts: ReplayManyParts, request: ReplayManyRequest): Promise<Replayed> {
   const { filter, limit, isCanaryFirst, perSecond } = request
-  const found = await chooseLetters(parts.runtime.database, {
-    ...{ ...filter, below: undefined },
-    limit: limit + 1,
-  })
-  const letters = found.slice(0, limit)
-  const isCut = found.length > limit
+  const { letters, isCut } = await chooseAll(parts.runtime.database, { filter, limit })
   const canary = isCanaryFirst ? await replayCanary(parts, request, letters) : undefined
   const rest = letters.slice(canary?.taken ?? 0)
   const told = canary?.run && { canary: { run: canary.run, state: canary.state } }
@@ -70,7 +66,7 @@ export async function replayMany(parts: ReplayManyParts, request: ReplayManyRequ
 async function replayCanary(
   parts: ReplayManyParts,
   request: ReplayManyRequest,
-  letters: readonly ChosenLetter[],
+  letters: readonly LetterChoice[],
 ) {
   for (const [index, letter] of letters.entries()) {
     const [run] = await replaySome(parts, request, [letter])
@@ -82,7 +78,7 @@ async function replayCanary(
 function replaySome(
   { runtime, tell }: ReplayManyParts,
   { by }: ReplayManyRequest,
-  letters: readonly ChosenLetter[],
+  letters: readonly LetterChoice[],
 ): Promise<string[]> {
   return perform(tell, replayBatch(runtime.database, { letters, by }))
 }

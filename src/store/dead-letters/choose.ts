@@ -6,11 +6,11 @@ import { findByJob } from "./find-by-job.ts"
 import { findByTenant } from "./find-by-tenant.ts"
 import { findNewest } from "./find-newest.ts"
 
-/** Which letters are meant. A fingerprint names a group within a job. */
-export interface LetterFilter {
-  readonly job: string | null
-  readonly fingerprint: string | null
-  readonly tenant: string | null
+/** What an index can lead by: the only job, fingerprint or tenant that the filter allows. */
+export interface LetterEntry {
+  readonly job: string | undefined
+  readonly fingerprint: string | undefined
+  readonly tenant: string | undefined
 }
 
 /** The place of a letter among all: newer ones are above it. */
@@ -20,23 +20,31 @@ export interface LetterPlace {
   readonly run: string
 }
 
-export interface LetterQuery extends LetterFilter {
+type Params = typeof findNewest extends Statement<infer P, infer _> ? P : never
+export type LetterConditions = Omit<Params, "at" | "run" | "budget" | "limit">
+
+export interface LetterQuery {
+  readonly entry: LetterEntry
+  readonly conditions: LetterConditions
   readonly below: LetterPlace | undefined
+  /** How many letters are looked at. */
+  readonly budget: number
   readonly limit: number
 }
 
-export type ChosenLetter = typeof findNewest extends Statement<infer _, infer Row> ? Row : never
+export type WalkedLetter = typeof findNewest extends Statement<infer _, infer Row> ? Row : never
 
 const TOP: LetterPlace = { at: "infinity", run: "ffffffff-ffff-ffff-ffff-ffffffffffff" }
 
 /** Newest first. */
-export function chooseLetters(database: Database, query: LetterQuery): Promise<ChosenLetter[]> {
-  const { job, fingerprint, tenant, below = TOP, limit } = query
-  const place = { at: below.at, run: below.run, limit }
-  if (job !== null && fingerprint !== null) {
-    return database.run(findByGroup, { ...place, job, fingerprint, tenant })
+export function walkLetters(database: Database, query: LetterQuery): Promise<WalkedLetter[]> {
+  const { entry, conditions, below = TOP, budget, limit } = query
+  const { job, fingerprint, tenant } = entry
+  const params = { ...conditions, at: below.at, run: below.run, budget: BigInt(budget), limit }
+  if (job !== undefined && fingerprint !== undefined) {
+    return database.run(findByGroup, { ...params, job, fingerprint })
   }
-  if (job !== null) return database.run(findByJob, { ...place, job, tenant })
-  if (tenant !== null) return database.run(findByTenant, { ...place, tenant })
-  return database.run(findNewest, place)
+  if (job !== undefined) return database.run(findByJob, { ...params, job })
+  if (tenant) return database.run(findByTenant, { ...params, tenant })
+  return database.run(findNewest, params)
 }

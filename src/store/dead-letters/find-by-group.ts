@@ -1,24 +1,17 @@
-import { nullable, text } from "../codec.ts"
+import { text } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { BELOW, NEWEST_FIRST, PLACE_COLUMNS, PLACE_PARAMS, PLACE_ROW } from "./places.ts"
+import { lettersBy, PLACE_PARAMS, PLACE_ROW } from "./places.ts"
 
 /**
- * The newest dead letters of a group below a place; also only those of one tenant.
+ * The dead letters of a group below a place that meet a filter.
  *
  * Locks: none.
- * Index: dead_letters_group (job, fingerprint, died_at), backwards. The letters of other tenants are read and left out.
+ * Index: dead_letters_group (job, fingerprint, died_at), backwards.
  */
 export const findByGroup = statement({
   name: "dead-letters/find-by-group",
-  params: { ...PLACE_PARAMS, job: text, fingerprint: text, tenant: nullable(text) },
+  params: { ...PLACE_PARAMS, job: text, fingerprint: text },
   returns: PLACE_ROW,
   plan: "index",
-  sql: `
-  select ${PLACE_COLUMNS}
-  from {dead_letters}
-  where job = @job and fingerprint = @fingerprint and (@tenant is null or tenant = @tenant)
-    and ${BELOW}
-  order by ${NEWEST_FIRST}
-  limit @limit
-`,
+  sql: lettersBy("job = @job and fingerprint = @fingerprint"),
 })

@@ -1,8 +1,8 @@
 import { statement } from "../statement.ts"
-import { BELOW, NEWEST_FIRST, PLACE_COLUMNS, PLACE_PARAMS, PLACE_ROW } from "./places.ts"
+import { lettersBy, PLACE_PARAMS, PLACE_ROW } from "./places.ts"
 
 /**
- * The newest dead letters below a place.
+ * The dead letters below a place that meet a filter.
  *
  * Locks: none.
  * Index: dead_letters_age (died_at), backwards.
@@ -12,11 +12,5 @@ export const findNewest = statement({
   params: PLACE_PARAMS,
   returns: PLACE_ROW,
   plan: "index",
-  sql: `
-  select ${PLACE_COLUMNS}
-  from {dead_letters}
-  where ${BELOW}
-  order by ${NEWEST_FIRST}
-  limit @limit
-`,
+  sql: lettersBy("true"),
 })
