@@ -61,6 +61,7 @@ export default defineConfig({
             withServers("hostile", ["test/spec/**/*.test.ts"], "hostile"),
           ]
         : []),
+      withServers("dashboard", ["test/dashboard/**/*.test.ts"], "newest"),
       withServers("postgres", ["test/{store,spec,http,crash,package}/**/*.test.ts"], "newest"),
     ],
   },

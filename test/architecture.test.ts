@@ -23,7 +23,7 @@ import { leftOutTests, repeatedTestNames } from "./support/rules/suites.ts"
 import { toldByHand } from "./support/rules/telling.ts"
 import { ROOT, readSources } from "./support/sources.ts"
 
-const src = readSources("src", ".ts")
+const src = readSources("src", ".ts", ".tsx")
 const everything = [...src, ...readSources("test", ".ts"), ...readSources("scripts", ".mjs")]
 const suites = everything.filter(({ path }) => path.endsWith(".test.ts"))
 const written = [

@@ -219,6 +219,7 @@ export function createFacade(host: Host, application: Application): Carillon {
       series: call("stats.series", 0, statsCalls.series),
       depths: call("stats.depths", 0, statsCalls.depths),
       now: callWithout("stats.now", statsCalls.now),
+      due: callWithout("stats.due", statsCalls.due),
     }),
     subscribe: (listener) => {
       assertListener(listener)

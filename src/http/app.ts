@@ -5,7 +5,8 @@ import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import { assertMay, callerOf } from "./access.ts"
 import { readBody } from "./body.ts"
-import { guarded } from "./guards.ts"
+import { loadDashboard } from "./dashboard.ts"
+import { guarded, isForThisHost } from "./guards.ts"
 import type { ResolvedHttp } from "./options.ts"
 import { type Problem, problemOf } from "./problem.ts"
 import type { RequestInfo } from "./request-info.ts"
@@ -26,6 +27,7 @@ const RETRY_AFTER_S = "1"
 export function createApp({ host, carillon, options, isDraining }: AppParts) {
   const { basePath } = options
   const app = new OpenAPIHono({ strict: false })
+  let dashboard: ReturnType<typeof loadDashboard> | undefined
 
   /** Runs the work of a route, and answers what it throws as a problem. */
   async function respond(request: Request, work: () => Promise<Answer>): Promise<Response> {
@@ -69,9 +71,23 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
       }).then((response) => withHeader(response, "Allow", allow)),
     )
   }
-  app.notFound((c) =>
-    respond(c.req.raw, () => Promise.reject(new CarillonError("NOT_FOUND", `There is no ${c.req.path}.`))),
-  )
+  app.notFound(async (c) => {
+    const { raw: request, path } = c.req
+    return (
+      (await pageOf(request, path)) ??
+      respond(request, () => Promise.reject(new CarillonError("NOT_FOUND", `There is no ${path}.`)))
+    )
+  })
+
+  /** What the dashboard answers below the base path, except for the paths of the API. */
+  async function pageOf(request: Request, path: string): Promise<Response | undefined> {
+    if (!options.dashboard || !isForThisHost(request, options) || !path.startsWith(basePath)) return undefined
+    const below = path.slice(basePath.length)
+    if (below === "") return new Response(null, { status: 308, headers: { Location: `${basePath}/` } })
+    if (!below.startsWith("/") || below.startsWith("/api/")) return undefined
+    dashboard ??= loadDashboard()
+    return (await dashboard)?.answer(below, request)
+  }
 
   return async (request: Request, _info: RequestInfo): Promise<Response> => app.fetch(request)
 

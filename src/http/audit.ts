@@ -3,7 +3,7 @@ import { z } from "@hono/zod-openapi"
 import { given, id, instant, instantGiven, json, pageOf, pageQuery } from "./fields.ts"
 import { ok, route } from "./route.ts"
 
-const auditEntry = z
+export const auditEntry = z
   .strictObject({
     id,
     at: instant,

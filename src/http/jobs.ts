@@ -11,7 +11,7 @@ const setting = z.strictObject({
   override: pauseNote.extend({ declared: json.optional() }).optional(),
 })
 
-const jobRecord = z
+export const jobRecord = z
   .strictObject({
     name: z.string(),
     settings: z.record(z.string(), setting),

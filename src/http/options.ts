@@ -20,12 +20,19 @@ export interface HttpOptions {
    * @default the names of the loopback address
    */
   readonly hosts?: readonly string[]
+  /**
+   * Whether the dashboard is at the base path.
+   *
+   * @default true
+   */
+  readonly dashboard?: boolean
 }
 
 /** The options, with every default. */
 export interface ResolvedHttp {
   readonly basePath: string
   readonly hosts: ReadonlySet<string>
+  readonly dashboard: boolean
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
@@ -46,10 +53,11 @@ const check = object({
       ),
     ),
   ),
+  dashboard: optional(satisfies("true or false", (value) => typeof value === "boolean")),
 })
 
 export function resolveHttp(options: HttpOptions): ResolvedHttp {
   assertOptions("createHttp", options, check)
-  const { basePath = "", hosts = [] } = options
-  return { basePath, hosts: new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]) }
+  const { basePath = "", hosts = [], dashboard = true } = options
+  return { basePath, dashboard, hosts: new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]) }
 }

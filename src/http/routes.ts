@@ -1,5 +1,6 @@
 /** All routes below `/api/v1`. */
 import { auditRoutes } from "./audit.ts"
+import { calendarRoutes } from "./calendar.ts"
 import { deadLetterRoutes } from "./dead-letters.ts"
 import { jobRoutes } from "./jobs.ts"
 import { pauseRoutes } from "./pauses.ts"
@@ -15,6 +16,7 @@ export const ROUTES: readonly Route[] = [
   ...runRoutes,
   ...deadLetterRoutes,
   ...scheduleRoutes,
+  ...calendarRoutes,
   ...jobRoutes,
   ...poolRoutes,
   ...workerRoutes,

@@ -22,6 +22,7 @@ export const scheduleRecord = z
     tenant: z.string().optional(),
     job: z.string(),
     spec: settings.openapi({ description: "Its times, as they were written." }),
+    words: z.string().optional().openapi({ description: "Its times in English." }),
     input: json,
     settings,
     policy: settings.openapi({ description: "Its misfire and overlap policies, each with its source." }),

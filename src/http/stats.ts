@@ -17,7 +17,7 @@ const outcome = z.enum([
 
 const times = z.strictObject({ count: whole, sumMs: z.number(), buckets: z.array(whole) })
 
-const statsPoint = z
+export const statsPoint = z
   .strictObject({
     at: instant,
     job: z.string().optional(),
@@ -33,7 +33,7 @@ const statsPoint = z
   })
   .openapi("StatsPoint")
 
-const depthPoint = z
+export const depthPoint = z
   .strictObject({
     at: instant,
     pool: z.string(),
@@ -47,6 +47,10 @@ const depthPoint = z
     used: whole,
   })
   .openapi("DepthPoint")
+
+export const dueOfJob = z
+  .strictObject({ job: z.string(), due: whole, oldestDueAt: instant })
+  .openapi("DueOfJob")
 
 const span = {
   from: instantGiven.optional(),
@@ -93,5 +97,13 @@ export const statsRoutes = [
     summary: "Tells how every pool stands now.",
     answers: { 200: z.strictObject({ at: instant, pools: z.array(poolRecord) }) },
     handle: async ({ carillon, signal }) => ok(await carillon.stats.now({ signal })),
+  }),
+  route({
+    method: "get",
+    path: "/stats/due",
+    scope: "read",
+    summary: "Tells how many runs of each job are due and wait for a slot.",
+    answers: { 200: z.strictObject({ items: z.array(dueOfJob), capped: z.boolean() }) },
+    handle: async ({ carillon, signal }) => ok(await carillon.stats.due({ signal })),
   }),
 ]

@@ -4,7 +4,7 @@ import { CarillonError } from "../errors.ts"
 import { given, id, instant, pageOf, pageQuery, whole } from "./fields.ts"
 import { found, ok, route } from "./route.ts"
 
-const workerRecord = z
+export const workerRecord = z
   .strictObject({
     id,
     host: z.string(),

@@ -46,6 +46,7 @@ describe("the API over HTTP", () => {
       "/dead-letters/{id}": `/dead-letters/${dead}`,
       "/dead-letters/groups/{job}/{fingerprint}": `/dead-letters/groups/broken/${error.fingerprint}`,
       "/jobs/{name}": "/jobs/mail",
+      "/calendar": "/calendar?from=2026-03-01T00:00Z&to=2026-03-02T00:00Z",
       "/pools/{name}": "/pools/mail",
       "/workers/{id}": `/workers/${items[0]?.id}`,
     }

@@ -58,7 +58,10 @@ export function nodesOf(source: Source): readonly SyntaxNode[] {
   const known = trees.get(source)
   if (known) return known
   const found: SyntaxNode[] = []
-  collectNodes(parseAst(source.text, { lang: "ts" }, source.path), found)
+  collectNodes(
+    parseAst(source.text, { lang: source.path.endsWith(".tsx") ? "tsx" : "ts" }, source.path),
+    found,
+  )
   trees.set(source, found)
   return found
 }

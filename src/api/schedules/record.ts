@@ -3,9 +3,11 @@ import type { StoredSchedule } from "../../engine/schedules/change.ts"
 import { decodePayload } from "../../job/payload.ts"
 import { readSettings } from "../../job/reconcile.ts"
 import { readPolicy, type SourcedPolicy } from "../../job/schedule-policy.ts"
+import { readSchedule } from "../../schedule/schedule.ts"
 import type { ScheduleState } from "../../schedule/schedule-state.ts"
 import type { ScheduleSpec } from "../../schedule/spec.ts"
 import { jobFactsOf } from "../../schedule/stored.ts"
+import { scheduleWords } from "../../schedule/words.ts"
 import type { listFires } from "../../store/fires/list.ts"
 import type { Statement } from "../../store/statement.ts"
 import { toDate } from "../../time/instant.ts"
@@ -23,6 +25,8 @@ export interface ScheduleRecord {
   readonly job: string
   /** Its times, as users wrote them. */
   readonly spec: ScheduleSpec
+  /** Its times in English. Absent if this process does not know its time zone. */
+  readonly words?: string
   /** The input of its runs. */
   readonly input: unknown
   /** Its other settings. */
@@ -87,12 +91,15 @@ type FireRow = typeof listFires extends Statement<infer _, infer R> ? R : never
 
 export function scheduleRecord(row: Omit<StoredSchedule, "left_out">): ScheduleRecord {
   const settings = JSON.parse(row.settings) as StoredSettings
+  const spec = JSON.parse(row.spec) as ScheduleSpec
+  const words = wordsOf(spec)
   return {
     id: row.id,
     name: row.name,
     ...(row.tenant !== "" && { tenant: row.tenant }),
     job: row.job,
-    spec: JSON.parse(row.spec) as ScheduleSpec,
+    spec,
+    ...(words !== undefined && { words }),
     input: decodePayload(row.input),
     settings,
     policy: policyOf(row, settings),
@@ -116,6 +123,15 @@ export function scheduleRecord(row: Omit<StoredSchedule, "left_out">): ScheduleR
         ...(row.declared_version !== null && { version: row.declared_version }),
       },
     }),
+  }
+}
+
+/** A schedule that this process cannot read is shown all the same. */
+function wordsOf(spec: ScheduleSpec): string | undefined {
+  try {
+    return scheduleWords(readSchedule(spec))
+  } catch {
+    return undefined
   }
 }
 

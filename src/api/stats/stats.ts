@@ -1,6 +1,7 @@
 /** The calls that read statistics: how they are checked, and what they answer. */
 import { OptionsError } from "../../errors.ts"
 import { type DepthPoint, depths } from "../../operations/stats/depths.ts"
+import { due, type StatsDue } from "../../operations/stats/due.ts"
 import { now, type StatsNow } from "../../operations/stats/now.ts"
 import { type StatsKind, type StatsPoint, series } from "../../operations/stats/series.ts"
 import {
@@ -35,6 +36,8 @@ export interface Stats {
   readonly depths: (options?: DepthOptions & CallOptions) => Promise<DepthPoint[]>
   /** How every pool stands now. */
   readonly now: (options?: CallOptions) => Promise<StatsNow>
+  /** How many runs of each job are due and wait for a slot. */
+  readonly due: (options?: CallOptions) => Promise<StatsDue>
 }
 
 /** A span of time in steps. */
@@ -109,6 +112,8 @@ export const statsCalls = {
   },
 
   now: ({ runtime }: Opened): Promise<StatsNow> => now(runtime),
+
+  due: ({ runtime }: Opened): Promise<StatsDue> => due(runtime),
 }
 
 const textCheck = satisfies("a text", (value) => typeof value === "string" && !value.includes("\0"))

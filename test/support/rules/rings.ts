@@ -60,6 +60,11 @@ const PACKAGE_HOMES: Readonly<Record<string, string>> = {
   "@electric-sql/pglite": "src/store/pglite.ts",
   "@hono/node-server": "src/cli/serving/node-server.ts",
   "@hono/zod-openapi": "src/http/",
+  preact: "src/dashboard/",
+  "preact/hooks": "src/dashboard/",
+  "@preact/signals": "src/dashboard/",
+  uplot: "src/dashboard/",
+  "uplot/dist/uPlot.min.css": "src/dashboard/",
 }
 
 /** What the tests beside the code may import as well. */

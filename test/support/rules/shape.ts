@@ -5,7 +5,7 @@ import { nodesOf, type Source } from "../sources.ts"
 /** Beyond this a file is certainly two; look for the seam from 250 lines on. */
 const MOST_LINES = 400
 
-const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|test-d|generated|d))?\.(?:ts|mts|mjs)$/
+const KEBAB_CASE = /^[a-z0-9]+(?:-[a-z0-9]+)*(?:\.(?:test|test-d|generated|d))?\.(?:ts|tsx|mts|mjs)$/
 const MIGRATION = /^\d{4}_[a-z0-9]+(?:_[a-z0-9]+)*\.sql$/
 
 /** Names that say which syntax is inside, or nothing at all. */
