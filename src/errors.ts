@@ -101,7 +101,16 @@ export class RunError extends CarillonError {
   readonly runId: string
 
   constructor(
-    code: "RUN_NOT_FOUND" | "RUN_NOT_ENDED" | "RUN_DEAD" | "RUN_CANCELLED" | "RUN_EXPIRED",
+    code:
+      | "RUN_NOT_FOUND"
+      | "RUN_NOT_ENDED"
+      | "RUN_RUNNING"
+      | "RUN_ENDED"
+      | "RUN_HELD"
+      | "RUN_SCHEDULED"
+      | "RUN_DEAD"
+      | "RUN_CANCELLED"
+      | "RUN_EXPIRED",
     runId: string,
     message: string,
     options?: ErrorOptions,

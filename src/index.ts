@@ -39,7 +39,9 @@ export type { Pools } from "./api/pools/pools.ts"
 export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts"
 export type {
   ExpediteOptions,
+  RerunOptions,
   RunCountOptions,
+  RunEdit,
   RunListOptions,
   RunPage,
   Runs,
@@ -47,6 +49,7 @@ export type {
 } from "./api/runs/calls.ts"
 export type { EnqueueArgs, EnqueueCalls } from "./api/runs/enqueue.ts"
 export type {
+  CloneChanges,
   EnqueueItem,
   EnqueueManyOptions,
   EnqueueOptions,
@@ -128,13 +131,14 @@ export type { JobChange } from "./job/reconcile.ts"
 export type { MisfireLimits, MisfireOption } from "./job/schedule-policy.ts"
 export type { StandardSchema } from "./job/standard-schema.ts"
 export { Bury, Cancel, Retry, Snooze, type Verdict } from "./job/verdict.ts"
+export type { BulkCounts } from "./observe/bulk-counts.ts"
 export type {
   AttemptEnd,
   AttemptFacts,
-  BulkCounts,
   CarillonEvent,
   EventListener,
   LossReason,
+  RunChangeKind,
   StuckHandler,
   UnhandledJob,
 } from "./observe/events.ts"

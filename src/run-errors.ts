@@ -9,9 +9,33 @@ export const RUN_ERRORS = {
     retryable: false,
   },
   RUN_NOT_ENDED: {
-    means: "The runs that `runs.wait` waits for had not all ended at its deadline. They go on.",
-    todo: "Wait again, or read with `runs.get` what a run does.",
+    means: "A run has not ended: at the deadline of `runs.wait`, or when it should be rerun. It goes on.",
+    todo: "Wait for it, read with `runs.get` what it does, or make another run from it with `runs.clone`.",
     retryable: true,
+  },
+  RUN_RUNNING: {
+    means: "The run is running, so nothing of it can be changed.",
+    todo: "Wait until it has ended, or cancel it. `runs.clone` makes a changed run from it at any time.",
+    retryable: true,
+  },
+  RUN_ENDED: {
+    means: "The run has ended, so nothing of it can be changed.",
+    todo:
+      "Use `runs.rerun` to run it once more, `runs.clone` to run it with changes, or `deadLetters.replay` for a dead " +
+      "run.",
+    retryable: false,
+  },
+  RUN_HELD: {
+    means: "The pause of its schedule holds the run, so it cannot be delayed.",
+    todo: "Resume the schedule, or cancel the run.",
+    retryable: false,
+  },
+  RUN_SCHEDULED: {
+    means: "A schedule made the run, and a rerun would have no occurrence.",
+    todo:
+      "Use `schedules.backfill` with `reprocess` for the same occurrence, `schedules.runNow` for a run by hand, or " +
+      "`runs.clone` for a run without the schedule.",
+    retryable: false,
   },
   RUN_DEAD: {
     means: "The run used up its attempts or failed for good, so it has no result.",

@@ -19,6 +19,7 @@ import { type Everything, type Pauses, pauseCalls } from "./pauses/pauses.ts"
 import { type Pools, poolCalls } from "./pools/pools.ts"
 import { assertReady } from "./ready.ts"
 import type { Runs } from "./runs/calls.ts"
+import { copyCalls } from "./runs/copies.ts"
 import { type EnqueueCalls, enqueueCalls } from "./runs/enqueue.ts"
 import { readCalls } from "./runs/reads.ts"
 import { steeringCalls as runSteering } from "./runs/steering.ts"
@@ -148,6 +149,11 @@ export function createFacade(host: Host, application: Application): Carillon {
       wait: ((runs, options) => waitForRuns(application.open, runs, options)) as Runs["wait"],
       cancel: call("runs.cancel", 1, runSteering.cancel),
       expedite: call("runs.expedite", 1, runSteering.expedite),
+      delay: call("runs.delay", 2, runSteering.delay),
+      move: call("runs.move", 2, runSteering.move),
+      edit: call("runs.edit", 2, runSteering.edit),
+      rerun: call("runs.rerun", 1, copyCalls.rerun),
+      clone: call("runs.clone", 2, copyCalls.clone),
     }),
     deadLetters: Object.freeze({
       get: callByName("deadLetters.get", deadLetterCalls.get),

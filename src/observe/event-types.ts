@@ -65,5 +65,6 @@ export const EVENT_TYPES = [
   "bulk.resumed",
   "bulk.aborted",
   "bulk.finished",
+  "run.changed",
   "loop.failed",
 ] as const satisfies readonly CarillonEvent["type"][]

@@ -1,8 +1,10 @@
 /** Everything that Carillon reports about its work, as typed data. Logs and tests listen; no code depends on them. */
+
 import type { JobChange } from "../job/reconcile.ts"
 import type { PauseKind } from "../queue/pause-kind.ts"
 import type { FinalState } from "../queue/run-state.ts"
 import type { ScheduleChange } from "../schedule/reconcile.ts"
+import type { BulkCounts } from "./bulk-counts.ts"
 
 export type CarillonEvent =
   /** A connection could not be opened. Reported once, until one can be opened again. */
@@ -296,6 +298,8 @@ export type CarillonEvent =
       readonly action: string
       readonly progress: BulkCounts
     }
+  /** An operator changed a run that was not running, or made another run from it. */
+  | ({ readonly type: "run.changed"; readonly run: string; readonly change: RunChangeKind } & Change)
   /** A loop failed. It continues after a rest. */
   | {
       readonly type: "loop.failed"
@@ -304,24 +308,15 @@ export type CarillonEvent =
       readonly failures: number
     }
 
+/** What an operator did to a run, or made from it. */
+export type RunChangeKind = "delayed" | "moved" | "edited" | "rerun" | "cloned"
+
 /** Who made a change, and why. */
 export interface Change {
   /** The user or the program that asked for it. */
   readonly actor: string
   /** Empty if no reason was given. */
   readonly reason: string
-}
-
-/** How many runs a bulk operation has come to, and what became of them. */
-export interface BulkCounts {
-  /** How many it has come to. */
-  readonly seen: number
-  /** How many it has changed. */
-  readonly done: number
-  /** How many it has left as they were: another change came first, or the action does not change such a run. */
-  readonly skipped: number
-  /** How many could not be changed. The operation says why, in `errors`. */
-  readonly failed: number
 }
 
 /** Dead letters of a job whose errors are likely the same. */

@@ -223,6 +223,10 @@ function lineOf(event: CarillonEvent): Line {
       return bulkLine(event)
     case "run.cancelled":
       return { level: "info", text: `run ${event.run} cancelled by ${event.actor}${because(event.reason)}` }
+    case "run.changed": {
+      const { run, change, actor, reason } = event
+      return { level: "info", text: `run ${run} ${change} by ${actor}${because(reason)}` }
+    }
     case "schedule.declared":
       return { level: "debug", text: `schedule ${event.name} declared` }
     case "schedule.changed":

@@ -16,6 +16,7 @@ export type RunEvent =
   | "park" // it must wait for a limit, the end of a pause, or a handler
   | "unpark" // what it waited for has come
   | "expedite" // an operator makes it due now
+  | "delay" // an operator makes it wait
   | "claim" // a worker takes it
   | "succeed" // an attempt returned a result
   | "retry" // an attempt failed, and another follows
@@ -34,9 +35,9 @@ export type RunEvent =
  * Cancelling a running run sets a mark. The run ends as cancelled when its attempt ends, however that ends.
  */
 export const RUN_LIFE = {
-  waiting: { due: "ready", park: "parked", expedite: "ready", cancel: "cancelled" },
-  parked: { unpark: "ready", cancel: "cancelled" },
-  ready: { claim: "running", park: "parked", expedite: "ready", cancel: "cancelled" },
+  waiting: { due: "ready", park: "parked", expedite: "ready", delay: "waiting", cancel: "cancelled" },
+  parked: { unpark: "ready", delay: "waiting", cancel: "cancelled" },
+  ready: { claim: "running", park: "parked", expedite: "ready", delay: "waiting", cancel: "cancelled" },
   running: {
     succeed: "succeeded",
     retry: "waiting",

@@ -14,11 +14,15 @@ import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
 import { completeRuns } from "../../src/store/runs/complete.ts"
 import { completeScheduledRuns } from "../../src/store/runs/complete-scheduled.ts"
+import { delayRun } from "../../src/store/runs/delay.ts"
+import { editRun } from "../../src/store/runs/edit.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
 import { findCancelled } from "../../src/store/runs/find-cancelled.ts"
 import { findClaimed } from "../../src/store/runs/find-claimed.ts"
 import { findVisible } from "../../src/store/runs/find-visible.ts"
+import { lockRunForChange } from "../../src/store/runs/lock-for-change.ts"
 import { lookAround } from "../../src/store/runs/look.ts"
+import { moveRun } from "../../src/store/runs/move.ts"
 import { nextDue } from "../../src/store/runs/next-due.ts"
 import { promoteRuns } from "../../src/store/runs/promote.ts"
 import { reapRuns } from "../../src/store/runs/reap.ts"
@@ -144,6 +148,10 @@ export const HOT: Readonly<Record<string, HotStatement>> = {
   "cancel a ready run": hot(cancelRun, ({ ready }) => ({ id: ready, code: "C", message: "no" })),
   "cancel a run in line": hot(cancelRun, ({ parked }) => ({ id: parked[0] ?? "", code: "C", message: "no" })),
   expedite: hot(expediteRun, ({ waiting }) => ({ id: waiting, priority: 1 })),
+  "lock for a change": hot(lockRunForChange, ({ waiting }) => ({ id: waiting })),
+  delay: hot(delayRun, ({ parked }) => ({ id: parked[0] ?? "", until: null, byMs: 1 })),
+  move: hot(moveRun, ({ ready }) => ({ id: ready, pool: "side" })),
+  edit: hot(editRun, ({ parked }) => ({ id: parked[0] ?? "", priority: 1, tags: '["a"]', input: "1" })),
   replay: hot(replayBatch, ({ dead }) => ({
     ...{ runs: [dead], generations: [null], actor: "ada", reason: "" },
     ...{ input: null, inputBefore: null, inputAfter: null },

@@ -6,7 +6,11 @@ import { admitRuns } from "../../src/store/limits/admit.ts"
 import { tryLockLimits } from "../../src/store/limits/try-lock.ts"
 import { cancelRun } from "../../src/store/runs/cancel.ts"
 import { claimRuns } from "../../src/store/runs/claim.ts"
+import { delayRun } from "../../src/store/runs/delay.ts"
+import { editRun } from "../../src/store/runs/edit.ts"
 import { expediteRun } from "../../src/store/runs/expedite.ts"
+import { lockRunForChange } from "../../src/store/runs/lock-for-change.ts"
+import { moveRun } from "../../src/store/runs/move.ts"
 import { parkEverything } from "../../src/store/runs/park-everything.ts"
 import { parkPausedJobs } from "../../src/store/runs/park-paused-jobs.ts"
 import { parkPausedPools } from "../../src/store/runs/park-paused-pools.ts"
@@ -47,8 +51,8 @@ export type Phase = keyof typeof PHASES
 
 export interface Act {
   readonly from: readonly Phase[]
-  /** What happens to the run; `stays` is no event: its state remains. */
-  readonly event: (kind: Kind, phase: Phase) => RunEvent | "stays"
+  /** What happens to the run; `stays` and `keeps` are no events: its state remains, or also its reason. */
+  readonly event: (kind: Kind, phase: Phase) => RunEvent | "stays" | "keeps"
   /** Why it parks a run. */
   readonly parks?: Phase
   /** Whether it skips locked runs; otherwise it waits for them. */
@@ -67,6 +71,7 @@ const LIVE: Phase[] = [
   "running",
   "cancelling",
 ]
+const CHANGEABLE = LIVE.filter((phase) => PHASES[phase] !== "running")
 const HELD: Phase[] = ["running", "cancelling"]
 const WALK = { lanes: 10, depth: 10, limit: 10 }
 const SAME_INPUT = { input: null, inputBefore: null, inputAfter: null }
@@ -94,6 +99,14 @@ function parks(parksFor: Phase, perform: Act["perform"]): Act {
   return { from: ["ready"], event: () => "park", parks: parksFor, skips: true, perform }
 }
 
+/** A change by an operator, under the lock of the run. */
+function changes(change: (on: Runner, id: string) => Promise<readonly unknown[]>): Act["perform"] {
+  return async (on, { id }) => {
+    await on.run(lockRunForChange, { id })
+    return isTold(await change(on, id))
+  }
+}
+
 const RETURN = { delayMs: 0, startedAgoMs: 1 }
 
 export const ACTS: Readonly<Record<string, Act>> = {
@@ -107,7 +120,28 @@ export const ACTS: Readonly<Record<string, Act>> = {
     from: ["waiting", "ready"],
     event: (kind, phase) => (kind === "limited" && phase === "waiting" ? "park" : "expedite"),
     skips: false,
-    perform: async (on, { id }) => isTold(await on.run(expediteRun, { id, priority: null })),
+    perform: changes((on, id) => on.run(expediteRun, { id, priority: null })),
+  },
+  delay: {
+    from: CHANGEABLE,
+    event: () => "delay",
+    skips: false,
+    perform: changes((on, id) => on.run(delayRun, { id, until: null, byMs: 0 })),
+  },
+  "move there and back": {
+    from: CHANGEABLE,
+    event: () => "keeps",
+    skips: false,
+    perform: changes(async (on, id) => {
+      await on.run(moveRun, { id, pool: "side" })
+      return on.run(moveRun, { id, pool: "default" })
+    }),
+  },
+  edit: {
+    from: CHANGEABLE,
+    event: () => "keeps",
+    skips: false,
+    perform: changes((on, id) => on.run(editRun, { id, priority: 0, tags: '["a"]', input: "2" })),
   },
   admit: {
     from: ["in line"],
@@ -232,6 +266,7 @@ export function phaseAfter(kind: Kind, phase: Phase, name: string): Phase {
   const act = ACTS[name]
   if (!act?.from.includes(phase)) return phase
   const event = act.event(kind, phase)
+  if (event === "keeps") return phase
   if (event === "stays") return PHASES[phase] === "parked" ? "in line" : phase
   const life: Partial<Record<RunEvent, RunState>> = RUN_LIFE[PHASES[phase]]
   const state = life[event]

@@ -8,6 +8,8 @@ import type { ByWhom } from "../actor.ts"
 import type { CallOptions } from "../call-options.ts"
 import type { ChangeOptions } from "../caller-transaction.ts"
 import type { AttemptRecord } from "./attempt-record.ts"
+import type { CloneChanges } from "./enqueue-options.ts"
+import type { RunHandle } from "./run-handle.ts"
 
 /** The calls for runs, in all states. */
 export interface Runs {
@@ -48,6 +50,53 @@ export interface Runs {
   readonly cancel: (runId: string, by?: ByWhom & ChangeOptions) => Promise<Cancelled>
   /** Makes a waiting run due now, or changes the priority of a run. Returns whether the run was changed. */
   readonly expedite: (runId: string, options?: ExpediteOptions & CallOptions) => Promise<boolean>
+  /**
+   * Makes a run wait until an instant, or for a time from now. It gives up its turn and its places under limits. The
+   * time within which it must start begins anew. Throws `RUN_RUNNING`, `RUN_ENDED`, or `RUN_HELD` for a run that the
+   * pause of its schedule holds.
+   *
+   * @example await carillon.runs.delay(id, "2h", { reason: "the mail server is down" })
+   */
+  readonly delay: (runId: string, until: Date | Duration, by?: ByWhom & CallOptions) => Promise<void>
+  /** Moves a run to another pool. It keeps its place in line under limits. Throws `RUN_RUNNING` or `RUN_ENDED`. */
+  readonly move: (runId: string, pool: string, by?: ByWhom & CallOptions) => Promise<void>
+  /** Changes the priority, the tags or the input of a run that is not running. Throws `RUN_RUNNING` or `RUN_ENDED`. */
+  readonly edit: (runId: string, edit: RunEdit, by?: ByWhom & CallOptions) => Promise<void>
+  /**
+   * Runs an ended run once more: a new run with the same input, pool, priority, tenant, tags and timeout. Its `rerunOf`
+   * is the old run. It has an idempotency key of its own, and no `key`. Throws `RUN_NOT_ENDED`, or `RUN_SCHEDULED` for
+   * a run of a schedule.
+   */
+  readonly rerun: (runId: string, options?: RerunOptions & CallOptions) => Promise<RunHandle<unknown>>
+  /**
+   * Makes a new run from a run in any state: like `rerun`, but for what `changes` says. A clone of a run of a schedule
+   * does not belong to the schedule.
+   */
+  readonly clone: (
+    runId: string,
+    changes?: CloneChanges,
+    by?: ByWhom & CallOptions,
+  ) => Promise<RunHandle<unknown>>
+}
+
+/** What `edit` changes of a run. What is left out stays. */
+export interface RunEdit {
+  /** Higher ones go first. */
+  readonly priority?: number
+  /** Up to 20 words for finding the run. They replace all earlier ones. */
+  readonly tags?: readonly string[]
+  /** Another input. The schema of the job checks it, if this process has the job. */
+  readonly input?: unknown
+}
+
+/** The options of `rerun`. */
+export interface RerunOptions extends ByWhom {
+  /**
+   * For a job with `concurrency`, the key of the limit. History does not know that of the original.
+   *
+   * @default one limit for all runs of the job
+   */
+  readonly concurrencyKey?: string
 }
 
 /** Which runs are asked for. */

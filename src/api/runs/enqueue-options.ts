@@ -103,6 +103,16 @@ export interface RunOptions {
   readonly concurrencyKey?: string
 }
 
+/** What a clone has of its own. It takes everything else from the run that it is made from. */
+export interface CloneChanges extends RunOptions {
+  /**
+   * Another input.
+   *
+   * @default the input of the original
+   */
+  readonly input?: unknown
+}
+
 /** The options of `enqueue`. */
 export interface EnqueueOptions extends RunOptions, CallerTransaction, CallOptions {}
 
@@ -170,6 +180,15 @@ const enqueueCheck = object({ ...runShape, tx: optional(txCheck) })
 
 /** The schema of the job checks the input. */
 const itemCheck = object({ input: () => [], ...runShape })
+
+/** The changes of a clone, which may have an input. */
+export function resolveClone(changes: CloneChanges, limited: boolean): ResolvedRun {
+  assertOptions("runs.clone", changes, (value, path) => [
+    ...itemCheck(value, path),
+    ...crossed(value, path, limited),
+  ])
+  return resolve(changes)
+}
 
 export function resolveEnqueue(options: EnqueueOptions, limited: boolean): ResolvedRun {
   // Most calls have no options.

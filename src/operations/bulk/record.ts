@@ -1,5 +1,5 @@
 /** A bulk operation as every door shows it. */
-import type { BulkCounts } from "../../observe/events.ts"
+import type { BulkCounts } from "../../observe/bulk-counts.ts"
 import type { findBulk } from "../../store/bulk/find.ts"
 import type { Statement } from "../../store/statement.ts"
 import { toDate } from "../../time/instant.ts"

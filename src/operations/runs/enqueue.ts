@@ -44,7 +44,7 @@ export async function enqueue(
   }
   checkPools(engine, request)
   const events = eventsOf(engine, request, written.answers)
-  return { answer: written.answers, effects: { ...effectsOf(job, runs, written), events } }
+  return { answer: written.answers, effects: { ...effectsOfEnqueue(job, runs, written), events } }
 }
 
 /** The runs handed off, in the order in which a claim would have returned them. */
@@ -78,7 +78,11 @@ function canBeHandedOff(job: AnyJob, { delayMs, runAt, pool, key }: NewRun): boo
 }
 
 /** Has one entry for each lane instead of one for each run: there may be fifty thousand runs. */
-function effectsOf(job: EnqueueSettings, runs: readonly NewRun[], { lanes }: EnqueueOutcome): Effects {
+export function effectsOfEnqueue(
+  job: EnqueueSettings,
+  runs: readonly NewRun[],
+  { lanes }: EnqueueOutcome,
+): Effects {
   return {
     ready: lanes.filter(({ state }) => state === "ready"),
     hasWaiting: lanes.some(({ state }) => state === "waiting"),

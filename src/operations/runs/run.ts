@@ -68,6 +68,8 @@ export interface Run {
   readonly progress?: unknown
   /** The same for every attempt and every replay, as outside systems were given it. */
   readonly idempotencyKey: string
+  /** The run that it was made from by `rerun` or `clone`, as long as the audit knows. */
+  readonly rerunOf?: string
   /** The version of the code that made its last attempt. */
   readonly version?: string
 }
@@ -118,6 +120,7 @@ function runOf(row: LoadedRun, names: ReadonlyMap<string, string>): Run {
     ...(row.lease_until !== null && { leaseUntil: toDate(row.lease_until) }),
     ...(row.progress !== null && { progress: decodePayload(row.progress) }),
     idempotencyKey: idempotencyKeyOf(row),
+    ...(row.rerun_of !== null && { rerunOf: row.rerun_of }),
     ...(row.version !== null && { version: row.version }),
   }
 }
