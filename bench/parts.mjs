@@ -72,6 +72,10 @@ export const PARTS = {
     title: "occurrences of schedules with default settings, beside plain runs",
     load: runOf(() => import("./schedules/occurrences.mjs")),
   },
+  pages: {
+    title: "reads on 10 million ended and 1 million live runs",
+    load: runOf(() => import("./scale/run.mjs")),
+  },
   schedules: { title: "a million schedules", load: runOf(() => import("./schedules/run.mjs")) },
 }
 

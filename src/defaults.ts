@@ -52,6 +52,8 @@ export const DEFAULTS = {
   auditMs: 365 * DAY_MS,
   statsMs: 30 * DAY_MS,
   statsHoursMs: 365 * DAY_MS,
+  tenantStatsMs: 2 * DAY_MS,
+  tenantStatsHoursMs: 30 * DAY_MS,
 
   misfire: "latest",
   overlap: "skip",
@@ -128,6 +130,8 @@ export const DEFAULT_MEANINGS: Readonly<Record<DefaultName, string>> = {
   auditMs: "How long the audit record stays.",
   statsMs: "How long statistics by the minute stay.",
   statsHoursMs: "How long statistics by the hour stay.",
+  tenantStatsMs: "How long statistics of each tenant by the minute stay.",
+  tenantStatsHoursMs: "How long statistics of each tenant by the hour stay.",
   misfire: "What a schedule does with occurrences that came due while no scheduler was running.",
   overlap: "What a schedule does with an occurrence that comes due while an earlier run is unfinished.",
   overlapWithMisfireAll: "The same, for a schedule with misfire policy `all`.",

@@ -60,10 +60,10 @@ CREATE TABLE carillon.attempts (
   CONSTRAINT attempts_outcome CHECK ((outcome = ANY (ARRAY['succeeded'::text, 'failed'::text, 'timed_out'::text, 'released'::text, 'lost'::text, 'cancelled'::text, 'expired'::text, 'snoozed'::text]))),
   CONSTRAINT attempts_run_state CHECK ((run_state = ANY (ARRAY['succeeded'::text, 'dead'::text, 'cancelled'::text, 'expired'::text, 'discarded'::text])))
 ) PARTITION BY LIST (history);
-CREATE INDEX attempts_by_job ON ONLY carillon.attempts USING btree (job, finished_at);
-CREATE INDEX attempts_by_occurrence ON ONLY carillon.attempts USING btree (schedule, occurrence) WHERE (schedule IS NOT NULL);
+CREATE INDEX attempts_by_job ON ONLY carillon.attempts USING btree (job, run);
 CREATE INDEX attempts_by_run ON ONLY carillon.attempts USING btree (run);
-CREATE INDEX attempts_by_tenant ON ONLY carillon.attempts USING btree (tenant, finished_at) WHERE (tenant <> ''::text);
+CREATE INDEX attempts_by_schedule ON ONLY carillon.attempts USING btree (schedule, run) WHERE (schedule IS NOT NULL);
+CREATE INDEX attempts_by_tenant ON ONLY carillon.attempts USING btree (tenant, run) WHERE (tenant <> ''::text);
 ALTER TABLE carillon.attempts REPLICA IDENTITY FULL;
 
 CREATE TABLE carillon.audit (
@@ -404,7 +404,7 @@ CREATE TABLE carillon.stats (
   duration_ms bigint NOT NULL,
   durations bigint[] NOT NULL,
   CONSTRAINT stats_pkey PRIMARY KEY (part, place),
-  CONSTRAINT stats_step CHECK ((step = ANY (ARRAY['part'::text, 'minute'::text, 'hour'::text])))
+  CONSTRAINT stats_step CHECK ((step = ANY (ARRAY['part'::text, 'minute'::text, 'hour'::text, 'part_by_tenant'::text, 'minute_by_tenant'::text, 'hour_by_tenant'::text])))
 );
 CREATE INDEX stats_at ON carillon.stats USING btree (step, at);
 

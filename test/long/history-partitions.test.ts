@@ -64,7 +64,7 @@ describeEngines("history's partitions", (engine) => {
     await makePartitions(database, 0)
     // Four each, and not eight: the attach has taken over the existing ones.
     const parents = (await rowsOf(database, INDEXES)).map(({ root }) => String(root).split(".").at(-1))
-    const each = ["attempts_by_job", "attempts_by_occurrence", "attempts_by_run", "attempts_by_tenant"]
+    const each = ["attempts_by_job", "attempts_by_run", "attempts_by_schedule", "attempts_by_tenant"]
     expect(parents.toSorted()).toEqual(each.flatMap((name) => [name, name, name]))
     expect(await rowsOf(database, "select 1 from pg_constraint where conname = 'within_day'")).toEqual([])
   })

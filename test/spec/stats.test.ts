@@ -180,12 +180,12 @@ describeEngines("statistics", (engine) => {
     const before = await read()
     await app.clock.set("2026-03-01T14:00Z")
     await createUpkeep({ ...host, database: app.database }).tick(new AbortController().signal)
-    expect(await rowsOf(app.database, "select from {stats} where step = 'part'")).toEqual([])
+    expect(await rowsOf(app.database, "select from {stats} where step like 'part%'")).toEqual([])
     expect(await read()).toEqual(before)
     expect(sum(before.hours, ({ ends }) => ends)).toBe(sum(before.minutes, ({ ends }) => ends))
   })
 
-  it("are forgotten by the minute after 30 days and by the hour after a year", async () => {
+  it("are forgotten by the minute after 30 days and by the hour after a year, and sooner by tenant", async () => {
     await using app = await open()
     await enqueue(app, 5)
     await app.drain()
@@ -195,7 +195,9 @@ describeEngines("statistics", (engine) => {
       const rows = await rowsOf(app.database, "select distinct step from {stats} order by 1")
       return rows.map(({ step }) => step)
     }
-    expect(await tidy("2026-03-31T08:00Z")).toEqual(["hour", "minute"])
+    expect(await tidy("2026-03-03T08:00Z")).toEqual(["hour", "hour_by_tenant", "minute", "minute_by_tenant"])
+    expect(await tidy("2026-03-03T10:00Z")).toEqual(["hour", "hour_by_tenant", "minute"])
+    expect(await tidy("2026-03-31T08:00Z")).toEqual(["hour", "hour_by_tenant", "minute"])
     expect(await tidy("2026-03-31T10:00Z")).toEqual(["hour"])
     expect(await tidy("2027-03-01T10:00Z")).toEqual([])
   })

@@ -55,7 +55,8 @@ export interface StatsSpan {
    */
   readonly to?: Date
   /**
-   * How long each step is, in UTC. Minutes are kept for 30 days, hours for a year.
+   * How long each step is, in UTC. Minutes are kept for 30 days, hours for a year. By tenant, minutes are kept for two
+   * days and hours for 30.
    *
    * @default "minute"
    */

@@ -6,6 +6,8 @@
  */
 import { DEFAULTS } from "../../defaults.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
+import { MOST_TENANTS } from "../../stats/busiest.ts"
+import { storedSteps } from "../../stats/step.ts"
 import { makePartitions } from "../../store/attempts/partitions.ts"
 import { dropExpired } from "../../store/attempts/retention.ts"
 import { forgetAudit } from "../../store/audit/forget.ts"
@@ -25,6 +27,12 @@ export interface Upkeep extends Loop {
   /** Deletes what has been kept for long enough. Resolves to true if more is left than one call should delete. */
   readonly tidy: (signal: AbortSignal) => Promise<boolean>
 }
+
+/** Statistics by tenant are many more rows than those of all tenants together, and are kept for less long. */
+const STATS_KEPT = [
+  { scope: "", minutesMs: DEFAULTS.statsMs, hoursMs: DEFAULTS.statsHoursMs },
+  { scope: "_by_tenant", minutesMs: DEFAULTS.tenantStatsMs, hoursMs: DEFAULTS.tenantStatsHoursMs },
+] as const
 
 const EVERY_MS = 3_600_000
 /** The rest when one tick was not enough. */
@@ -52,16 +60,25 @@ export function createUpkeep(
   }
 
   async function tidyStats(signal: AbortSignal): Promise<boolean[]> {
-    const rollUp = { afterMs: ROLL_UP_AFTER_MS, limit: ROLL_UP_BATCH }
-    const unfinished = [await forgetMany(signal, () => database.run(rollUpStats, rollUp), ROLL_UP_BATCH)]
-    for (const kept of [
-      { step: "minute", keepMs: DEFAULTS.statsMs, limit: BATCH },
-      { step: "hour", keepMs: DEFAULTS.statsHoursMs, limit: BATCH },
-    ]) {
-      unfinished.push(await forgetMany(signal, () => database.run(forgetStats, kept)))
-      unfinished.push(await forgetMany(signal, () => database.run(forgetDepths, kept)))
+    const unfinished: boolean[] = []
+    for (const { scope, minutesMs, hoursMs } of STATS_KEPT) {
+      const steps = storedSteps(scope)
+      const rollUp = { ...steps, tenants: MOST_TENANTS, afterMs: ROLL_UP_AFTER_MS, limit: ROLL_UP_BATCH }
+      unfinished.push(
+        await forgetMany(signal, () => database.run(rollUpStats, rollUp), ROLL_UP_BATCH),
+        await forget(forgetStats, steps.minutes, minutesMs),
+        await forget(forgetStats, steps.hours, hoursMs),
+      )
     }
+    unfinished.push(
+      await forget(forgetDepths, "minute", DEFAULTS.statsMs),
+      await forget(forgetDepths, "hour", DEFAULTS.statsHoursMs),
+    )
     return unfinished
+
+    function forget(expired: typeof forgetStats, step: string, keepMs: number): Promise<boolean> {
+      return forgetMany(signal, () => database.run(expired, { step, keepMs, limit: BATCH }))
+    }
   }
 
   async function tidy(signal: AbortSignal): Promise<boolean> {

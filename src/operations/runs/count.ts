@@ -8,7 +8,7 @@ import { countRunsBySchedule } from "../../store/runs/count-by-schedule.ts"
 import { countRunsByTenant } from "../../store/runs/count-by-tenant.ts"
 import { countNewestRuns } from "../../store/runs/count-newest.ts"
 import { clockOf, listedBy } from "./list.ts"
-import { indexOf, type Reading, type Route, readingOf } from "./reading.ts"
+import { type Reading, type Route, readingOf, routeOf, topOf } from "./reading.ts"
 
 export interface CountRequest {
   readonly filter: Filter
@@ -31,14 +31,12 @@ export interface RunCount {
   readonly searched?: number
 }
 
-const TOP = "ffffffff-ffff-ffff-ffff-ffffffffffff"
-
 export async function count({ database }: Runtime, request: CountRequest): Promise<RunCount> {
   const { filter, upTo, budget } = request
   const reading = readingOf(filter, await clockOf(database))
   if (isImpossible(reading.plan)) return { count: 0, capped: false }
-  const params = { ...reading.params, below: TOP, budget: BigInt(budget), limit: upTo + 1 }
-  const counted = await countedBy(database, await indexOf(database, reading), params)
+  const params = { ...reading.params, below: topOf(reading), budget: BigInt(budget), limit: upTo + 1 }
+  const counted = await countedBy(database, await routeOf(database, reading), params)
   const isCapped = counted.count > upTo
   return {
     count: Math.min(counted.count, upTo),
@@ -65,10 +63,10 @@ async function countedBy(database: Database, route: Route, params: CountParams) 
   return counted ?? { count: 0, is_partial: false }
 }
 
+const COUNTED_BY = { schedule: countRunsBySchedule, tenant: countRunsByTenant, job: countRunsByJob } as const
+
 function rowsOf(database: Database, route: Exclude<Route, { readonly by: "id" }>, params: CountParams) {
   if (route.by === "walk") return database.run(countNewestRuns, params)
-  const { values } = route
-  if (route.by === "schedule") return database.run(countRunsBySchedule, { ...params, ofSchedules: values })
-  if (route.by === "tenant") return database.run(countRunsByTenant, { ...params, ofTenants: values })
-  return database.run(countRunsByJob, { ...params, ofJobs: values })
+  const { by, value } = route
+  return database.run(COUNTED_BY[by], { ...params, value })
 }

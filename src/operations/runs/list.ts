@@ -24,7 +24,7 @@ import type { InstantMs } from "../../time/instant.ts"
 import type { RunCursor } from "./cursor.ts"
 import { loadById } from "./get.ts"
 import { type ListedRow, mergePage } from "./page.ts"
-import { type Reading, type Route, readingOf, routeOf } from "./reading.ts"
+import { type Reading, type Route, readingOf, routeOf, topOf } from "./reading.ts"
 import { type LoadedRun, type Run, runsOf } from "./run.ts"
 
 export interface ListRequest {
@@ -43,8 +43,6 @@ export interface ListAnswer {
   readonly searched: number | undefined
 }
 
-/** Higher than every id. */
-const TOP = "ffffffff-ffff-ffff-ffff-ffffffffffff"
 /** How many runs are loaded at once: each may have a megabyte of input and one of result. */
 const LOADED_AT_ONCE = 50
 /** A page ends early when it holds so many characters of input and result together. */
@@ -58,7 +56,7 @@ export async function list({ database }: Runtime, request: ListRequest): Promise
   const route = await routeOf(database, reading)
   const rows = await listedBy(database, route, {
     ...reading.params,
-    ...{ below: cursor?.below ?? TOP, budget: BigInt(budget), limit: limit + 1 },
+    ...{ below: cursor?.below ?? topOf(reading), budget: BigInt(budget), limit: limit + 1 },
   })
   const { ids, next } = mergePage(rows, limit)
   const loaded = await load(database, ids)
@@ -82,13 +80,13 @@ type ListParams = Reading["params"] & {
   readonly limit: number
 }
 
+const LISTED_BY = { schedule: listRunsBySchedule, tenant: listRunsByTenant, job: listRunsByJob } as const
+
 export function listedBy(runner: Runner, route: Route, params: ListParams): Promise<ListedRow[]> {
   if (route.by === "walk") return runner.run(listNewestRuns, params)
-  const { values } = route
-  if (route.by === "id") return runner.run(listRunsById, { ...params, ids: values })
-  if (route.by === "schedule") return runner.run(listRunsBySchedule, { ...params, ofSchedules: values })
-  if (route.by === "tenant") return runner.run(listRunsByTenant, { ...params, ofTenants: values })
-  return runner.run(listRunsByJob, { ...params, ofJobs: values })
+  if (route.by === "id") return runner.run(listRunsById, { ...params, ids: route.values })
+  const { by, value } = route
+  return runner.run(LISTED_BY[by], { ...params, value })
 }
 
 /** The runs in the order of their ids. `rest` is the last one that was loaded, if there were more. */

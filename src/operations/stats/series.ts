@@ -1,6 +1,6 @@
 /** Reads how attempts ended, step by step. */
 import type { Runtime } from "../../runtime/runtime.ts"
-import { STEP_MS, STORED_AS, type StatsStep, stepStart } from "../../stats/step.ts"
+import { STEP_MS, type StatsStep, stepStart, storedAs } from "../../stats/step.ts"
 import type { AttemptOutcome } from "../../stats/tally.ts"
 import { statsSeries } from "../../store/stats/series.ts"
 import { type InstantMs, toDate } from "../../time/instant.ts"
@@ -60,7 +60,7 @@ export async function series({ database }: Runtime, request: SeriesRequest): Pro
     from: stepStart(fromMs, step),
     to: toMs,
     stepMs: STEP_MS[step],
-    stored: STORED_AS[step],
+    stored: storedAs(step, by.has("tenant") || where.tenant ? "_by_tenant" : ""),
     byJob: by.has("job"),
     byPool: by.has("pool"),
     byTenant: by.has("tenant"),

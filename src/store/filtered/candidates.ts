@@ -83,38 +83,30 @@ export const ENDED_WALK = `select ${ENDED_COLUMNS}, row_number() over (order by 
     order by run desc
     limit @budget`
 
-/**
- * Ended runs by another index: one look-up for each value of a parameter, apart (`offset 0`). A list or a join would be
- * planned as a scan of another index while the table is empty.
- */
-export function endedOf(values: string, condition: string): string {
-  return `from unnest(@${values}) as wanted (value)
-    cross join lateral (
-      select ${ENDED_COLUMNS}
-      from {attempts} as attempt
-      where @asksEnded and ${condition} and run_state is not null
-        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
-      offset 0
-    ) as ended`
-}
+/** What each partial index leaves out must be left out of the statement as well. */
+const INDEXED = {
+  job: "job = @value",
+  tenant: "tenant = @value and tenant <> ''",
+  schedule: "schedule = @value and schedule is not null",
+} as const
 
-/** Live runs by another index, in the same way. */
-export function liveOf(values: string, condition: string): string {
-  return `from unnest(@${values}) as wanted (value)
-    cross join lateral (
-      select ${LIVE_COLUMNS}
-      from {runs} as run
-      where @asksLive and ${condition}
-      offset 0
-    ) as live`
-}
-
-/** As many of the rows of `endedOf` or `liveOf` as the budget allows, in any order. */
-export function counted(store: "live" | "ended", rows: string): string {
-  return `select ${store}.*, row_number() over () as place
-    ${rows}
+/** attempts_by_job, attempts_by_tenant or attempts_by_schedule of each day between the bounds, backwards, merged. */
+export function endedOf(column: keyof typeof INDEXED): string {
+  return `select ${ENDED_COLUMNS}, row_number() over (order by run desc) as place
+    from {attempts} as attempt
+    where @asksEnded and ${INDEXED[column]} and run < @below
+      and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+    order by run desc
     limit @budget`
 }
+
+/** The live runs of a schedule, of which there are few: runs_by_schedule. */
+export const LIVE_OF_SCHEDULE = sorted(`(
+      select ${LIVE_COLUMNS}
+      from {runs} as run
+      where @asksLive and schedule = @value
+      offset 0
+    )`)
 
 /** Rows that another index led to, in the order of their ids: there are few of them. */
 export function sorted(found: string): string {

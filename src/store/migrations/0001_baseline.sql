@@ -464,12 +464,15 @@ create table {stats} (
   -- Names one write of one process. A write that is repeated because its answer was lost adds nothing.
   part uuid not null,
   place int not null,
-  step text not null constraint stats_step check (step in ('part', 'minute', 'hour')),
+  -- Each end is counted by its tenant, and again in the sums of all tenants.
+  step text not null constraint stats_step check (
+    step in ('part', 'minute', 'hour', 'part_by_tenant', 'minute_by_tenant', 'hour_by_tenant')
+  ),
   -- The start of the minute or hour.
   at timestamptz not null,
   job text not null,
   pool text not null,
-  -- Empty for runs without a tenant. Null for the tenants that are counted together.
+  -- Empty for runs without a tenant. Null for the tenants that are counted together, and in the sums of all tenants.
   tenant text,
   outcome text not null,
   ends bigint not null,
@@ -546,12 +549,11 @@ create index runs_by_schedule on {runs} (schedule, backfill, occurrence) where s
 
 -- The history of a run: attempts/list-of-run.
 create index attempts_by_run on {attempts} (run);
--- The history of a job, and all history job by job: attempts/list-by-job, attempts/list-of-all.
-create index attempts_by_job on {attempts} (job, finished_at);
--- The history of a tenant: attempts/list-by-tenant.
-create index attempts_by_tenant on {attempts} (tenant, finished_at) where tenant <> '';
--- The history of a schedule. No statement of Carillon reads it yet.
-create index attempts_by_occurrence on {attempts} (schedule, occurrence) where schedule is not null;
+-- The ended runs of a job, a tenant and a schedule in the order of their ids: runs/list-by-job, runs/list-by-tenant,
+-- runs/list-by-schedule.
+create index attempts_by_job on {attempts} (job, run);
+create index attempts_by_tenant on {attempts} (tenant, run) where tenant <> '';
+create index attempts_by_schedule on {attempts} (schedule, run) where schedule is not null;
 
 -- Expired keys: keys/forget.
 create index keys_expiring on {keys} (expires_at) where expires_at is not null;

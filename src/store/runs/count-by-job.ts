@@ -1,24 +1,19 @@
-import { list, text } from "../codec.ts"
-import { counted, DEAD_WALK, endedOf, LIVE_WALK } from "../filtered/candidates.ts"
+import { text } from "../codec.ts"
+import { DEAD_WALK, endedOf, LIVE_WALK } from "../filtered/candidates.ts"
 import { COUNTING_PARAMS, COUNTING_ROW, counting } from "../filtered/counting.ts"
 import { statement } from "../statement.ts"
 
 /**
- * How many runs of these jobs meet a filter, up to a limit in each store.
+ * How many runs of one job meet a filter, up to a limit in each store.
  *
  * Guarantee: one snapshot. No store is read further than the budget; `is_partial` says that one had more.
- * Locks: none.
- * Index: the primary key of runs, the primary key of dead_letters, and attempts_by_job (job, finished_at)
- * of the days between the bounds.
+ * Locks: none. Index: the primary keys of runs and dead_letters, and attempts_by_job (job, run) of the
+ * days between the bounds, backwards.
  */
 export const countRunsByJob = statement({
   name: "runs/count-by-job",
-  params: { ...COUNTING_PARAMS, ofJobs: list(text) },
+  params: { ...COUNTING_PARAMS, value: text },
   returns: COUNTING_ROW,
   plan: "index",
-  sql: counting({
-    live: LIVE_WALK,
-    dead: DEAD_WALK,
-    ended: counted("ended", endedOf("ofJobs", "job = wanted.value")),
-  }),
+  sql: counting({ live: LIVE_WALK, dead: DEAD_WALK, ended: endedOf("job") }),
 })

@@ -1,5 +1,5 @@
 import { list, uuid } from "../codec.ts"
-import { DEAD_COLUMNS, endedOf, LIVE_COLUMNS, sorted } from "../filtered/candidates.ts"
+import { DEAD_COLUMNS, ENDED_COLUMNS, LIVE_COLUMNS, sorted } from "../filtered/candidates.ts"
 import { LISTING_PARAMS, LISTING_ROW, listing } from "../filtered/listing.ts"
 import { statement } from "../statement.ts"
 
@@ -29,7 +29,14 @@ export const listRunsById = statement({
   ),
   ended as materialized (
     select ended.*
-    ${endedOf("ids", "run = wanted.value")}
+    from unnest(@ids) as wanted (value)
+    cross join lateral (
+      select ${ENDED_COLUMNS}
+      from {attempts} as attempt
+      where @asksEnded and run = wanted.value and run_state is not null
+        and finished_at >= @firstDay::timestamptz and finished_at < @dayAfter::timestamptz
+      offset 0
+    ) as ended
   )`,
     live: sorted("live"),
     dead: sorted("dead"),
