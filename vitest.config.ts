@@ -58,7 +58,7 @@ export default defineConfig({
         ? [
             withServers("long", ["test/long/**/*.test.ts"], "all"),
             withServers("oldest", onEveryEngine(), "oldest"),
-            withServers("hostile", ["test/spec/**/*.test.ts"], "hostile"),
+            withServers("hostile", ["test/{store,spec}/**/*.test.ts"], "hostile"),
           ]
         : []),
       withServers("dashboard", ["test/dashboard/**/*.test.ts"], "newest"),

@@ -19,7 +19,7 @@ import { openServer } from "../../src/store/server/server.ts"
 import type { Statement } from "../../src/store/statement.ts"
 import { describeEngines, newSchema, SERVERS } from "../support/engines.ts"
 import { executedPlan } from "../support/executed-plan.ts"
-import { execute } from "../support/sql.ts"
+import { execute, rowsOf } from "../support/sql.ts"
 
 const host = createSystemHost()
 const NOW = Date.parse("2026-06-11T00:00Z")
@@ -33,12 +33,14 @@ describeEngines(
   "with a month of history and many live runs",
   (engine) => {
     let database: Database
-    /** PostgreSQL 14 counts one row that it reads beyond a limit. */
-    const beyond = engine.name === "PostgreSQL 14" ? 1 : 0
+    /** Versions before 18 count one row that they read beyond a limit. */
+    let beyond = 0
 
     beforeAll(async () => {
       database = openServer(host, { url: engine.url(), schema: newSchema(host), workConnections: 1 })
       await migrate({ ...host, database })
+      const [server] = await rowsOf(database, "select current_setting('server_version_num')::int as version")
+      beyond = Number(server?.["version"]) < 180_000 ? 1 : 0
       const partitions = Array.from({ length: DAYS }, (_, index) => {
         const [from, to] = [NOW - (index + 1) * 86_400_000, NOW - index * 86_400_000]
         const name = `attempts_long_${new Date(from).toISOString().slice(0, 10).replaceAll("-", "")}`
@@ -98,14 +100,14 @@ describeEngines(
         nodes.filter(({ type }) => /Seq Scan|Bitmap/.test(type)),
         statement.name,
       ).toEqual([])
-      const rowsOf = (pattern: RegExp) =>
+      const readOf = (pattern: RegExp) =>
         nodes.filter(({ table = "" }) => pattern.test(table)).reduce((sum, { rows }) => sum + rows, 0)
       const days = new Set(
         nodes
           .filter(({ rows, table }) => rows > 0 && table?.startsWith("attempts"))
           .map(({ table }) => table),
       )
-      return { ended: rowsOf(/^attempts/), live: rowsOf(/^runs$/), dead: rowsOf(/^dead/), days: days.size }
+      return { ended: readOf(/^attempts/), live: readOf(/^runs$/), dead: readOf(/^dead/), days: days.size }
     }
 
     it("reads no table as a whole, though the plans were made when the tables were empty", async () => {
@@ -118,18 +120,19 @@ describeEngines(
     })
 
     it.each([
-      ["", { ended: 100, live: 51 + beyond, dead: 51 + beyond }],
+      ["", { ended: 100, live: 51, dead: 51 }],
       ["state:succeeded", { ended: 100, live: 0, dead: 0 }],
-      ["state:ready", { ended: 0, live: 51 + beyond, dead: 0 }],
-      ["state:dead", { ended: 0, live: 0, dead: 51 + beyond }],
+      ["state:ready", { ended: 0, live: 51, dead: 0 }],
+      ["state:dead", { ended: 0, live: 0, dead: 51 }],
     ])(
       "reads little more than the page by the ids, and only the stores that can hold it: %s",
       async (text, most) => {
         const [newest] = asked(text)
         if (!newest) throw new Error("no statement")
+        const isWithin = (read: number, most: number) => read <= (most === 0 ? 0 : most + beyond)
         const { ended, live, dead } = await readsOf(newest.statement, newest.params)
         expect(
-          [ended <= most.ended, live <= most.live, dead <= most.dead],
+          [ended <= most.ended, isWithin(live, most.live), isWithin(dead, most.dead)],
           JSON.stringify({ ended, live, dead }),
         ).toEqual([true, true, true])
       },

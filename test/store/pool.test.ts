@@ -90,7 +90,9 @@ describeEngines(
         const role = `carillon_${host.newId().replaceAll("-", "")}`
         const admin = openDatabase(engine.url())
         await execute(admin, `create role ${role} login connection limit 1`)
-        const url = engine.url().replace("carillon@", `${role}@`)
+        const limited = new URL(engine.url())
+        limited.username = role
+        const url = limited.href
         const first = openDatabase(url, { workConnections: 1 })
         await first.run(one, {})
         let rests = 0

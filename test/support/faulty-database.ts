@@ -91,7 +91,7 @@ export const count = statement({
 export async function makeCounters(database: Database): Promise<void> {
   await execute(
     database,
-    `create schema {schema}; create table {counters} (name text, total int);
+    `create schema {schema}; create table {counters} (name text primary key, total int);
      insert into {counters} values ('a', 0), ('b', 0);`,
   )
 }

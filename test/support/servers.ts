@@ -70,7 +70,13 @@ async function startHostile(project: TestProject, host: Host, folder: string) {
   const server = await startEmbedded(host, { ...place, settings: { ...HASTY, wal_level: "logical" } })
   await makeTemplate(server.url)
   // Clients of the tests keep the settings of the role. PostgreSQL's names come first, and sessions live on.
-  const other = { search_path: "pg_catalog, carillon_odd", exit_on_error: "off", idle_session_timeout: "0" }
+  const other = {
+    search_path: "pg_catalog, carillon_odd",
+    exit_on_error: "off",
+    idle_session_timeout: "0",
+    // A database for each file takes a while on a busy machine.
+    statement_timeout: "60s",
+  }
   const url = new URL(await makeHostile(await publishTemplate(server.url), PATIENT, other))
   url.pathname = new URL(server.url).pathname
   const memoryData = join(folder, "memory.tar")
