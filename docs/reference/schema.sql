@@ -504,6 +504,251 @@ begin
 end
 $function$;
 
+CREATE OR REPLACE FUNCTION carillon.duration_ms(value json)
+ RETURNS bigint
+ LANGUAGE plpgsql
+ IMMUTABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  written constant text := value #>> '{}';
+  parts constant text[] := regexp_match(written, '^(\d+(?:\.\d+)?) ?(ms|s|m|h|d|w)$');
+  ms numeric;
+begin
+  if json_typeof(value) = 'number' then
+    ms := written::numeric;
+  elsif json_typeof(value) = 'string' and length(written) <= 28 and parts is not null then
+    ms := parts[1]::numeric * case parts[2]
+      when 'ms' then 1 when 's' then 1000 when 'm' then 60000 when 'h' then 3600000 when 'd' then 86400000
+      else 604800000
+    end;
+  end if;
+  -- A hundred years, as elsewhere.
+  return case when ms between 0 and 3155760000000 then floor(ms + 0.5)::bigint end;
+end
+$function$;
+
+CREATE OR REPLACE FUNCTION carillon.enqueue(job text, input json DEFAULT 'null'::json, options json DEFAULT '{}'::json)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'carillon', 'pg_temp'
+ SET array_nulls TO 'on'
+ SET standard_conforming_strings TO 'on'
+AS $function$
+#variable_conflict use_column
+declare
+  known constant text[] := array['delay', 'runAt', 'priority', 'pool', 'tenant', 'key', 'keyFor', 'tags', 'timeout',
+    'retry', 'startWithin', 'concurrencyKey', 'notify'];
+  name_form constant text := '^[[:alnum:]][[:alnum:]._:/-]*$';
+  home constant text := (
+    select nspname
+    from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+    where pg_class.oid = 'runs'::regclass
+  );
+  given constant json := coalesce(options, '{}');
+  payload constant json := coalesce(input, 'null');
+  job_name constant text := job;
+  settings json;
+  fault text;
+  part record;
+  words text[];
+  at timestamptz;
+  made_at timestamptz;
+  due timestamptz;
+  held_until timestamptz;
+  remembered_ms bigint;
+  run_id uuid;
+  holder uuid;
+  digits text;
+  rank bigint;
+  state text;
+  chosen_pool text;
+  chosen_priority int;
+  is_limited boolean;
+begin
+  select stored.settings into settings from jobs as stored where stored.name = job_name;
+  if not found then
+    raise exception 'JOB_UNKNOWN: There is no job named "%".', coalesce(job_name, 'null') using errcode = '22023',
+      hint = 'Check the name, and that a process has declared it. Names that begin alike: ' || coalesce((
+        select string_agg(stored.name, ', ' order by stored.name)
+        from jobs as stored
+        where lower(left(stored.name, 3)) = lower(left(job_name, 3))
+      ), 'none') || '.';
+  end if;
+  if json_typeof(given) <> 'object' then
+    raise exception 'OPTIONS_INVALID: options: expected an object' using errcode = '22023';
+  end if;
+  -- An option that is null is not given. One that is given twice counts once, as the last.
+  for part in select key, value, value #>> '{}' as words, json_typeof(value) as kind from json_each(given) loop
+    continue when part.kind = 'null' and part.key = any (known);
+    fault := case
+      when part.key <> all (known) then 'there is no such option; the options are ' || array_to_string(known, ', ')
+      when part.key in ('delay', 'startWithin') and duration_ms(part.value) is null
+        then 'expected milliseconds or a text like "250ms", "30s", "5m", "1.5h", "7d"'
+      when part.key = 'timeout' and coalesce(duration_ms(part.value), 0) < 1
+        then 'expected a duration of at least 1 ms'
+      when part.key = 'keyFor' and part.words not in ('live', 'forever') and coalesce(duration_ms(part.value), 0) < 1
+        then 'expected "live", "forever" or a duration like "1d"'
+      when part.key = 'runAt' and (part.kind <> 'string' or part.words !~
+        '^\d\d\d\d-\d\d-\d\d[T ]\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d(:?\d\d)?)$')
+        then 'expected an instant with an offset, like "2026-03-01T09:00:00Z"'
+      when part.key = 'priority' and (part.kind <> 'number' or part.words::numeric <> trunc(part.words::numeric)
+        or part.words::numeric not between -1000000 and 1000000) then 'expected a whole number from -1000000 to 1000000'
+      when part.key = 'pool' and (part.kind <> 'string' or part.words !~ name_form or length(part.words) > 100)
+        then 'expected at most 100 letters, digits and any of "._:/-", beginning with a letter or digit'
+      when part.key in ('tenant', 'key', 'concurrencyKey') and (part.kind <> 'string'
+        or length(part.words) not between 1 and case part.key when 'tenant' then 200 else 500 end)
+        then 'expected a text of 1 to ' || case part.key when 'tenant' then '200' else '500' end || ' characters'
+      when part.key = 'notify' and part.kind <> 'boolean' then 'expected true or false'
+      when part.key = 'tags' and part.kind <> 'array' then 'expected a list of at most 20 texts'
+      when part.key = 'retry' and part.kind <> 'object' then 'expected an object'
+    end;
+    if fault is not null then
+      raise exception 'OPTIONS_INVALID: options.%: %', part.key, fault using errcode = '22023';
+    end if;
+  end loop;
+  if json_typeof(given -> 'tags') = 'array' then
+    words := array(select value #>> '{}' from json_array_elements(given -> 'tags') where json_typeof(value) = 'string');
+    if cardinality(words) <> json_array_length(given -> 'tags') or cardinality(words) > 20
+      or exists (select from unnest(words) as tag where length(tag) not between 1 and 100) then
+      raise exception 'OPTIONS_INVALID: options.tags: expected at most 20 texts of 1 to 100 characters'
+        using errcode = '22023';
+    end if;
+  end if;
+  if json_typeof(given -> 'retry') = 'object' then
+    for part in
+      select key, value, value #>> '{}' as words, json_typeof(value) as kind from json_each(given -> 'retry')
+    loop
+      fault := case
+        when part.key = 'attempts' and (part.kind <> 'number' or part.words::numeric <> trunc(part.words::numeric)
+          or part.words::numeric not between 1 and 1000) then 'expected a whole number from 1 to 1000'
+        when part.key = 'factor' and (part.kind <> 'number' or part.words::numeric not between 1 and 100)
+          then 'expected a number from 1 to 100'
+        when part.key in ('base', 'cap', 'delay') and duration_ms(part.value) is null
+          then 'expected milliseconds or a text like "250ms", "30s", "5m", "1.5h", "7d"'
+        when part.key = 'delays' and part.kind <> 'array' then 'expected a list of 1 to 100 durations'
+        when part.key not in ('attempts', 'base', 'factor', 'cap', 'delay', 'delays') then 'there is no such option'
+      end;
+      if fault is null and part.key = 'delays' and (json_array_length(part.value) not between 1 and 100
+        or exists (select from json_array_elements(part.value) as wait where duration_ms(wait.value) is null)) then
+        fault := 'expected a list of 1 to 100 durations';
+      end if;
+      if fault is not null then
+        raise exception 'OPTIONS_INVALID: options.retry.%: %', part.key, fault using errcode = '22023';
+      end if;
+    end loop;
+    fault := case
+      when (select count(distinct case key when 'delay' then 1 when 'delays' then 2 else 3 end)
+        from json_object_keys(given -> 'retry') as key where key <> 'attempts') > 1
+        then 'set one kind of wait'
+      when given #> '{retry,base}' is not null and given #> '{retry,cap}' is not null
+        and duration_ms(given #> '{retry,cap}') < duration_ms(given #> '{retry,base}')
+        then 'expected a `cap` at least as long as `base`'
+    end;
+    if fault is not null then
+      raise exception 'OPTIONS_INVALID: options.retry: %', fault using errcode = '22023';
+    end if;
+  end if;
+  is_limited := settings ->> 'concurrency' is not null;
+  fault := case
+    when given ->> 'delay' is not null and given ->> 'runAt' is not null
+      then 'delay: expected either `delay` or `runAt`, got both'
+    when given ->> 'keyFor' is not null and given ->> 'key' is null then 'key: expected a `key` to hold'
+    when given ->> 'concurrencyKey' is not null and not is_limited
+      then 'concurrencyKey: the job has no `concurrency` that it could divide'
+  end;
+  if fault is not null then
+    raise exception 'OPTIONS_INVALID: options.%', fault using errcode = '22023';
+  end if;
+  if octet_length(convert_to(payload::text, 'UTF8')) > 1048576 then
+    raise exception 'PAYLOAD_TOO_LARGE: The input has % bytes as JSON; the limit is 1048576.',
+      octet_length(convert_to(payload::text, 'UTF8')) using errcode = '22023';
+  end if;
+
+  execute format('select %I.now()', home) into at;
+  -- Version 7, as processes make them: the time of the system, twelve bits that grow within a millisecond, and chance.
+  made_at := clock_timestamp();
+  digits := lpad(to_hex(floor(extract(epoch from made_at) * 1000)::bigint), 12, '0') || '7'
+    || lpad(to_hex((extract(microseconds from made_at)::bigint % 1000) * 4), 3, '0')
+    || substr(replace(gen_random_uuid()::text, '-', ''), 17);
+  run_id := digits::uuid;
+
+  if given ->> 'key' is not null then
+    held_until := case
+      when given ->> 'keyFor' = 'live' then null
+      when given ->> 'keyFor' = 'forever' then 'infinity'
+      when given ->> 'keyFor' is not null then at + duration_ms(given -> 'keyFor') * interval '1 millisecond'
+    end;
+    -- As long as history knows the run, which leaves by whole days.
+    remembered_ms := case when given ->> 'keyFor' is null then
+      case settings ->> 'history' when 'short' then 2 when 'long' then 91 else 8 end * 86400000::bigint
+    end;
+    for tries in 1 .. 20 loop
+      update keys as entry
+      set run = run_id, expires_at = held_until, keep_ms = remembered_ms
+      where entry.tenant = coalesce(given ->> 'tenant', '') and entry.job = job_name
+        and entry.key = given ->> 'key' and entry.expires_at <= at
+      returning entry.run into holder;
+      exit when found;
+      insert into keys (tenant, job, key, run, expires_at, keep_ms)
+      values (coalesce(given ->> 'tenant', ''), job_name, given ->> 'key', run_id, held_until, remembered_ms)
+      on conflict (tenant, job, key) do nothing
+      returning run into holder;
+      exit when found;
+      select entry.run into holder
+      from keys as entry
+      where entry.tenant = coalesce(given ->> 'tenant', '') and entry.job = job_name
+        and entry.key = given ->> 'key' and (entry.expires_at is null or entry.expires_at > at);
+      exit when found;
+    end loop;
+    if holder is null then
+      raise exception 'a key was taken and freed again and again, faster than it could be read' using errcode = '40001';
+    end if;
+    if holder <> run_id then
+      return holder;
+    end if;
+  end if;
+
+  due := coalesce((given ->> 'runAt')::timestamptz,
+    at + coalesce(duration_ms(given -> 'delay'), 0) * interval '1 millisecond');
+  if due not between timestamptz '1970-01-01 00:00:00Z' and timestamptz '9999-12-31 23:59:59.999Z' then
+    raise exception 'OPTIONS_INVALID: options.runAt: expected an instant between the years 1970 and 9999'
+      using errcode = '22023';
+  end if;
+  rank := (date_part('epoch', at) * 1000000)::bigint;
+  state := case when due > at then 'waiting' when is_limited then 'parked' else 'queued' end;
+  chosen_pool := coalesce(given ->> 'pool', settings ->> 'pool', 'default');
+  chosen_priority := coalesce((given ->> 'priority')::numeric, (settings ->> 'priority')::numeric, 0);
+  insert into runs (
+    id, job, pool, priority, rank, stage, parked_for, solo, limited, enqueued_at, due_at, start_by, input, tenant, key,
+    tags, timeout_ms, retry, history, bury_when_lost
+  ) values (
+    run_id, job_name, chosen_pool, chosen_priority, rank, state, case when state = 'parked' then 'limit' end,
+    is_limited, is_limited, at, due,
+    case when given ->> 'startWithin' is not null then
+      least(due + duration_ms(given -> 'startWithin') * interval '1 millisecond',
+        timestamptz '9999-12-31 23:59:59Z')
+    end,
+    payload, coalesce(given ->> 'tenant', ''), given ->> 'key', words, duration_ms(given -> 'timeout'),
+    case when json_typeof(given -> 'retry') = 'object' then given -> 'retry' end,
+    coalesce(settings ->> 'history', 'standard'), coalesce(settings ->> 'onLost' = 'bury', false)
+  );
+  if is_limited then
+    insert into run_limits (run, key, kind, limit_name, admitted, priority, rank)
+    values (run_id, 'job:' || job_name || coalesce(' ' || (given ->> 'concurrencyKey'), ''), 'job', 'job:' || job_name,
+      case when state = 'parked' then false end, chosen_priority, rank);
+  end if;
+  if given ->> 'notify' = 'true' and state <> 'parked' then
+    perform pg_notify(
+      'carillon_' || left(encode(sha256(convert_to(home, 'UTF8')), 'hex'), 32),
+      case state when 'waiting' then 'waiting'
+        else format('ready any %s %s %s', chosen_priority, rank, chosen_pool) end
+    );
+  end if;
+  return run_id;
+end
+$function$;
+
 CREATE OR REPLACE FUNCTION carillon.make_day(class text, day date)
  RETURNS text
  LANGUAGE plpgsql

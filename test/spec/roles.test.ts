@@ -50,6 +50,24 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
   }
   const greet = defineJob({ name: "greet", history: "short", run: async () => "hello" })
 
+  it.runIf(isThere)("enqueues from SQL once it is granted the rights, and not before", async () => {
+    const schema = newSchema(host)
+    const database = databaseOf(owner, schema)
+    await migrate({ ...host, database })
+    await execute(
+      database,
+      "insert into {jobs} (name, settings, declared_at) values ('greet', '{}', {schema}.now())",
+    )
+    const call = `select ${schema}.enqueue('greet', 'null', '{"key": "once"}') as id`
+    await expect(app.ask(call)).rejects.toThrow("permission denied")
+    await grantTo(database, app.name)
+    const [first, second] = [await app.ask(call), await app.ask(call)]
+    expect(second).toEqual(first)
+    expect(await rowsOf(database, "select job, pool, priority, history from {runs}")).toEqual([
+      { job: "greet", pool: "default", priority: 0, history: "standard" },
+    ])
+  })
+
   it.runIf(isThere)("is named when it is to be granted rights and does not exist", async () => {
     const database = databaseOf(owner, newSchema(host))
     await migrate({ ...host, database })

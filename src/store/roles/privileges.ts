@@ -15,7 +15,15 @@ export const ROWS = ["select", "insert", "update", "delete"] as const
 export const LEDGER = "migrations"
 
 /** The functions of the schema. No two have the same name. */
-export const FUNCTIONS = ["now", "state", "make_day", "make_month", "drop_expired"] as const
+export const FUNCTIONS = [
+  "now",
+  "state",
+  "make_day",
+  "make_month",
+  "drop_expired",
+  "duration_ms",
+  "enqueue",
+] as const
 
 /** All privileges. `carillon db grant` grants exactly these, and a start checks them. */
 export const PRIVILEGES: readonly Privilege[] = [
