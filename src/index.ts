@@ -82,6 +82,19 @@ export { nextOccurrence, previewSchedule } from "./api/schedules/preview.ts"
 export type { FireRecord, ScheduleRecord } from "./api/schedules/record.ts"
 export type { DepthOptions, SeriesOptions, Stats, StatsSpan, StatsWhere } from "./api/stats/stats.ts"
 export type { TenantListOptions, TenantPage, Tenants } from "./api/tenants/tenants.ts"
+export type {
+  ClaimedWork,
+  HeldWork,
+  Work,
+  WorkClaimOptions,
+  WorkEnd,
+  WorkerDescription,
+  WorkHeartbeat,
+  WorkHeartbeatOptions,
+  WorkRun,
+  WorkSettled,
+  WorkSettleOptions,
+} from "./api/work/calls.ts"
 export type { WorkerListOptions, WorkerPage, Workers } from "./api/workers/workers.ts"
 export {
   AttemptAborted,

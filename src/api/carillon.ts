@@ -31,6 +31,8 @@ import { definingCalls, getSchedule, listAllSchedules } from "./schedules/schedu
 import { steeringCalls } from "./schedules/steering.ts"
 import { type Stats, statsCalls } from "./stats/stats.ts"
 import { type Tenants, tenantCalls } from "./tenants/tenants.ts"
+import type { Work } from "./work/calls.ts"
+import { workCalls } from "./work/work.ts"
 import { type Workers, workerCalls } from "./workers/workers.ts"
 
 /** What `createCarillon` returns: it enqueues, waits, steers, starts and stops. */
@@ -63,6 +65,8 @@ export interface Carillon extends EnqueueCalls {
   readonly pauses: Pauses
   /** Processes that execute runs. */
   readonly workers: Workers
+  /** Claims and settles runs for workers in other languages. */
+  readonly work: Work
   /** Who changed what, and why. */
   readonly audit: Audit
   /** Statistics: how attempts ended and what waited, over time and now. */
@@ -219,6 +223,11 @@ export function createFacade(host: Host, application: Application): Carillon {
     workers: Object.freeze({
       get: callByName("workers.get", workerCalls.get),
       list: call("workers.list", 0, workerCalls.list),
+    }),
+    work: Object.freeze({
+      claim: call("work.claim", 0, workCalls.claim),
+      heartbeat: call("work.heartbeat", 0, workCalls.heartbeat),
+      settle: call("work.settle", 0, workCalls.settle),
     }),
     audit: Object.freeze({ list: call("audit.list", 0, auditCalls.list) }),
     stats: Object.freeze({

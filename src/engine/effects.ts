@@ -7,11 +7,12 @@
 import type { CarillonEvent, Events } from "../observe/events.ts"
 import type { Runtime } from "../runtime/runtime.ts"
 import type { Results } from "./attempts/results.ts"
-import type { FinishedRun } from "./attempts/settler.ts"
+import type { AttemptCount, FinishedRun } from "./attempts/settler.ts"
 import type { By } from "./by.ts"
 import type { CancelledRun } from "./process/stats.ts"
 import type { Wakeups } from "./process/wakeups.ts"
 import type { Admissions } from "./queue/admissions.ts"
+import type { ClaimedRun } from "./queue/claimed-run.ts"
 import type { ReadyLane } from "./queue/lane.ts"
 import type { Mover } from "./queue/mover.ts"
 import { DISPLACED_CODE, type Displaced } from "./schedules/displace.ts"
@@ -42,6 +43,13 @@ export interface Effects {
   /** Settings of a job were overridden, or an override ended. */
   readonly isOverridden?: boolean
   readonly events?: readonly CarillonEvent[]
+  /** Attempts that this process has recorded for a worker in another language. */
+  readonly counted?: readonly CountedAttempt[]
+}
+
+export interface CountedAttempt {
+  readonly run: ClaimedRun
+  readonly end: AttemptCount
 }
 
 /** The answer of a committed operation, with its effects. */
@@ -80,10 +88,11 @@ export interface EffectParts {
   readonly results: Results
   readonly mover: Mover
   readonly countCancelled: (runs: readonly CancelledRun[]) => void
+  readonly count: (run: ClaimedRun, end: AttemptCount) => void
 }
 
 export function createTellEffects(parts: EffectParts): TellEffects {
-  const { events, wakeups, admissions, results, mover, countCancelled } = parts
+  const { events, wakeups, admissions, results, mover, countCancelled, count } = parts
 
   function tellDisplaced({ run, isRunning, message }: Displaced): void {
     if (isRunning) wakeups.replaced(run)
@@ -103,6 +112,7 @@ export function createTellEffects(parts: EffectParts): TellEffects {
     for (const each of displaced) tellDisplaced(each)
     for (const finished of ended) results.tell(finished)
     if (effects.cancelled) countCancelled(effects.cancelled)
+    for (const { run, end } of effects.counted ?? []) count(run, end)
     const keys = displaced.length === 0 ? admit : [...admit, ...displaced.flatMap((each) => each.keys)]
     if (keys.length > 0) admissions.admit(keys)
     if (effects.hasParked) admissions.bell.ring()

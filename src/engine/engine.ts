@@ -27,6 +27,7 @@ import { createVacuum } from "./process/vacuum.ts"
 import { createWakeups, type Wakeups } from "./process/wakeups.ts"
 import { createWatch } from "./process/watch.ts"
 import { type Admissions, createAdmissions } from "./queue/admissions.ts"
+import { type Arrivals, createArrivals } from "./queue/arrivals.ts"
 import { createClaimDoubts } from "./queue/claim-doubts.ts"
 import { createClaimLedger } from "./queue/claim-ledger.ts"
 import { createClaimer } from "./queue/claimer.ts"
@@ -53,6 +54,8 @@ export interface Engine {
   readonly borrow: Borrow
   readonly visibility: Visibility
   readonly admissions: Admissions
+  /** Waits of workers that have no loop here. */
+  readonly arrivals: Arrivals
   readonly mover: Mover
   readonly overrides: Overrides
   readonly poolLoops: readonly PoolLoop[]
@@ -120,6 +123,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     onReady: wakeups.ready,
     onDoubt: () => wakePools(undefined),
   })
+  const arrivals = createArrivals(runtime)
   const onParked = () => admissions.bell.ring()
   const onEnded = () => {
     wakeups.overridden()
@@ -233,6 +237,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     results,
     mover,
     countCancelled: stats.countCancelled,
+    count: stats.count,
   })
   const { declareSchedules } = config
   const reconciler = createReconciler({
@@ -263,6 +268,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
   const enqueuer = createEnqueuer(runtime, doubts, wakeups.announcement)
 
   function wakePools(lane: ReadyLane | undefined): void {
+    arrivals.ring(lane)
     for (const poolLoop of poolLoops)
       if (lane === undefined || lane.pool === poolLoop.pool) poolLoop.wake(lane)
   }
@@ -367,6 +373,7 @@ export function createEngine(runtime: Runtime, events: Events, config: EngineCon
     borrow: createBorrow(runtime.database.schema),
     visibility,
     admissions,
+    arrivals,
     mover,
     overrides,
     poolLoops,

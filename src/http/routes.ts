@@ -10,6 +10,7 @@ import { runRoutes } from "./runs.ts"
 import { scheduleRoutes } from "./schedules.ts"
 import { statsRoutes } from "./stats.ts"
 import { tenantRoutes } from "./tenants.ts"
+import { workRoutes } from "./work.ts"
 import { workerRoutes } from "./workers.ts"
 
 export const ROUTES: readonly Route[] = [
@@ -20,6 +21,7 @@ export const ROUTES: readonly Route[] = [
   ...jobRoutes,
   ...poolRoutes,
   ...workerRoutes,
+  ...workRoutes,
   ...statsRoutes,
   ...auditRoutes,
   ...pauseRoutes,

@@ -261,6 +261,9 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     get schedules() {
       return living().schedules
     },
+    get work() {
+      return living().work
+    },
     get audit() {
       return living().audit
     },
