@@ -36,7 +36,7 @@ export type { OverrideOptions } from "./api/jobs/override.ts"
 export type { CarillonOptions, ConnectionOptions, DeadLetterAlarm, StopOptions } from "./api/options.ts"
 export type { Everything, PauseOptions, Pauses, ResumeOptions } from "./api/pauses/pauses.ts"
 export type { Pools } from "./api/pools/pools.ts"
-export type { AttemptLogLine, AttemptRecord } from "./api/runs/attempt-record.ts"
+export type { AttemptLogLine, AttemptLogs, AttemptRecord } from "./api/runs/attempt-record.ts"
 export type {
   ExpediteOptions,
   RerunOptions,

@@ -150,6 +150,7 @@ export function createFacade(host: Host, application: Application): Carillon {
       list: call("runs.list", 0, readCalls.list),
       count: call("runs.count", 0, readCalls.count),
       attempts: callByName("runs.attempts", readCalls.attempts),
+      logs: callByName("runs.logs", readCalls.logs),
       wait: ((runs, options) => waitForRuns(application.open, runs, options)) as Runs["wait"],
       cancel: call("runs.cancel", 1, runSteering.cancel),
       expedite: call("runs.expedite", 1, runSteering.expedite),

@@ -68,6 +68,14 @@ export interface AttemptRecord {
   readonly logs?: readonly AttemptLogLine[]
 }
 
+/** What the handler logged in one attempt. */
+export interface AttemptLogs extends Pick<AttemptRecord, "generation" | "attempt" | "startedAt"> {
+  /** The id of the attempt. */
+  readonly attemptId: string
+  /** Its lines, oldest first. */
+  readonly lines: readonly AttemptLogLine[]
+}
+
 /** One line of a handler, with its milliseconds after the first line. The last entry may count dropped lines. */
 export type AttemptLogLine =
   | { readonly afterMs: number; readonly message: string; readonly data?: unknown }

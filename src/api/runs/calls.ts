@@ -7,7 +7,7 @@ import type { Duration } from "../../time/duration.ts"
 import type { ByWhom } from "../actor.ts"
 import type { CallOptions } from "../call-options.ts"
 import type { ChangeOptions } from "../caller-transaction.ts"
-import type { AttemptRecord } from "./attempt-record.ts"
+import type { AttemptLogs, AttemptRecord } from "./attempt-record.ts"
 import type { CloneChanges } from "./enqueue-options.ts"
 import type { RunHandle } from "./run-handle.ts"
 
@@ -29,6 +29,8 @@ export interface Runs {
   readonly count: (options?: RunCountOptions & CallOptions) => Promise<RunCount>
   /** Lists all finished attempts of a run, oldest first. */
   readonly attempts: (runId: string, options?: CallOptions) => Promise<AttemptRecord[]>
+  /** What the handlers of a run logged in its finished attempts, oldest first. Attempts without lines are left out. */
+  readonly logs: (runId: string, options?: CallOptions) => Promise<AttemptLogs[]>
   /**
    * Waits for the end of one run or of up to 1,000, in whatever process they execute, and returns them as they ended. A
    * dead run has ended, unless it is replayed meanwhile.

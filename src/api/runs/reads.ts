@@ -11,7 +11,7 @@ import { assertOptions, integer, object, optional, satisfies } from "../../optio
 import { listAttempts } from "../../store/attempts/by-run.ts"
 import type { Opened } from "../application.ts"
 import { runIdOf } from "../options.ts"
-import { type AttemptRecord, attemptRecords } from "./attempt-record.ts"
+import { type AttemptLogs, type AttemptRecord, attemptRecords } from "./attempt-record.ts"
 import type { RunCountOptions, RunListOptions, RunPage } from "./calls.ts"
 import { shortText, TENANT_LENGTH } from "./enqueue-options.ts"
 
@@ -51,6 +51,13 @@ export const readCalls = {
 
   attempts: async ({ runtime: { database } }: Opened, runId: string): Promise<AttemptRecord[]> =>
     attemptRecords(database, await listAttempts(database, runIdOf(runId))),
+
+  logs: async (opened: Opened, runId: string): Promise<AttemptLogs[]> => {
+    const attempts = await readCalls.attempts(opened, runId)
+    return attempts.flatMap(({ id: attemptId, generation, attempt, startedAt, logs: lines }) =>
+      lines ? { attemptId, generation, attempt, ...(startedAt && { startedAt }), lines } : [],
+    )
+  },
 }
 
 /** What is wrong inside a filter is said by a `FilterError`. */
