@@ -2,7 +2,7 @@
 import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 import { missingMigrations } from "../store/migrate.ts"
-import { grantTo, planGrant } from "../store/roles/grant.ts"
+import { type GrantFor, grantTo, planGrant } from "../store/roles/grant.ts"
 import { openDatabase } from "./open-database.ts"
 import { resolveOptions } from "./options.ts"
 import type { Place } from "./transfer.ts"
@@ -10,6 +10,7 @@ import type { Place } from "./transfer.ts"
 export interface GrantOptions {
   /** The role that gets the privileges. */
   readonly role: string
+  readonly grantFor: GrantFor
   /** Returns the SQL and grants nothing. */
   readonly isPrinted: boolean
 }
@@ -18,14 +19,14 @@ export interface GrantOptions {
 export async function grant(
   host: Host,
   place: Place,
-  { role, isPrinted }: GrantOptions,
+  { role, grantFor, isPrinted }: GrantOptions,
 ): Promise<string | undefined> {
   const { database } = await openDatabase(host, resolveOptions(place), {})
   try {
-    if (isPrinted) return await planGrant(database, role)
+    if (isPrinted) return await planGrant(database, role, grantFor)
     const missing = await missingMigrations(database)
     if (missing.length > 0) throw notMigrated(database.schema)
-    await grantTo(database, role)
+    await grantTo(database, role, grantFor)
     return undefined
   } finally {
     await database.close()

@@ -4,18 +4,24 @@ import type { Command } from "./command.ts"
 import { chosenDatabaseOf, DATABASE_SETTINGS } from "./settings/database.ts"
 import { UsageError } from "./usage-error.ts"
 
+const MAY_WORK = "may work in the schema now, and may not change it"
+
 export const dbGrant: Command = {
   words: "db grant",
   summary: "let a role work that does not own the schema",
   settings: DATABASE_SETTINGS,
   options: {
     role: { value: "ROLE", help: "the role that your program connects as; it has to exist" },
+    reader: { help: "let the role only read, for reports" },
     print: { help: "grant nothing, print the SQL" },
   },
   run: async (call) => {
-    const { role, print } = call.values
+    const { role, reader, print } = call.values
     if (typeof role !== "string") throw new UsageError("Which role? Give --role, as in --role app.")
-    const sql = await grant(call.host, await chosenDatabaseOf(call), { role, isPrinted: print === true })
-    call.terminal.print(sql ?? `Role "${role}" may work in the schema now, and may not change it.`)
+    const grantFor = reader === true ? "reading" : "work"
+    const request = { role, grantFor, isPrinted: print === true } as const
+    const sql = await grant(call.host, await chosenDatabaseOf(call), request)
+    const may = reader === true ? "may read the schema now, and write nothing" : MAY_WORK
+    call.terminal.print(sql ?? `Role "${role}" ${may}.`)
   },
 }

@@ -7,6 +7,7 @@ import { createSystemHost } from "../../src/runtime/system.ts"
 import { migrate } from "../../src/store/migrate.ts"
 import { grantTo } from "../../src/store/roles/grant.ts"
 import { openServer } from "../../src/store/server/server.ts"
+import { TABLES } from "../../src/store/transfer/tables.ts"
 import { takeClock } from "../../src/testing/clock.ts"
 import { newSchema } from "../support/engines.ts"
 import { createRoles, type Role, type Roles } from "../support/roles.ts"
@@ -66,6 +67,27 @@ describe.each(["postgres14", "postgres18"] as const)("a role that owns nothing, 
     expect(await rowsOf(database, "select job, pool, priority, history from {runs}")).toEqual([
       { job: "greet", pool: "default", priority: 0, history: "standard" },
     ])
+  })
+
+  it.runIf(isThere)("reads everything and writes nothing once it is granted that", async () => {
+    const schema = newSchema(host)
+    const database = databaseOf(owner, schema)
+    await migrate({ ...host, database })
+    const reader = await roles.make("reader")
+    await expect(reader.ask(`select from ${schema}.runs`)).rejects.toThrow("permission denied")
+    await grantTo(database, reader.name, "reading")
+    for (const table of [...TABLES, "migrations"]) await reader.ask(`select from ${schema}.${table}`)
+    await reader.ask(`select ${schema}.state(run), ${schema}.now() from ${schema}.runs as run`)
+    for (const table of TABLES)
+      await expect(reader.ask(`delete from ${schema}.${table}`)).rejects.toThrow("permission denied")
+    await execute(
+      database,
+      "insert into {jobs} (name, settings, declared_at) values ('greet', '{}', {schema}.now())",
+    )
+    await expect(reader.ask(`select ${schema}.enqueue('greet')`)).rejects.toThrow("permission denied")
+    await expect(reader.ask(`select ${schema}.make_day('standard', current_date)`)).rejects.toThrow(
+      "permission denied",
+    )
   })
 
   it.runIf(isThere)("is named when it is to be granted rights and does not exist", async () => {

@@ -25,6 +25,9 @@ export const FUNCTIONS = [
   "enqueue",
 ] as const
 
+/** The functions that a role needs that only reads. They change nothing. */
+export const READING_FUNCTIONS = ["now", "state", "duration_ms"] as const
+
 /** All privileges. `carillon db grant` grants exactly these, and a start checks them. */
 export const PRIVILEGES: readonly Privilege[] = [
   { kind: "schema", name: "", privilege: "usage" },
