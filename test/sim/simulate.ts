@@ -10,6 +10,7 @@ import { createKernel, type Kernel } from "./kernel/kernel.ts"
 import { createChance } from "./kernel/seeded-random.ts"
 import { createTrace } from "./kernel/trace.ts"
 import { livePeacefully, type PeaceParts } from "./workload/after-faults.ts"
+import { settleBulk, steerInBulk } from "./workload/bulk.ts"
 import { type Calls, createCalls, enqueueRecorded } from "./workload/calls.ts"
 import { type ClientParts, runClient } from "./workload/clients.ts"
 import { drawTask, makeJobs } from "./workload/jobs.ts"
@@ -180,6 +181,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       onStarted: (life) => {
         if (life.pid === 1) void makeAllSchedules(life)
         if (isFollowed && index === plan.processes - 1) void followRuns(life, following)
+        if (plan.bulk && index === 0) void steerInBulk(life, { isOver: () => isOver, onTrouble })
         for (let client = 0; client < plan.clients && !isOver; client += 1) void runClient(clients, life)
       },
       onCrashPoint: (dying, point) => nemesis.onCrashPoint(dying, point),
@@ -304,6 +306,7 @@ function createWorld({ ground, kernel, server, plan, seed, troubles }: WorldPart
       withinUs + longestLine() * turnUs,
       () => `not everything ended: ${leftover()}`,
     )
+    if (plan.bulk) await settleBulk(await anyoneAtWork(withinUs), { until, withinUs, onTrouble })
     if (plan.peace) await haveItPeaceful()
     observer.stop()
     isFollowed = false

@@ -90,6 +90,8 @@ export interface Plan {
   readonly latecomerUs: number | undefined
   /** A reader pages through history all the time. */
   readonly reader: boolean
+  /** Bulk operations are started and steered. */
+  readonly bulk: boolean
   /** At the end there is work in a quiet phase. */
   readonly peace: boolean
 }
@@ -122,6 +124,8 @@ export function drawPlan(chance: Chance): Plan {
     retry: drawRetry(plan.retry, chance.fork("retry")),
     peace: isPrompt && chance.fork("peace").happens(0.3),
     reader: chance.fork("reader").happens(0.5),
+    // They change the order.
+    bulk: plan.latecomerUs === undefined && chance.fork("bulk").happens(0.4),
   }
 }
 
@@ -192,6 +196,7 @@ function drawSwarm(chance: Chance): Plan {
     latecomerUs: undefined,
     peace: false,
     reader: false,
+    bulk: false,
   }
 }
 
