@@ -270,9 +270,23 @@ CREATE TABLE carillon.pauses (
   actor text NOT NULL,
   reason text NOT NULL,
   ends_at timestamp with time zone,
+  ramp_ms bigint,
   CONSTRAINT pauses_pkey PRIMARY KEY (kind, name),
   CONSTRAINT pauses_kind CHECK ((kind = ANY (ARRAY['job'::text, 'pool'::text, 'tenant'::text, 'everything'::text]))),
   CONSTRAINT pauses_name CHECK (((kind = 'everything'::text) = (name = ''::text)))
+);
+
+CREATE TABLE carillon.ramps (
+  kind text NOT NULL,
+  name text NOT NULL,
+  paused_at timestamp with time zone NOT NULL,
+  from_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone NOT NULL,
+  parked bigint NOT NULL,
+  released bigint DEFAULT 0 NOT NULL,
+  actor text NOT NULL,
+  reason text NOT NULL,
+  CONSTRAINT ramps_pkey PRIMARY KEY (kind, name)
 );
 
 CREATE TABLE carillon.run_limits (

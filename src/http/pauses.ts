@@ -1,7 +1,7 @@
 /** The routes about what is paused, and about pausing everything. */
 import { z } from "@hono/zod-openapi"
 import { PAUSE_KINDS } from "../queue/pause-kind.ts"
-import { instant } from "./fields.ts"
+import { instant, whole } from "./fields.ts"
 import { pauseBody, pauseOf } from "./pause-fields.ts"
 import { change, ok, route } from "./route.ts"
 
@@ -11,6 +11,7 @@ const pauseRecord = z
     name: z.string().optional().openapi({ description: "Absent if everything is paused." }),
     pausedAt: instant,
     until: instant.optional(),
+    ramp: z.strictObject({ until: instant, parked: whole, released: whole }).optional(),
     actor: z.string(),
     reason: z.string(),
   })

@@ -309,6 +309,7 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
   jobs: "insert into {jobs} values ('greet', '{}', null, now())",
   limits: "insert into {limits} values ('some', 1)",
   pauses: "insert into {pauses} values ('job', 'greet', now(), 'ada', 'why not')",
+  ramps: "insert into {ramps} values ('job', 'greet', now(), now(), now(), 5, 1, 'ada', 'why not')",
   overrides: "insert into {overrides} values ('greet', 'timeout', '1000', now(), 'ada', 'why not')",
   workers: "insert into {workers} values (gen_random_uuid(), 'here', 1, '{}', now(), now())",
   runs: `insert into {runs} (id, job, pool, priority, rank, stage, enqueued_at, due_at, input)

@@ -36,7 +36,7 @@ const pause = (
   return perform(() => {}, pauseNoun(runtime, { kind, name, by, ...ends, jobs: new Set(["mail"]) }))
 }
 const resume = (runtime: Runtime, [kind, name]: Target, by: By) =>
-  perform(() => {}, resumeNoun(runtime, { kind, name, by }))
+  perform(() => {}, resumeNoun(runtime, { kind, name, by, rampMs: null }))
 
 const audit = (database: Database) =>
   rowsOf(

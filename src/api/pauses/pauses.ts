@@ -28,8 +28,15 @@ export interface PauseOptions extends ByWhom {
   readonly for?: Duration
 }
 
-/** Who ends a pause, and why. */
-export interface ResumeOptions extends ByWhom {}
+/** How a pause ends, who ends it, and why. */
+export interface ResumeOptions extends ByWhom {
+  /**
+   * Over which time the parked runs return, evenly. New runs start as usual.
+   *
+   * @default at once
+   */
+  readonly ramp?: Duration
+}
 
 /** What is paused. */
 export interface Pauses {
@@ -56,7 +63,7 @@ const NAME_CHECKS: Readonly<Record<Named, Check>> = {
   tenant: tenantNameCheck,
 }
 
-const resumeCheck = object(byWhomShape)
+const resumeCheck = object({ ...byWhomShape, ramp: optional(duration({ min: 1 })) })
 const pauseShape = object({
   ...byWhomShape,
   until: optional(instantCheck),
@@ -85,9 +92,15 @@ async function pauseIt(
   return perform(engine.tell, pause(runtime, request))
 }
 
-async function resumeIt(opened: Opened, kind: Pause["kind"], name: string, by: ByWhom): Promise<boolean> {
+async function resumeIt(
+  opened: Opened,
+  kind: Pause["kind"],
+  name: string,
+  options: ResumeOptions,
+): Promise<boolean> {
   const { runtime, engine } = opened
-  return perform(engine.tell, resume(runtime, { kind, name, by: byOf(opened, by) }))
+  const rampMs = parseDuration(options.ramp) ?? null
+  return perform(engine.tell, resume(runtime, { kind, name, rampMs, by: byOf(opened, options) }))
 }
 
 /** The calls of one noun whose things have names. */

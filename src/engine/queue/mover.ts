@@ -1,6 +1,6 @@
 /**
  * Parks runs that no worker may or can execute now: runs of what is paused, and runs of jobs that no live worker has a
- * handler for. Unparks them when that has changed. Ends pauses whose end has come.
+ * handler for. Unparks them when that has changed. Ends pauses whose end has come, and moves ramps on.
  *
  * Every process moves runs, a bounded batch at a time, as the tables say at that moment. Claims read the pauses
  * themselves, so a pause holds at once: parking only keeps claims fast.
@@ -23,6 +23,7 @@ import { unparkTenants } from "../../store/runs/unpark-tenants.ts"
 import type { Statement } from "../../store/statement.ts"
 import { createBell, type Loop } from "../loop.ts"
 import type { ReadyLane } from "./lane.ts"
+import { createRamps } from "./ramps.ts"
 
 export interface MoverParts {
   readonly runtime: Runtime
@@ -64,6 +65,8 @@ const FIRST_LOOK_MS = 60_000
 const UNHANDLED_AFTER_MS = 60_000
 /** A job is reported again after this time. */
 const TELL_AGAIN_MS = 600_000
+/** How often runs of a ramp are released. */
+const RAMP_EVERY_MS = 1_000
 /** Who ends a pause whose end has come. */
 const OVER = { actor: "carillon", reason: "the pause was over" }
 /** A report counts no further. */
@@ -72,8 +75,10 @@ const COUNT_UP_TO = 100_000
 export function createMover({ runtime, events, onReady, onLimits, onResumed, onEnded }: MoverParts): Mover {
   const { database, monotonicMs } = runtime
   let pausedBefore = new Set<string>()
-  /** How long until the next pause ends by itself. */
+  /** How long until the next pause ends by itself, or a ramp goes on. */
   let nextEndMs = Number.POSITIVE_INFINITY
+  let toRamp: readonly Pause[] = []
+  const ramps = createRamps({ runtime, events, onEnded })
   const toldAtMs = new Map<string, number>()
   let unhandledAtMs = monotonicMs() + FIRST_LOOK_MS * runtime.random()
   let unhandledTookMs = 0
@@ -86,12 +91,16 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed, onE
       unparked(await database.run(unparkTenants, { limit: BATCH })),
     )
     const handled = unparked(await database.run(unparkHandled, { limit: BATCH }))
+    const released = await ramps.release(BATCH, unparked)
+    if (released !== undefined) nextEndMs = Math.min(nextEndMs, RAMP_EVERY_MS)
     // After the returns: a run may return from one pause into another.
     const paused = await park(kinds)
+    // Everything that was ready is parked now.
+    if (paused < BATCH) await ramps.begin(toRamp)
     const unhandled = withUnhandled ? await moveUnhandled() : 0
     // Reported only when all of them are parked, so that the count is right.
     if (unhandled < BATCH) await tellUnhandled()
-    if (Math.max(resumed, handled) >= BATCH) return "unparking"
+    if (Math.max(resumed, handled, released ?? 0) >= BATCH) return "unparking"
     return Math.max(unhandled, paused) >= BATCH ? "parking" : "nothing"
   }
 
@@ -140,6 +149,8 @@ export function createMover({ runtime, events, onReady, onLimits, onResumed, onE
     if (listed.some(isOver)) await endPauses()
     const pauses = listed.filter((pause) => !isOver(pause))
     nextEndMs = Math.min(...pauses.map(({ left_ms: leftMs }) => leftMs ?? Number.POSITIVE_INFINITY))
+    toRamp = pauses.filter(({ ramp_ms: rampMs }) => rampMs !== null)
+    if (toRamp.length > 0) nextEndMs = 0
     const now = new Set(pauses.map(({ kind, name, paused_at }) => `${kind}:${name}:${paused_at}`))
     if ([...pausedBefore].some((pause) => !now.has(pause))) onResumed()
     pausedBefore = now

@@ -229,6 +229,23 @@ create table {pauses} (
   reason text not null,
   -- The pause ends by itself then. Null: it lasts until an operator ends it.
   ends_at timestamptz,
+  -- The pause was resumed with a ramp of that length. It lasts until its ready runs are parked.
+  ramp_ms bigint,
+  primary key (kind, name)
+);
+
+-- Pauses that have ended and whose parked runs return gradually. A ramp of everything has no name.
+create table {ramps} (
+  kind text not null,
+  name text not null,
+  paused_at timestamptz not null,
+  from_at timestamptz not null,
+  ends_at timestamptz not null,
+  -- How many runs were parked at its begin, and how many of them it has released.
+  parked bigint not null,
+  released bigint not null default 0,
+  actor text not null,
+  reason text not null,
   primary key (kind, name)
 );
 

@@ -3,13 +3,13 @@ import { statement } from "../statement.ts"
 
 /**
  * Pauses a job, a pool, a tenant or everything, until `until` or for `forMs`; without both, until an operator ends it.
- * A pause that exists gets the new end, and keeps its beginning.
+ * A pause that exists gets the new end, and keeps its beginning. A ramp ends.
  *
  * Returns whether anything changed, and when the pause ends. `is_over`: that end is past by the database's clock; then
  * nothing is written. Each change is in the audit record with actor and reason.
  * Guarantee: from the next claim on none of its runs is claimed, because every claim reads this table.
- * Locks: the row. It waits for another transaction that pauses or resumes the same.
- * Index: the primary key of pauses.
+ * Locks: the row, and that of the ramp. It waits for another transaction that pauses or resumes the same.
+ * Index: the primary keys of pauses and ramps.
  */
 export const addPause = statement({
   name: "pauses/add",
@@ -33,9 +33,12 @@ export const addPause = statement({
     from wanted
     where ends_at is null or ends_at > at
     on conflict (kind, name) do update
-    set ends_at = excluded.ends_at, actor = excluded.actor, reason = excluded.reason
-    where pause.ends_at is distinct from excluded.ends_at
+    set ends_at = excluded.ends_at, actor = excluded.actor, reason = excluded.reason, ramp_ms = null
+    where pause.ends_at is distinct from excluded.ends_at or pause.ramp_ms is not null
     returning kind, name, paused_at, actor, reason, ends_at
+  ),
+  ended as (
+    delete from {ramps} where kind = @kind and name = @name and exists (select from added)
   ),
   recorded as (
     insert into {audit} (at, actor, action, subject, reason, after)

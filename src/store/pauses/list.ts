@@ -18,10 +18,11 @@ export const listPauses = statement({
     reason: text,
     ends_at: nullable(instant),
     left_ms: nullable(whole),
+    ramp_ms: nullable(whole),
   },
   sql: `
   select kind, name, paused_at, actor, reason, ends_at,
-    ceil(date_part('epoch', ends_at - {now}) * 1000)::bigint as left_ms
+    ceil(date_part('epoch', ends_at - {now}) * 1000)::bigint as left_ms, ramp_ms
   from {pauses}
   order by kind, name
 `,

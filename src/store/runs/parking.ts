@@ -173,6 +173,12 @@ const KEPT_PLACES: Readonly<Record<ParkedFor, string>> = {
   handler: isKindThat("keepsUnhandled"),
 }
 
+/** Is the group `parked` of none of the pauses for which runs are parked? */
+export const NOT_PAUSED = `
+      not exists (select from {pauses} as pause where pause.kind = 'job' and pause.name = parked.job)
+      and not exists (select from {pauses} as pause where pause.kind = 'pool' and pause.name = parked.pool)
+      and not exists (select from {pauses} where kind = 'everything')`
+
 /**
  * Parks the rows of `held` (tuple, state) that are still ready. Returns how many were `found` and how many were parked.
  *

@@ -1,9 +1,10 @@
 import { bigint, boolean, int, json, nullable, text } from "../codec.ts"
 import { statement } from "../statement.ts"
-import { groupsParkedFor, UNPARK } from "./parking.ts"
+import { groupsParkedFor, NOT_PAUSED, UNPARK } from "./parking.ts"
 
 /**
- * Unparks up to `limit` runs that were parked for a pause, of jobs and pools that are no longer paused.
+ * Unparks up to `limit` runs that were parked for a pause, of jobs and pools that are no longer paused
+ * and have no ramp.
  *
  * Guarantee: the present pauses decide, not the act of resuming. No run is left parked when a process dies in between,
  * or when a run was parked while its job was being resumed.
@@ -39,9 +40,12 @@ export const unparkResumed = statement({
       limit @limit
       for no key update skip locked
     ) as run
-    where not exists (select from {pauses} as pause where pause.kind = 'job' and pause.name = parked.job)
-      and not exists (select from {pauses} as pause where pause.kind = 'pool' and pause.name = parked.pool)
-      and not exists (select from {pauses} where kind = 'everything')
+    where ${NOT_PAUSED}
+      and not exists (
+        select from {ramps} as ramp
+        where ramp.kind = 'job' and ramp.name = parked.job or ramp.kind = 'pool' and ramp.name = parked.pool
+          or ramp.kind = 'everything'
+      )
     limit @limit
   ),
   ${UNPARK}

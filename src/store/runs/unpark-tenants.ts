@@ -3,7 +3,7 @@ import { statement } from "../statement.ts"
 import { UNPARK } from "./parking.ts"
 
 /**
- * Unparks up to `limit` runs that were parked for the pause of a tenant that is no longer paused.
+ * Unparks up to `limit` runs that were parked for the pause of a tenant that is no longer paused and has no ramp.
  *
  * Guarantee: the present pauses decide, not the act of resuming; see runs/unpark-resumed.
  * Locks: the rows it moves, and their places under limits. Rows that another transaction holds are skipped.
@@ -57,6 +57,7 @@ export const unparkTenants = statement({
       for no key update skip locked
     ) as run
     where not exists (select from {pauses} as pause where pause.kind = 'tenant' and pause.name = parked.tenant)
+      and not exists (select from {ramps} as ramp where ramp.kind = 'tenant' and ramp.name = parked.tenant)
     limit @limit
   ),
   ${UNPARK}

@@ -9,6 +9,7 @@ export const TABLES = [
   "jobs",
   "limits",
   "pauses",
+  "ramps",
   "overrides",
   "workers",
   "runs",
