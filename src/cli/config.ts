@@ -49,9 +49,8 @@ function shown(name: SettingName, settings: Settings): string {
 }
 
 function masked(name: SettingName, value: unknown): unknown {
-  const { hides }: Setting = SETTINGS[name]
-  if (value === undefined || hides === undefined) return value
-  return hides === "all" ? "***" : withoutPassword(String(value))
+  const { hasPassword }: Setting = SETTINGS[name]
+  return value !== undefined && hasPassword ? withoutPassword(String(value)) : value
 }
 
 /** A password may itself hold an `@`, and may also be a parameter. */

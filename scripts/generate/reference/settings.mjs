@@ -6,7 +6,7 @@ export async function renderSettings({ load }) {
   const rows = Object.entries(SETTINGS).map(([name, setting]) => [
     code(name),
     setting.flag === undefined ? "" : code(`${setting.flag} ${setting.value}`),
-    code(setting.variable) + (setting.hides === undefined ? "" : ` or ${code(`${setting.variable}_FILE`)}`),
+    code(setting.variable) + (setting.hasPassword ? ` or ${code(`${setting.variable}_FILE`)}` : ""),
     setting.inFile === undefined ? "" : code(setting.inFile),
     setting.shownDefault || "none",
     setting.about,

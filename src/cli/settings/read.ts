@@ -60,10 +60,10 @@ function fromFlag(name: SettingName, flags: Flags): Found | undefined {
 }
 
 async function fromEnvironment(name: SettingName, host: Host): Promise<Found | undefined> {
-  const { variable, hides }: Setting = SETTINGS[name]
+  const { variable, hasPassword }: Setting = SETTINGS[name]
   const { env } = host.facts
   const byFile = `${variable}_FILE`
-  const path = hides === undefined ? undefined : env[byFile]
+  const path = hasPassword ? env[byFile] : undefined
   const text = env[variable]
   if (text !== undefined && path !== undefined)
     throw new UsageError(`Give ${variable} or ${byFile}, not both.`)
@@ -88,10 +88,10 @@ async function readSecret(variable: string, path: string): Promise<string> {
 
 /** The message repeats no value that may be secret. */
 function parsed(name: SettingName, origin: string, text: string): unknown {
-  const { parse, hides }: Setting = SETTINGS[name]
+  const { parse, hasPassword }: Setting = SETTINGS[name]
   const read: Parsed<unknown> = parse(text)
   if ("value" in read) return read.value
-  const got = hides === undefined ? `, not ${JSON.stringify(text.slice(0, 100))}` : ""
+  const got = hasPassword ? "" : `, not ${JSON.stringify(text.slice(0, 100))}`
   throw new UsageError(`${origin}: expected ${read.expected}${got}.`)
 }
 

@@ -11,7 +11,7 @@ import { type Duration, parseDuration } from "../../time/duration.ts"
 
 export interface Setting<Value = unknown> {
   readonly about: string
-  /** The flag, as in `--port`. Others can read command lines, so a token has none. */
+  /** The flag, as in `--port`. */
   readonly flag?: string
   /** The name of the value of the flag in the help. */
   readonly value?: string
@@ -23,8 +23,8 @@ export interface Setting<Value = unknown> {
   readonly default: Value | undefined
   /** The default in words. Empty if there is none. */
   readonly shownDefault: string
-  /** What of the value is never shown. The variable with `_FILE` behind its name names a file that holds the value. */
-  readonly hides?: "all" | "password"
+  /** Its password is never shown. The variable with `_FILE` behind its name names a file that holds the value. */
+  readonly hasPassword?: true
   /** Reads a text of the command line or the environment. Returns what was expected if it cannot. */
   readonly parse: (text: string) => Parsed<Value>
 }
@@ -35,7 +35,6 @@ export type Role = "api" | "worker" | "scheduler"
 
 const ROLES: readonly Role[] = ["api", "worker", "scheduler"]
 const HIGHEST_PORT = 65_535
-const SHORTEST_TOKEN = 16
 
 const text = (value: string) => ({ value })
 const split = (value: string) => value.split(",").map((part) => part.trim())
@@ -58,7 +57,7 @@ export const SETTINGS = {
     inFile: "database",
     default: undefined,
     shownDefault: "the embedded server",
-    hides: "password",
+    hasPassword: true,
     parse: text,
   },
   schema: {
@@ -127,15 +126,6 @@ export const SETTINGS = {
     shownDefault: "loopback names and the address",
     parse: (value): Parsed<readonly string[]> =>
       split(value).every(isHost) ? { value: split(value) } : { expected: "names of hosts" },
-  },
-  adminToken: {
-    about: "a token that may do everything, for the first calls",
-    variable: "CARILLON_ADMIN_TOKEN",
-    default: undefined,
-    shownDefault: "",
-    hides: "all",
-    parse: (value): Parsed<string> =>
-      value.length >= SHORTEST_TOKEN ? { value } : { expected: `${SHORTEST_TOKEN} characters or more` },
   },
   roles: {
     about: "what the process does: api, worker, scheduler, with commas between them",
