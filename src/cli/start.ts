@@ -35,6 +35,7 @@ async function run(call: CommandCall): Promise<void> {
     options: { ...optionsOf(settings), roles: roles.filter((role) => role !== "api") },
     http: {
       access: "open",
+      environment: "production",
       basePath: settings.get("basePath") ?? "",
       hosts: settings.get("allowedHosts") ?? [],
     },

@@ -58,7 +58,8 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
         assertMay(caller, route)
         const body = route.body && (await readBody(c.req.raw, route.bodyBytes))
         const raw: RawRequest = { params: c.req.param(), query: queryOf(c.req.url), body }
-        return route.answer(raw, { carillon, caller, headers, signal })
+        const { environment } = options
+        return route.answer(raw, { carillon, caller, headers, signal, environment })
       }),
     )
   }
@@ -74,13 +75,15 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
   app.notFound(async (c) => {
     const { raw: request, path } = c.req
     return (
-      (await pageOf(request, path)) ??
+      (await pageOf(request)) ??
       respond(request, () => Promise.reject(new CarillonError("NOT_FOUND", `There is no ${path}.`)))
     )
   })
 
   /** What the dashboard answers below the base path, except for the paths of the API. */
-  async function pageOf(request: Request, path: string): Promise<Response | undefined> {
+  async function pageOf(request: Request): Promise<Response | undefined> {
+    // The router takes the slash at the end away, and relative addresses depend on it.
+    const path = new URL(request.url).pathname
     if (!options.dashboard || !isForThisHost(request, options) || !path.startsWith(basePath)) return undefined
     const below = path.slice(basePath.length)
     if (below === "") return new Response(null, { status: 308, headers: { Location: `${basePath}/` } })

@@ -1,5 +1,6 @@
 /** The options of `createHttp`, and their checks. */
 import { array, assertOptions, object, oneOf, optional, satisfies } from "../options/check.ts"
+import type { Environment } from "./route.ts"
 
 /** The options of `createHttp`. */
 export interface HttpOptions {
@@ -26,6 +27,12 @@ export interface HttpOptions {
    * @default true
    */
   readonly dashboard?: boolean
+  /**
+   * Where this server runs. The dashboard shows it, so that people do not mistake one server for another.
+   *
+   * @default "development"
+   */
+  readonly environment?: "production" | "staging" | "development"
 }
 
 /** The options, with every default. */
@@ -33,6 +40,7 @@ export interface ResolvedHttp {
   readonly basePath: string
   readonly hosts: ReadonlySet<string>
   readonly dashboard: boolean
+  readonly environment: Environment
 }
 
 const LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
@@ -54,10 +62,16 @@ const check = object({
     ),
   ),
   dashboard: optional(satisfies("true or false", (value) => typeof value === "boolean")),
+  environment: optional(oneOf("production", "staging", "development")),
 })
 
 export function resolveHttp(options: HttpOptions): ResolvedHttp {
   assertOptions("createHttp", options, check)
-  const { basePath = "", hosts = [], dashboard = true } = options
-  return { basePath, dashboard, hosts: new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]) }
+  const { basePath = "", hosts = [], dashboard = true, environment = "development" } = options
+  return {
+    basePath,
+    dashboard,
+    environment,
+    hosts: new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]),
+  }
 }

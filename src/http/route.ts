@@ -27,11 +27,15 @@ export interface RawRequest {
   readonly body: unknown
 }
 
+/** Where a server runs, for people who must not mistake one for another. */
+export type Environment = "production" | "staging" | "development"
+
 /** What every route may use. */
 export interface Surroundings {
   readonly carillon: Carillon
   readonly caller: Caller
   readonly headers: Headers
+  readonly environment: Environment
   /** Aborts when the client leaves. For reads. */
   readonly signal: AbortSignal
 }

@@ -8,6 +8,7 @@ import { poolRoutes } from "./pools.ts"
 import type { Route } from "./route.ts"
 import { runRoutes } from "./runs.ts"
 import { scheduleRoutes } from "./schedules.ts"
+import { sessionRoutes } from "./session.ts"
 import { statsRoutes } from "./stats.ts"
 import { tenantRoutes } from "./tenants.ts"
 import { workRoutes } from "./work.ts"
@@ -23,6 +24,7 @@ export const ROUTES: readonly Route[] = [
   ...workerRoutes,
   ...workRoutes,
   ...statsRoutes,
+  ...sessionRoutes,
   ...auditRoutes,
   ...pauseRoutes,
   ...tenantRoutes,

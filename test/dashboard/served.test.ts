@@ -38,6 +38,7 @@ describe("the files of the dashboard", () => {
   it("are below the base path, and lead there from its bare name", async () => {
     const below = httpOf({}, { access: "open", basePath: "/ops/jobs" })
     expect(await below.get("/ops/jobs", HTML)).toMatchObject({ status: 308 })
+    expect(await below.get("/ops/jobs/", HTML)).toMatchObject({ status: 200 })
     expect(await below.get("/ops/jobs/runs/1", HTML)).toMatchObject({ status: 200 })
     expect(await below.get("/runs", HTML)).toMatchObject({ status: 404 })
     expect(await below.get("/ops/jobsx", HTML)).toMatchObject({ status: 404 })

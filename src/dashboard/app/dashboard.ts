@@ -3,6 +3,7 @@ import { computed, type ReadonlySignal, type Signal, signal } from "@preact/sign
 import { createContext } from "preact"
 import { useContext } from "preact/hooks"
 import { type Api, createApi } from "./api.ts"
+import type { Session } from "./records.ts"
 import { createRouter, type Router } from "./route.ts"
 import { localZone, type TimeMode } from "./times.ts"
 
@@ -15,15 +16,6 @@ export interface Toast {
   readonly detail?: string
   readonly link?: { readonly label: string; readonly path: string }
   readonly undo?: () => void
-}
-
-/** Who asks, and what the server says of itself. */
-export interface Session {
-  readonly actor?: string
-  readonly scopes: readonly string[]
-  readonly environment: "production" | "staging" | "development"
-  readonly name?: string
-  readonly version?: string
 }
 
 export interface Dashboard {

@@ -1,6 +1,7 @@
 /** What needs a person, from what the page has read: one sentence, the figures under it, and the page that helps. */
 import { plural } from "./numbers.ts"
 import type { DeadLetterGroup, Job, Pool, Schedule, Worker } from "./records.ts"
+import { pathOf, tenantParams } from "./schedule-view.ts"
 import { lengthText } from "./times.ts"
 
 export interface Finding {
@@ -119,7 +120,7 @@ function groupFindings(groups: readonly DeadLetterGroup[]): Finding[] {
 }
 
 function scheduleFindings(schedule: Schedule): Finding[] {
-  const action = { label: "Open schedule", to: `schedules/${encodeURIComponent(schedule.name)}` }
+  const action = { label: "Open schedule", to: pathOf(schedule), params: tenantParams(schedule) }
   if (schedule.state === "error") {
     return [
       {

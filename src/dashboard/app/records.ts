@@ -6,6 +6,7 @@ import type { jobRecord } from "../../http/jobs.ts"
 import type { poolRecord } from "../../http/pools.ts"
 import type { attemptRecord, runRecord } from "../../http/run-records.ts"
 import type { fireRecord, plannedFire, scheduleRecord } from "../../http/schedule-records.ts"
+import type { sessionRecord } from "../../http/session.ts"
 import type { depthPoint, dueOfJob, statsPoint } from "../../http/stats.ts"
 import type { workerRecord } from "../../http/workers.ts"
 
@@ -21,6 +22,7 @@ export type Pool = Of<typeof poolRecord>
 export type Worker = Of<typeof workerRecord>
 export type Job = Of<typeof jobRecord>
 export type AuditEntry = Of<typeof auditEntry>
+export type Session = Of<typeof sessionRecord>
 export type StatsPoint = Of<typeof statsPoint>
 export type CalendarEntry = Of<typeof calendarEntry>
 export type DueByJob = Of<typeof dueOfJob>

@@ -75,3 +75,14 @@ export function fireWords(fire: Fire): { readonly word: string; readonly why: st
   const reason = fire.reason ?? ""
   return { word: "Made no run", why: REASONS[reason] ?? reason }
 }
+
+type Named = Pick<Schedule, "name" | "tenant">
+
+/** Where its page is. A name belongs to a tenant, so the address has both. */
+export function pathOf({ name }: Named): string {
+  return `schedules/${encodeURIComponent(name)}`
+}
+
+export function tenantParams({ tenant }: Named): Readonly<Record<string, string>> {
+  return tenant === undefined ? {} : { tenant }
+}

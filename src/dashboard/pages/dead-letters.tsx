@@ -1,4 +1,5 @@
 /** Dead letters: groups of errors that are alike, and how to mend a group: one first, then the rest. */
+import { useState } from "preact/hooks"
 import { withParams } from "../app/api.ts"
 import { useDashboard } from "../app/dashboard.ts"
 import { cappedText, plural } from "../app/numbers.ts"
@@ -19,6 +20,7 @@ export function DeadLettersPage() {
   const tab = (params.get("tab") ?? "open") as Tab
   const job = params.get("job")
   const fingerprint = params.get("fingerprint")
+  const [kept, setKept] = useState<DeadLetterGroup>()
   const cursors = useCursors("groups")
   const query = useQuery<Page<DeadLetterGroup>>(
     withParams("/dead-letters/groups", { limit: 100, cursor: cursors.cursor }),
@@ -29,8 +31,12 @@ export function DeadLettersPage() {
       <Loaded query={query} rows={8}>
         {({ items, nextCursor }) => {
           const shown = items.filter((group) => tabOf(group) === tab).toSorted((a, b) => b.count - a.count)
-          const chosen =
-            items.find((group) => group.job === job && group.fingerprint === fingerprint) ?? shown[0]
+          const named = items.find((group) => group.job === job && group.fingerprint === fingerprint)
+          // A group whose last letter is being replayed is not in the list, and its canary is still watched.
+          const isKept =
+            kept !== undefined && (job === null || (kept.job === job && kept.fingerprint === fingerprint))
+          const listed = isKept ? items.find((group) => isSame(group, kept)) : undefined
+          const chosen = isKept ? (listed ?? { ...kept, count: 0 }) : (named ?? shown[0])
           return (
             <div class="dead-grid">
               <div class="dead-list">
@@ -65,7 +71,7 @@ export function DeadLettersPage() {
                         key={`${group.job}${group.fingerprint}`}
                         group={group}
                         tab={tab}
-                        isChosen={group === chosen}
+                        isChosen={chosen !== undefined && isSame(group, chosen)}
                       />
                     ))}
                   </ul>
@@ -81,6 +87,7 @@ export function DeadLettersPage() {
                     key={`${chosen.job}${chosen.fingerprint}`}
                     group={chosen}
                     onChanged={query.refresh}
+                    onReplay={() => setKept(chosen)}
                   />
                 ) : (
                   <Message title="Choose a group" />
@@ -92,6 +99,10 @@ export function DeadLettersPage() {
       </Loaded>
     </div>
   )
+}
+
+function isSame(a: DeadLetterGroup, b: DeadLetterGroup): boolean {
+  return a.job === b.job && a.fingerprint === b.fingerprint
 }
 
 function tabOf({ state }: DeadLetterGroup): Tab {

@@ -19,9 +19,10 @@ import { Rule } from "./schedule/rule.tsx"
 import { ScheduleButtons } from "./schedules/actions.tsx"
 
 export function SchedulePage({ name }: { readonly name: string }) {
-  const { scheduleZone } = useDashboard()
+  const { router, scheduleZone } = useDashboard()
   const path = `/schedules/${encodeURIComponent(name)}`
-  const schedule = useQuery<Schedule>(path, { everyMs: 5_000 })
+  const tenant = router.place.value.params.get("tenant") ?? undefined
+  const schedule = useQuery<Schedule>(withParams(path, { tenant }), { everyMs: 5_000 })
   const zone = schedule.data && zoneOf(schedule.data.spec)
   useEffect(() => {
     scheduleZone.value = zone

@@ -4,7 +4,16 @@ import { withParams } from "../app/api.ts"
 import { useDashboard } from "../app/dashboard.ts"
 import { plural } from "../app/numbers.ts"
 import type { Fire, Page, Schedule } from "../app/records.ts"
-import { causeText, ownerText, policyText, specText, wordsOf, zoneOf } from "../app/schedule-view.ts"
+import {
+  causeText,
+  ownerText,
+  pathOf,
+  policyText,
+  specText,
+  tenantParams,
+  wordsOf,
+  zoneOf,
+} from "../app/schedule-view.ts"
 import { distanceText, instantText } from "../app/times.ts"
 import { useQuery } from "../app/use-query.ts"
 import { markOf, StateMark, stateWord } from "../marks/state-mark.tsx"
@@ -40,7 +49,10 @@ export function SchedulesPage() {
     .toSorted(byUrgency)
   const rows = useRows(
     shown.map(({ id }) => id),
-    (id) => router.go(pathOf(shown.find((schedule) => schedule.id === id))),
+    (id) => {
+      const schedule = shown.find((one) => one.id === id)
+      if (schedule) router.go(pathOf(schedule), tenantParams(schedule))
+    },
   )
   return (
     <div class="page page-flush">
@@ -128,10 +140,6 @@ function byUrgency(a: Schedule, b: Schedule): number {
   return due(a) - due(b) || a.name.localeCompare(b.name)
 }
 
-export function pathOf(schedule: Schedule | undefined): string {
-  return schedule ? `schedules/${encodeURIComponent(schedule.name)}` : "schedules"
-}
-
 interface RowProps {
   readonly schedule: Schedule
   readonly isFocused: boolean
@@ -146,7 +154,7 @@ function Row({ schedule, isFocused, onChanged }: RowProps) {
   return (
     <tr data-row={schedule.id} data-focus={isFocused} class={isOff ? "off" : undefined}>
       <td class="at-top">
-        <Link to={pathOf(schedule)} class="name">
+        <Link to={pathOf(schedule)} params={tenantParams(schedule)} class="name">
           {name}
         </Link>
         {tenant !== undefined && <span class="badge badge-line">{tenant}</span>}

@@ -15,11 +15,11 @@ export function SystemPage() {
   const ready = useHealth("readyz")
   const workers = useQuery<Page<Worker>>("/workers?limit=200", { everyMs: 10_000 })
   const versions = [...groupedBy(workers.data?.items ?? [], ({ version }) => version ?? "no version")]
-  const { environment, name, version, actor, scopes } = session.value ?? {}
+  const { environment, version, actor, scopes } = session.value ?? {}
   const base = api.address("")
   const facts: readonly (readonly [string, string])[] = [
     ["Carillon", version ?? "–"],
-    ["Environment", [environment, name].filter(Boolean).join(", ") || "–"],
+    ["Environment", environment ?? "–"],
     ["You", actor ?? (token.value === undefined ? "anyone on this machine" : "a token")],
     ["Scopes", scopes?.join(", ") ?? "all"],
     ["Server time", clockText(nowMs.value, zone.value)],

@@ -67,12 +67,14 @@ export function Skeletons({ rows = 6, slow = false }: { readonly rows?: number; 
 }
 
 export function Failure({ problem, onRetry }: { readonly problem: Problem; readonly onRetry?: () => void }) {
+  // Where there is one fault only, the sentence has told it.
+  const details = (problem.errors ?? []).filter(({ message }) => !problem.detail.includes(message))
   return (
     <div class="failure" role="alert">
       <StateMark name="problem" />
       <div>
         <b>{problem.detail}</b>
-        {problem.errors?.map(({ pointer, message }) => (
+        {details.map(({ pointer, message }) => (
           <span key={`${pointer}${message}`}>
             {pointer !== undefined && pointer !== "" && <code>{pointer} </code>}
             {message}

@@ -28,7 +28,7 @@ export function Navigation({ current }: { readonly current: string }) {
     query.addEventListener("change", changed)
     return () => query.removeEventListener("change", changed)
   }, [])
-  const { environment = "development", name, version } = session.value ?? {}
+  const { environment = "development", version } = session.value ?? {}
   const word = environment.charAt(0).toUpperCase() + environment.slice(1)
   return (
     <nav class="nav" aria-label="Pages">
@@ -36,12 +36,8 @@ export function Navigation({ current }: { readonly current: string }) {
         <Mark />
         <b>Carillon</b>
       </Link>
-      <div
-        class={`environment environment-${environment}`}
-        title={name === undefined ? word : `${word}, ${name}`}
-      >
+      <div class={`environment environment-${environment}`} title={word}>
         <b>{narrow ? word.charAt(0) : word}</b>
-        {name !== undefined && <span>{name}</span>}
       </div>
       {GROUPS.map((group) => (
         <>

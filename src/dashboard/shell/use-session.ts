@@ -1,7 +1,7 @@
 /** Asks the server who one is and what it is, once for each token, and what time it is. */
 import { useEffect } from "preact/hooks"
-import { type Session, useDashboard } from "../app/dashboard.ts"
-import type { StatsNow } from "../app/records.ts"
+import { useDashboard } from "../app/dashboard.ts"
+import type { Session, StatsNow } from "../app/records.ts"
 import { useQuery } from "../app/use-query.ts"
 
 export function useSession(): void {

@@ -3,6 +3,7 @@ import { useId } from "preact/hooks"
 import { useDashboard } from "../../app/dashboard.ts"
 import { plural } from "../../app/numbers.ts"
 import type { CalendarEntry, Fire } from "../../app/records.ts"
+import { pathOf, tenantParams } from "../../app/schedule-view.ts"
 import { dayText, minuteText, weekdayText } from "../../app/times.ts"
 import { Hatch } from "../../parts/bars.tsx"
 import { Link } from "../../parts/link.tsx"
@@ -69,7 +70,7 @@ export function Lanes({ entries, load, fromMs, toMs, stepMs }: LanesProps) {
       {entries.map((entry) => (
         <div class="lane" key={`${entry.tenant}${entry.name}`}>
           <span>
-            <Link to={`schedules/${encodeURIComponent(entry.name)}`} class="name cut">
+            <Link to={pathOf(entry)} params={tenantParams(entry)} class="name cut">
               {entry.name}
             </Link>
             <small class="dim cut">{entry.state === "active" ? entry.job : entry.state}</small>

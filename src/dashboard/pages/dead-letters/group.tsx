@@ -18,9 +18,11 @@ import { ReplaySteps } from "./replay-steps.tsx"
 interface GroupDetailProps {
   readonly group: DeadLetterGroup
   readonly onChanged: () => void
+  /** Told when letters of the group begin to leave it. */
+  readonly onReplay: () => void
 }
 
-export function GroupDetail({ group, onChanged }: GroupDetailProps) {
+export function GroupDetail({ group, onChanged, onReplay }: GroupDetailProps) {
   const { job, fingerprint, sample, firstSeen, lastSeen, state } = group
   const cursors = useCursors(`${job}${fingerprint}`)
   const letters = useQuery<Page<Run>>(
@@ -69,7 +71,7 @@ export function GroupDetail({ group, onChanged }: GroupDetailProps) {
           <Shares title="Code version" runs={items} of={({ version }) => version ?? "unknown"} />
         </div>
       )}
-      <ReplaySteps group={group} letters={items} onChanged={refresh} />
+      <ReplaySteps group={group} letters={items} onChanged={refresh} onReplay={onReplay} />
       <Panel
         title="Dead letters of this group"
         note={items.length > 0 ? `newest of ${cappedText(group)}` : undefined}

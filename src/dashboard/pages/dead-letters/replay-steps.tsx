@@ -16,6 +16,7 @@ interface ReplayStepsProps {
   readonly group: DeadLetterGroup
   readonly letters: readonly Run[]
   readonly onChanged: () => void
+  readonly onReplay: () => void
 }
 
 interface Replayed {
@@ -27,7 +28,7 @@ interface Replayed {
 const FEW = 10
 const RATES = ["1/s", "5/s", "20/s", "100/s"] as const
 
-export function ReplaySteps({ group, letters, onChanged }: ReplayStepsProps) {
+export function ReplaySteps({ group, letters, onChanged, onReplay }: ReplayStepsProps) {
   const { api, say, refusal } = useDashboard()
   const [canary, setCanary] = useState<string>()
   const [asking, setAsking] = useState<"canary" | "rest">()
@@ -40,6 +41,7 @@ export function ReplaySteps({ group, letters, onChanged }: ReplayStepsProps) {
     await api.send("POST", `/dead-letters/${first.id}/replay`, reason === "" ? {} : { reason })
     localStorage.setItem("carillon.replayed", "yes")
     setCanary(first.id)
+    onReplay()
     onChanged()
   })
   const rest = useAction(async (reason: string) => {

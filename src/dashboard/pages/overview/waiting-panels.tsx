@@ -13,7 +13,8 @@ import { Loaded, Message, Panel } from "../../parts/panel.tsx"
 
 const LATE_MS = 5 * 60_000
 const MINUTES = 60
-const NAMED = 4
+const NAMED = 3
+const LEAST_MS = 100
 
 export function DueByJob() {
   const { nowMs } = useDashboard()
@@ -89,7 +90,7 @@ export function OldestLag({ query, fromMs }: OldestLagProps) {
               atMs={steps}
               series={series}
               log
-              valueText={lengthText}
+              valueText={lagText}
               bound={{ value: LATE_MS, label: "5m" }}
               finding={`Pool ${worst?.label} waits longest: ${lengthText(last(worst))}`}
             />
@@ -98,6 +99,11 @@ export function OldestLag({ query, fromMs }: OldestLagProps) {
       </Loaded>
     </Panel>
   )
+}
+
+/** A logarithmic axis has no zero: what is below its foot counts as nothing. */
+function lagText(ms: number): string {
+  return ms <= LEAST_MS ? "< 0.1 s" : lengthText(ms)
 }
 
 function last(series: Series | undefined): number {
@@ -110,10 +116,9 @@ function lagSeries(points: readonly DepthPoint[], steps: readonly number[]): rea
     const byTime = new Map(own.map(({ at, oldestDueMs }) => [Date.parse(at), oldestDueMs]))
     return {
       label: pool,
-      // A logarithmic axis has no zero.
       values: steps.map((at) => {
         const value = byTime.get(at)
-        return value === undefined ? null : Math.max(value, 100)
+        return value === undefined ? null : Math.max(value, LEAST_MS)
       }),
     }
   })
@@ -129,7 +134,7 @@ function lagSeries(points: readonly DepthPoint[], steps: readonly number[]): rea
     const values = others.flatMap(({ values: own }) => own[index] ?? [])
     return values.length === 0 ? null : Math.max(...values)
   })
-  return [...named, { label: `${others.length} others`, values: most, tone: "quiet" }]
+  return [...named, { label: plural(others.length, "other"), values: most, tone: "quiet" }]
 }
 
 export function PoolSaturation({ query }: { readonly query: Query<StatsNow> }) {

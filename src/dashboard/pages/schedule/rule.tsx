@@ -9,6 +9,7 @@ import { JsonView } from "../../parts/json-view.tsx"
 import { Link } from "../../parts/link.tsx"
 import { Panel } from "../../parts/panel.tsx"
 import { offsetText } from "./offsets.ts"
+import { Warnings } from "./warnings.tsx"
 
 const FIELDS = ["minute", "hour", "day", "month", "weekday"]
 
@@ -46,6 +47,7 @@ export function Rule({ schedule }: RuleProps) {
       <Panel title="Rule" lined>
         <CronFields spec={spec} />
         <p class="answer">{wordsOf(schedule)}</p>
+        <Warnings spec={spec} />
         <dl class="facts">
           {facts.map(
             ([name, value]) =>

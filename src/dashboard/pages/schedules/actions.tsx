@@ -1,5 +1,6 @@
 /** What can be done with a schedule: run now, skip the next, pause, resume. */
 import { useState } from "preact/hooks"
+import { withParams } from "../../app/api.ts"
 import { useDashboard } from "../../app/dashboard.ts"
 import type { Schedule } from "../../app/records.ts"
 import { distanceText, instantText } from "../../app/times.ts"
@@ -127,13 +128,12 @@ function Ask({ act, schedule, onChanged, onClose }: AskProps) {
     const until = hours === 0 ? undefined : new Date(nowMs.peek() + hours * 3_600_000).toISOString()
     const body = {
       ...(reason !== "" && { reason }),
-      ...(tenant !== undefined && { tenant }),
       ...(act === "pause" && until !== undefined && { until }),
       ...(act === "resume" && { misfire }),
     }
     const answer = await api.send<{ readonly run?: string; readonly skipped?: string } | undefined>(
       "POST",
-      `/schedules/${encodeURIComponent(name)}/${act}`,
+      withParams(`/schedules/${encodeURIComponent(name)}/${act}`, { tenant }),
       body,
     )
     say(resultOf(act, name, answer))
