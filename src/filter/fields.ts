@@ -21,8 +21,6 @@ export interface FilteredRun {
   readonly startedAt?: Date
   readonly finishedAt?: Date
   readonly durationMs?: number
-  readonly rerunOf?: string
-  readonly bulk?: string
 }
 
 /** `job`, `error.code`: where the value of a field is in a run. */
@@ -58,7 +56,6 @@ export const KINDS = {
     takesPrefix: true,
   },
   id: { takes: "the id of a run", operators: [":"], one: ":", takesPrefix: false },
-  batch: { takes: "an id", operators: [":"], one: ":", takesPrefix: false },
   whole: { takes: "a whole number", operators: [":", ...ORDERED], one: "=", takesPrefix: false },
   moment: {
     takes: "a time as `2026-03-01T00:00Z` or `2026-03-01`, or from now as `-1h`, `+30m` or `now`",
@@ -219,20 +216,6 @@ export const FIELDS = {
     example: "duration>=30s",
     elsewhere: ["durationMs", "took", "runtime", "elapsed", "latency"],
   },
-  "rerun-of": {
-    kind: "id",
-    reads: ["rerunOf"],
-    means: "The id of the run that this one runs again.",
-    example: "rerun-of:01890a5d-ac96-774b-bcce-b302099a8057",
-    elsewhere: ["rerunOf", "rerun", "parent"],
-  },
-  bulk: {
-    kind: "batch",
-    reads: ["bulk"],
-    means: "The id of the bulk operation that made the run.",
-    example: "bulk:01890a5d-ac96-774b-bcce-b302099a8057",
-    elsewhere: ["batch"],
-  },
   input: {
     kind: "json",
     reads: ["input"],
@@ -248,11 +231,6 @@ export const FIELD_NAMES = Object.keys(FIELDS) as readonly FieldName[]
 
 export function fieldOf(name: FieldName): Field {
   return FIELDS[name]
-}
-
-/** The key of a field in a filter that is an object: `rerun-of` is `rerunOf`. */
-export function propertyOf(name: FieldName): string {
-  return name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase())
 }
 
 export function isFieldName(name: string): name is FieldName {

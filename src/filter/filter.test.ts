@@ -59,7 +59,7 @@ describe("a filter", () => {
   })
 
   it("holds for a run that lacks the field only if it is negated", () => {
-    const texts = ["tenant:acme", "tenant:*", "finished>-1h", "duration<5s", "error:X", `rerun-of:${run.id}`]
+    const texts = ["tenant:acme", "tenant:*", "finished>-1h", "duration<5s", "error:X", "worker:host-3"]
     expect(texts.map((text) => matches(parseFilter(text), run, NOW))).toEqual(texts.map(() => false))
     expect(texts.map((text) => matches(parseFilter(`-${text}`), run, NOW))).toEqual(texts.map(() => true))
   })
@@ -81,13 +81,12 @@ describe("a filter", () => {
       priority: { above: 0, atMost: 5 },
       finished: { after: new Date("2026-02-01T00:00Z"), before: "-1h" },
       duration: { not: { below: "5s" } },
-      rerunOf: run.id,
       input: { "customer.id": 42, '"full name"': "Ada*", total: { above: 1.5 } },
       and: [{ tag: { is: ["x", "y"], not: "z" } }],
     }
     expect(printFilter(readFilter(object))).toBe(
       'state:ready,running job:invoice.* -tenant:acme tag:"a*" tag:x,y -tag:z priority<=5 priority>0 ' +
-        `finished<-1h finished>2026-02-01T00:00:00.000Z -duration<5s rerun-of:${run.id} ` +
+        `finished<-1h finished>2026-02-01T00:00:00.000Z -duration<5s ` +
         'input.customer.id=42 input."full name"=Ada* input.total>1.5',
     )
   })

@@ -4,15 +4,7 @@ import { isPlainObject } from "../options/check.ts"
 import { nearest } from "../options/nearest.ts"
 import { parseDuration } from "../time/duration.ts"
 import { isDate } from "../time/instant.ts"
-import {
-  type Comparison,
-  FIELD_NAMES,
-  type FieldName,
-  fieldOf,
-  KINDS,
-  type KindName,
-  propertyOf,
-} from "./fields.ts"
+import { type Comparison, type FieldName, fieldOf, isFieldName, KINDS, type KindName } from "./fields.ts"
 import { type Filter, filterOf, type Pattern, type Term, type Test } from "./filter.ts"
 import { MOST_TERMS, parseFilter, pathFault, unknownField } from "./parse.ts"
 import type { RunFilter } from "./run-filter.ts"
@@ -62,10 +54,9 @@ function readMembers(filter: unknown, place: Place): Term[] {
         readMembers(each, { at: `${path}[${index}]`, depth: depth + 1, faults }),
       )
     }
-    const field = FIELD_NAMES.find((name) => propertyOf(name) === key)
-    if (!field) return refuse(path, unknownField(key))
-    if (field === "input") return readInput(value, path, refuse)
-    return readField({ field }, value, path, refuse)
+    if (!isFieldName(key)) return refuse(path, unknownField(key))
+    if (key === "input") return readInput(value, path, refuse)
+    return readField({ field: key }, value, path, refuse)
   })
 }
 

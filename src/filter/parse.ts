@@ -1,15 +1,7 @@
 /** Reads the text of a filter. What is unknown or malformed is refused with its position, all faults at once. */
 import { FilterError } from "../errors.ts"
 import { nearest } from "../options/nearest.ts"
-import {
-  type Comparison,
-  FIELD_NAMES,
-  type FieldName,
-  fieldOf,
-  isFieldName,
-  KINDS,
-  propertyOf,
-} from "./fields.ts"
+import { type Comparison, FIELD_NAMES, type FieldName, fieldOf, isFieldName, KINDS } from "./fields.ts"
 import { type Filter, filterOf, type Term, type Test } from "./filter.ts"
 import { clip, type RawTerm, type RawValue, scanTerms, type TextFault } from "./tokens.ts"
 import { type Reading, readMoment, readNumber, readWord } from "./values.ts"
@@ -113,9 +105,7 @@ export function pathFault(name: FieldName, path: readonly string[]): string | un
 export function unknownField(name: string): string {
   const word = name.slice(0, 100)
   const meant =
-    FIELD_NAMES.find((field) => propertyOf(field) === word) ??
-    FIELD_NAMES.find((field) => fieldOf(field).elsewhere.includes(word)) ??
-    nearest(word, FIELD_NAMES)
+    FIELD_NAMES.find((field) => fieldOf(field).elsewhere.includes(word)) ?? nearest(word, FIELD_NAMES)
   return `unknown field; ${meant ? `did you mean "${meant}"?` : `fields are ${FIELD_NAMES.join(", ")}`}`
 }
 

@@ -45,10 +45,6 @@ export interface RunFilter {
   readonly finished?: TimeRange
   /** How long the last attempt took. */
   readonly duration?: DurationRange
-  /** The id of the run that this one runs again. */
-  readonly rerunOf?: OneOf<string>
-  /** The id of the bulk operation that made the run. */
-  readonly bulk?: OneOf<string>
   /** Values inside the input, by their path: `{ "customer.id": 42, "lines.0.sku": "A-*" }`. */
   readonly input?: Readonly<Record<string, OneOf<InputValue> | NumberRange>>
   /** Further filters that have to hold as well: for two conditions on one field. */

@@ -24,7 +24,7 @@ export function readWord(kind: KindName, text: string, isPrefix: boolean): Readi
     const hint = meant ? `did you mean "${meant}"?` : `states are ${STATES.join(", ")}`
     return { wrong: `no run has the state ${shown(text)}; ${hint}` }
   }
-  if (kind === "id" || kind === "batch") {
+  if (kind === "id") {
     const id = text.toLowerCase()
     return UUID.test(id) ? { value: { text: id, isPrefix } } : refused(kind, text)
   }

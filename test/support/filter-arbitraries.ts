@@ -34,8 +34,7 @@ const number = fc.oneof(
 
 function anyPatternOf(kind: Field["kind"]): fc.Arbitrary<Pattern> {
   if (kind === "state") return state.map((one) => ({ text: one, isPrefix: false }))
-  if (kind === "id" || kind === "batch")
-    return fc.constantFrom(...IDS).map((one) => ({ text: one, isPrefix: false }))
+  if (kind === "id") return fc.constantFrom(...IDS).map((one) => ({ text: one, isPrefix: false }))
   const exact = cleanText.map((one) => ({ text: one, isPrefix: false }))
   return fc.oneof(
     exact,
@@ -152,9 +151,8 @@ const inputKey = fc
 
 const member = fc.constantFrom(...FIELD_NAMES).chain((field) => {
   const value = memberValue(fieldOf(field).kind)
-  const property = field === "rerun-of" ? "rerunOf" : field
   return (field === "input" ? fc.dictionary(inputKey, value, { maxKeys: 2 }) : value).map(
-    (one) => [property, one] as const,
+    (one) => [field, one] as const,
   )
 })
 const flat = fc.array(member, { maxLength: 4 }).map((members) => Object.fromEntries(members))

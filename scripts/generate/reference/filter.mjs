@@ -3,7 +3,7 @@ import { code, page, table } from "./markdown.mjs"
 import { declaration, fields, parse } from "./syntax.mjs"
 
 export async function renderFilter({ load, read }) {
-  const { FIELDS, KINDS, propertyOf } = await load("filter/fields")
+  const { FIELDS, KINDS } = await load("filter/fields")
   const names = Object.keys(FIELDS)
   const members = fields(...bodyOf(await read("src/filter/run-filter.ts"), "RunFilter"))
   return page(
@@ -40,13 +40,12 @@ export async function renderFilter({ load, read }) {
       "characters.",
     "## Fields",
     table(
-      ["Field", "In an object", "Of the run", "Takes", "Comparisons", "Meaning"],
+      ["Field", "Of the run", "Takes", "Comparisons", "Meaning"],
       names.map((name) => {
         const { kind, reads, means } = FIELDS[name]
         const { takes, operators, one } = KINDS[kind]
         return [
           code(name === "input" ? "input.<path>" : name),
-          code(propertyOf(name)),
           reads.map(code).join(", "),
           takes,
           operators.map((operator) => code(operator === ":" ? one : operator)).join(" "),
