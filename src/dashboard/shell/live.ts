@@ -1,6 +1,7 @@
 /** Follows the server's events while the tab is visible, and lets lists read again when something has changed. */
 import { useEffect } from "preact/hooks"
 import { useDashboard } from "../app/dashboard.ts"
+import { problemOf } from "../app/problem.ts"
 
 const GATHER_MS = 1_000
 const AGAIN_MS = 5_000
@@ -35,8 +36,9 @@ export function useLive(): void {
           // A comment keeps the connection open; everything else is news.
           if (!new TextDecoder().decode(part.value).startsWith(":")) beat()
         }
-      } catch {
-        // Lists also read on their own.
+      } catch (error) {
+        // Lists also read on their own. A server without events is not asked again.
+        if (problemOf(error).status === 404) return
       }
       if (!stopped && !own.signal.aborted) timer = setTimeout(() => void follow(), AGAIN_MS)
     }
