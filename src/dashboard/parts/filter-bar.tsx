@@ -49,7 +49,8 @@ export function FilterBar({ value, onChange, known, children }: FilterBarProps) 
     else if (event.key === "ArrowUp") setAt(Math.max(at - 1, -1))
     else if (event.key === "Enter") {
       if (chosen) choose(chosen)
-      else add(text)
+      // What was typed last may not have been rendered yet.
+      else add(field.current?.value ?? text)
     } else if (event.key === "Escape" && open) setOpen(false)
     else if (event.key === "Backspace" && text === "" && terms.length > 0)
       onChange(textOf(terms.slice(0, -1)))

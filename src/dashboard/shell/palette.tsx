@@ -90,11 +90,19 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       },
     },
   ]
-  const wanted = text.trim().toLowerCase()
-  const found = all
-    .filter((entry) => ID.test(wanted) || entry.text.toLowerCase().includes(wanted))
-    .slice(0, MOST)
+  const find = (typed: string) => {
+    const wanted = typed.trim().toLowerCase()
+    return all.filter((entry) => entry.text.toLowerCase().includes(wanted)).slice(0, MOST)
+  }
+  const found = find(text)
   const chosen = Math.min(at, Math.max(0, found.length - 1))
+  /** What was typed last may not have been rendered yet. */
+  const enter = (typed: string) => {
+    if (ID.test(typed.trim())) {
+      onClose()
+      router.go(`runs/${typed.trim().toLowerCase()}`)
+    } else press(typed === text ? found[chosen] : find(typed)[0])
+  }
   const press = (entry: Entry | undefined) => {
     if (!entry) return
     onClose()
@@ -120,7 +128,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           onKeyDown={(event) => {
             if (event.key === "ArrowDown") setAt(Math.min(chosen + 1, found.length - 1))
             else if (event.key === "ArrowUp") setAt(Math.max(chosen - 1, 0))
-            else if (event.key === "Enter") press(found[chosen])
+            else if (event.key === "Enter") enter(event.currentTarget.value)
             else return
             event.preventDefault()
           }}
