@@ -41,6 +41,31 @@ export const HTTP_ERRORS = {
     todo: "Leave `tenant` out, or use a token without a tenant.",
     retryable: false,
   },
+  TOKEN_MISSING: {
+    means: "The request has no token.",
+    todo: "Send `Authorization: Bearer carillon_...`. `carillon.tokens.create` makes a token.",
+    retryable: false,
+  },
+  TOKEN_INVALID: {
+    means: "The token is unknown, revoked or expired.",
+    todo: "Check that it was copied whole, or make another.",
+    retryable: false,
+  },
+  TOKEN_FAILURES: {
+    means: "Too many requests with wrong tokens came from this address.",
+    todo: "Correct the token, and wait a minute.",
+    retryable: true,
+  },
+  SCOPE_MISSING: {
+    means: "The token is valid, and may not do this.",
+    todo: "Use a token with the scope that the message names.",
+    retryable: false,
+  },
+  ORIGIN_REFUSED: {
+    means: "A browser sent the request for another website.",
+    todo: "Send it from a page of this server, or with a token in `Authorization`.",
+    retryable: false,
+  },
   HOST_REFUSED: {
     means:
       "The `Host` header names another host than this server has. This stops websites that rebind their DNS name.",

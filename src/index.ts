@@ -82,6 +82,7 @@ export { nextOccurrence, previewSchedule } from "./api/schedules/preview.ts"
 export type { FireRecord, ScheduleRecord } from "./api/schedules/record.ts"
 export type { DepthOptions, SeriesOptions, Stats, StatsSpan, StatsWhere } from "./api/stats/stats.ts"
 export type { TenantListOptions, TenantPage, Tenants } from "./api/tenants/tenants.ts"
+export type { TokenListOptions, TokenOptions, TokenPage, Tokens } from "./api/tokens/tokens.ts"
 export type {
   ClaimedWork,
   HeldWork,
@@ -173,6 +174,9 @@ export type { DepthPoint } from "./operations/stats/depths.ts"
 export type { DueOfJob, StatsDue } from "./operations/stats/due.ts"
 export type { StatsNow } from "./operations/stats/now.ts"
 export type { StatsKind, StatsPoint, TimeStats } from "./operations/stats/series.ts"
+export type { NewToken } from "./operations/tokens/create.ts"
+export type { TokenRecord, TokenScope } from "./operations/tokens/token.ts"
+export type { VerifiedToken } from "./operations/tokens/verify.ts"
 export type { WorkerPool, WorkerRecord } from "./operations/workers/list.ts"
 export {
   type CrontabEntry,

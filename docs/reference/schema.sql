@@ -422,6 +422,19 @@ CREATE TABLE carillon.stats (
 );
 CREATE INDEX stats_at ON carillon.stats USING btree (step, at);
 
+CREATE TABLE carillon.tokens (
+  id text NOT NULL,
+  hash text NOT NULL,
+  name text NOT NULL,
+  scopes text NOT NULL,
+  tenant text DEFAULT ''::text NOT NULL,
+  created_at timestamp with time zone NOT NULL,
+  created_by text NOT NULL,
+  expires_at timestamp with time zone,
+  revoked_at timestamp with time zone,
+  CONSTRAINT tokens_pkey PRIMARY KEY (id)
+);
+
 CREATE TABLE carillon.workers (
   lease uuid NOT NULL,
   hostname text NOT NULL,

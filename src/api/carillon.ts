@@ -31,6 +31,7 @@ import { definingCalls, getSchedule, listAllSchedules } from "./schedules/schedu
 import { steeringCalls } from "./schedules/steering.ts"
 import { type Stats, statsCalls } from "./stats/stats.ts"
 import { type Tenants, tenantCalls } from "./tenants/tenants.ts"
+import { type Tokens, tokenCalls } from "./tokens/tokens.ts"
 import type { Work } from "./work/calls.ts"
 import { workCalls } from "./work/work.ts"
 import { type Workers, workerCalls } from "./workers/workers.ts"
@@ -67,6 +68,8 @@ export interface Carillon extends EnqueueCalls {
   readonly workers: Workers
   /** Claims and settles runs for workers in other languages. */
   readonly work: Work
+  /** Tokens, with which programs and people call `carillon/http`. */
+  readonly tokens: Tokens
   /** Who changed what, and why. */
   readonly audit: Audit
   /** Statistics: how attempts ended and what waited, over time and now. */
@@ -229,6 +232,12 @@ export function createFacade(host: Host, application: Application): Carillon {
       claim: call("work.claim", 0, workCalls.claim),
       heartbeat: call("work.heartbeat", 0, workCalls.heartbeat),
       settle: call("work.settle", 0, workCalls.settle),
+    }),
+    tokens: Object.freeze({
+      create: call("tokens.create", 0, tokenCalls.create),
+      list: call("tokens.list", 0, tokenCalls.list),
+      revoke: call("tokens.revoke", 1, tokenCalls.revoke),
+      verify: callByName("tokens.verify", tokenCalls.verify),
     }),
     audit: Object.freeze({ list: call("audit.list", 0, auditCalls.list) }),
     stats: Object.freeze({

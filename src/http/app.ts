@@ -1,17 +1,19 @@
 /** The handler: finds the route of a request, reads it, and writes the answer. */
-import { OpenAPIHono } from "@hono/zod-openapi"
+import { OpenAPIHono, type z } from "@hono/zod-openapi"
 import type { Carillon } from "../api/carillon.ts"
-import { CarillonError } from "../errors.ts"
+import { CarillonError, OptionsError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
-import { assertMay, callerOf } from "./access.ts"
+import { assertMay, createAccess } from "./access.ts"
 import { readBody } from "./body.ts"
 import { loadDashboard } from "./dashboard.ts"
-import { guarded, isForThisHost } from "./guards.ts"
+import { assertOwnHost, assertOwnOrigin, isOwnHost } from "./guards.ts"
 import type { ResolvedHttp } from "./options.ts"
+import { parse } from "./parse.ts"
 import { type Problem, problemOf } from "./problem.ts"
 import type { RequestInfo } from "./request-info.ts"
 import { type Answer, ok, type RawRequest, type Route } from "./route.ts"
 import { ROUTES } from "./routes.ts"
+import { sessionBody, sessionCookie } from "./session-cookie.ts"
 
 export interface AppParts {
   readonly host: Host
@@ -23,17 +25,21 @@ export interface AppParts {
 /** How long `/readyz` waits for the database. */
 const READY_WITHIN = "2s"
 const RETRY_AFTER_S = "1"
+const FAILURES_RETRY_AFTER_S = "60"
+const UNAUTHENTICATED = 401
+const SESSION_BYTES = 1_000
 
 export function createApp({ host, carillon, options, isDraining }: AppParts) {
   const { basePath } = options
-  const app = new OpenAPIHono({ strict: false })
+  const app = new OpenAPIHono<{ Bindings: { readonly info: RequestInfo } }>({ strict: false })
+  const { callerOf, verify } = createAccess(host, carillon, options)
   let dashboard: ReturnType<typeof loadDashboard> | undefined
 
   /** Runs the work of a route, and answers what it throws as a problem. */
   async function respond(request: Request, work: () => Promise<Answer>): Promise<Response> {
     const requestId = requestIdOf(request) ?? host.newId()
     try {
-      guarded(request, options)
+      assertOwnHost(request, options)
       return writeAnswer(await work(), requestId)
     } catch (error) {
       const problem = problemOf(error, requestId)
@@ -54,7 +60,7 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
     app.on(route.method.toUpperCase(), pathOf(route), (c) =>
       respond(c.req.raw, async () => {
         const { headers, signal } = c.req.raw
-        const caller = callerOf(c.req.raw)
+        const caller = await callerOf(c.req.raw, c.env.info)
         assertMay(caller, route)
         const body = route.body && (await readBody(c.req.raw, route.bodyBytes))
         const raw: RawRequest = { params: c.req.param(), query: queryOf(c.req.url), body }
@@ -63,6 +69,20 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
       }),
     )
   }
+  app.post(`${basePath}/api/v1/session`, (c) =>
+    respond(c.req.raw, async () => {
+      assertOwnOrigin(c.req.raw)
+      const { token } = readAs(sessionBody, await readBody(c.req.raw, SESSION_BYTES))
+      await verify(token, c.env.info)
+      return { status: 204, headers: { "Set-Cookie": sessionCookie(c.req.raw, basePath, token) } }
+    }),
+  )
+  app.delete(`${basePath}/api/v1/session`, (c) =>
+    respond(c.req.raw, async () => {
+      assertOwnOrigin(c.req.raw)
+      return { status: 204, headers: { "Set-Cookie": sessionCookie(c.req.raw, basePath) } }
+    }),
+  )
   for (const [path, methods] of methodsByPath()) {
     const allow = methods.join(", ")
     app.all(path, (c) =>
@@ -84,7 +104,7 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
   async function pageOf(request: Request): Promise<Response | undefined> {
     // The router takes the slash at the end away, and relative addresses depend on it.
     const path = new URL(request.url).pathname
-    if (!options.dashboard || !isForThisHost(request, options) || !path.startsWith(basePath)) return undefined
+    if (!options.dashboard || !isOwnHost(request, options) || !path.startsWith(basePath)) return undefined
     const below = path.slice(basePath.length)
     if (below === "") return new Response(null, { status: 308, headers: { Location: `${basePath}/` } })
     if (!below.startsWith("/") || below.startsWith("/api/")) return undefined
@@ -92,7 +112,7 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
     return (await dashboard)?.answer(below, request)
   }
 
-  return async (request: Request, _info: RequestInfo): Promise<Response> => app.fetch(request)
+  return async (request: Request, info: RequestInfo): Promise<Response> => app.fetch(request, { info })
 
   /** The path of a route in the words of the router. */
   function pathOf({ path }: Route): string {
@@ -107,6 +127,13 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
     }
     return methods
   }
+}
+
+/** The body of a request without a route. */
+function readAs<T>(schema: z.ZodType<T>, body: unknown): T {
+  const parsed = parse(schema, body ?? {})
+  if (parsed.faults) throw new OptionsError("this request", parsed.faults)
+  return parsed.value
 }
 
 /** A parameter that is there once is a text, one that is repeated a list. */
@@ -145,12 +172,13 @@ function writeAnswer({ status, body, headers }: Answer, requestId: string): Resp
 }
 
 function writeProblem(problem: Problem): Response {
-  const { status, requestId, retryable } = problem
+  const { code, status, requestId, retryable } = problem
   const headers = {
     ...HEADERS,
     "Content-Type": "application/problem+json",
     "X-Request-Id": requestId,
-    ...(retryable && { "Retry-After": RETRY_AFTER_S }),
+    ...(retryable && { "Retry-After": code === "TOKEN_FAILURES" ? FAILURES_RETRY_AFTER_S : RETRY_AFTER_S }),
+    ...(status === UNAUTHENTICATED && { "WWW-Authenticate": "Bearer" }),
   }
   return new Response(JSON.stringify(problem), { status, headers })
 }

@@ -20,10 +20,10 @@ export interface Http {
  * Creates the HTTP handler of a Carillon. It does no I/O.
  *
  * @example
- * const http = createHttp(carillon, { access: "open", basePath: "/jobs" })
- * serve({ fetch: (request) => http.fetch(request), hostname: "127.0.0.1", port: 7117 })
+ * const http = createHttp(carillon, { basePath: "/jobs" })
+ * serve({ fetch: (request) => http.fetch(request), port: 7117 })
  */
-export function createHttp(carillon: Carillon, options: HttpOptions): Http {
+export function createHttp(carillon: Carillon, options: HttpOptions = {}): Http {
   return createHttpOn(createSystemHost(), carillon, options)
 }
 

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi"
 import { CarillonError, RunError } from "../errors.ts"
 import { given, id, instant, json, pageOf, pageQuery, whole, wholeNumber } from "./fields.ts"
-import { change, found, ok, route, type Surroundings } from "./route.ts"
+import { type Caller, change, found, ok, route, type Surroundings } from "./route.ts"
 import { runRecord, runState } from "./run-records.ts"
 import { ownRun } from "./runs.ts"
 import { ifOwn, tenantOf } from "./tenancy.ts"
@@ -56,7 +56,7 @@ export const deadLetterRoutes = [
     query: z.strictObject({ ...which, ...pageQuery }),
     answers: { 200: pageOf(runRecord, { searched: z.int().optional() }) },
     handle: async ({ carillon, caller, query: { limit, cursor, tenant, ...filter }, signal }) => {
-      const wanted = { ...given(filter), ...tenantOf(caller, tenant) }
+      const wanted = lettersOf(caller, { ...filter, tenant })
       return ok(await carillon.deadLetters.list({ filter: wanted, ...given({ limit, cursor }), signal }))
     },
   }),
@@ -116,7 +116,7 @@ export const deadLetterRoutes = [
     },
     handle: async ({ carillon, caller, body, by, signal }) => {
       const { job, fingerprint, tenant, limit, canary, rate } = body
-      const filter = { ...given({ job, fingerprint }), ...tenantOf(caller, tenant) }
+      const filter = lettersOf(caller, { job, fingerprint, tenant })
       const options = { ...by, ...given({ limit, canary, rate }), signal }
       return ok(await carillon.deadLetters.replay(filter, options))
     },
@@ -131,7 +131,7 @@ export const deadLetterRoutes = [
     answers: { 200: z.strictObject({ discarded: whole, more: z.boolean() }) },
     handle: async ({ carillon, caller, body, by, signal }) => {
       const { job, fingerprint, tenant, limit } = body
-      const filter = { ...given({ job, fingerprint }), ...tenantOf(caller, tenant) }
+      const filter = lettersOf(caller, { job, fingerprint, tenant })
       return ok(await carillon.deadLetters.discard(filter, { ...by, ...given({ limit }), signal }))
     },
   }),
@@ -191,6 +191,18 @@ export const deadLetterRoutes = [
     },
   }),
 ]
+
+interface Wanted {
+  readonly job?: string | undefined
+  readonly fingerprint?: string | undefined
+  readonly tenant?: string | undefined
+}
+
+/** The name of a tenant may end with the `*` with which a filter means a beginning. */
+function lettersOf(caller: Caller, { job, fingerprint, tenant: named }: Wanted) {
+  const { tenant } = tenantOf(caller, named)
+  return { ...given({ job, fingerprint }), ...(tenant !== undefined && { tenant: { exactly: tenant } }) }
+}
 
 type OnGroup = Surroundings & { readonly params: z.output<typeof oneGroup> }
 

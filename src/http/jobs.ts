@@ -1,7 +1,7 @@
 /** The routes about jobs. */
 import { z } from "@hono/zod-openapi"
 import { CarillonError } from "../errors.ts"
-import { given, instant, json, pageOf, pageQuery } from "./fields.ts"
+import { duration, given, instant, instantGiven, json, pageOf, pageQuery } from "./fields.ts"
 import { pauseBody, pauseNote, pauseOf } from "./pause-fields.ts"
 import { type Answer, change, found, ok, route, type Surroundings } from "./route.ts"
 
@@ -58,6 +58,39 @@ export const jobRoutes = [
     },
   }),
   route({
+    method: "put",
+    path: "/jobs/{name}/override",
+    scope: "operate",
+    summary: "Overrides settings of a job in every process, until a given end.",
+    params: oneJob,
+    body: change({
+      settings: z
+        .record(z.string(), json)
+        .openapi({ description: "The settings, as in { retry: { base } }." }),
+      until: z.union([z.literal("cleared"), instantGiven]).optional(),
+      for: duration.optional(),
+    }),
+    answers: { 200: jobRecord, 204: z.undefined() },
+    handle: async (call) => {
+      const { settings, until, for: lasting } = call.body
+      const options = { ...call.by, ...given({ until, for: lasting }) }
+      await call.carillon.jobs.override(call.params.name, settings as JobOverride, options)
+      return afterChange(call)
+    },
+  }),
+  route({
+    method: "delete",
+    path: "/jobs/{name}/override",
+    scope: "operate",
+    summary: "Ends all overrides of a job.",
+    params: oneJob,
+    answers: { 200: jobRecord, 204: z.undefined() },
+    handle: async (call) => {
+      await call.carillon.jobs.clearOverride(call.params.name, call.by)
+      return afterChange(call)
+    },
+  }),
+  route({
     method: "post",
     path: "/jobs/{name}/resume",
     scope: "operate",
@@ -72,6 +105,7 @@ export const jobRoutes = [
   }),
 ]
 
+type JobOverride = Parameters<Surroundings["carillon"]["jobs"]["override"]>[1]
 type OnJob = Surroundings & { readonly params: { readonly name: string } }
 
 /** A job that only history knows can be paused, and has no record. */

@@ -11,14 +11,19 @@ export interface HttpOptions {
    */
   readonly basePath?: string
   /**
-   * Who may call. `"open"` lets every process of this machine do everything. It answers only requests for this machine
-   * by its own names, such as `localhost`, so that websites cannot reach it.
-   */
-  readonly access: "open"
-  /**
-   * More names of this server, as the `Host` header has them, without ports.
+   * Who may call.
    *
-   * @default the names of the loopback address
+   * - `"tokens"`: callers with a token of `carillon.tokens`, each as far as its scopes and its tenant go.
+   * - `"open"`: every process of this machine, for everything. The handler answers only requests for this machine by
+   * its own names, such as `localhost`, and none that a browser sends for another website.
+   *
+   * @default "tokens"
+   */
+  readonly access?: "tokens" | "open"
+  /**
+   * The names of this server, as the `Host` header has them, without ports. Requests for other names are refused.
+   *
+   * @default any name with tokens, and the names of the loopback address with open access
    */
   readonly hosts?: readonly string[]
   /**
@@ -38,7 +43,9 @@ export interface HttpOptions {
 /** The options, with every default. */
 export interface ResolvedHttp {
   readonly basePath: string
-  readonly hosts: ReadonlySet<string>
+  readonly access: "tokens" | "open"
+  /** Undefined for any. */
+  readonly hosts: ReadonlySet<string> | undefined
   readonly dashboard: boolean
   readonly environment: Environment
 }
@@ -52,7 +59,7 @@ const check = object({
       (value) => typeof value === "string" && /^(\/[\w.~-]+)*$/.test(value),
     ),
   ),
-  access: oneOf("open"),
+  access: optional(oneOf("tokens", "open")),
   hosts: optional(
     array(
       satisfies(
@@ -67,11 +74,13 @@ const check = object({
 
 export function resolveHttp(options: HttpOptions): ResolvedHttp {
   assertOptions("createHttp", options, check)
-  const { basePath = "", hosts = [], dashboard = true, environment = "development" } = options
-  return {
-    basePath,
-    dashboard,
-    environment,
-    hosts: new Set([...LOOPBACK, ...hosts.map((host) => host.toLowerCase())]),
-  }
+  const { basePath = "", access = "tokens", hosts, dashboard = true, environment = "development" } = options
+  const own = hosts?.map((host) => host.toLowerCase())
+  return { basePath, access, dashboard, environment, hosts: hostsOf(access, own) }
+}
+
+/** Without tokens, the name is what tells this machine from a website. */
+function hostsOf(access: ResolvedHttp["access"], own: readonly string[] | undefined) {
+  if (access === "open") return new Set([...LOOPBACK, ...(own ?? [])])
+  return own && new Set(own)
 }

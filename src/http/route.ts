@@ -51,7 +51,8 @@ export interface Route {
   readonly method: Method
   /** Below `/api/v1`, as in `/runs/{id}`. */
   readonly path: string
-  readonly scope: Scope
+  /** The scope that a token needs. `any` valid token may use the route. */
+  readonly scope: Scope | "any"
   /** Whether a caller with a tenant may use it. Without, it tells about all tenants or changes things of all. */
   readonly ofTenant: boolean
   readonly summary: string

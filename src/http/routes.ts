@@ -1,5 +1,6 @@
 /** All routes below `/api/v1`. */
 import { auditRoutes } from "./audit.ts"
+import { bulkRoutes } from "./bulk.ts"
 import { calendarRoutes } from "./calendar.ts"
 import { deadLetterRoutes } from "./dead-letters.ts"
 import { jobRoutes } from "./jobs.ts"
@@ -11,12 +12,14 @@ import { scheduleRoutes } from "./schedules.ts"
 import { sessionRoutes } from "./session.ts"
 import { statsRoutes } from "./stats.ts"
 import { tenantRoutes } from "./tenants.ts"
+import { tokenRoutes } from "./tokens.ts"
 import { workRoutes } from "./work.ts"
 import { workerRoutes } from "./workers.ts"
 
 export const ROUTES: readonly Route[] = [
   ...runRoutes,
   ...deadLetterRoutes,
+  ...bulkRoutes,
   ...scheduleRoutes,
   ...calendarRoutes,
   ...jobRoutes,
@@ -28,4 +31,5 @@ export const ROUTES: readonly Route[] = [
   ...auditRoutes,
   ...pauseRoutes,
   ...tenantRoutes,
+  ...tokenRoutes,
 ]

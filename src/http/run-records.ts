@@ -53,6 +53,7 @@ export const runRecord = z
     leaseUntil: instant.optional(),
     progress: json.optional(),
     idempotencyKey: z.string(),
+    rerunOf: id.optional(),
     version: z.string().optional(),
   })
   .openapi("Run")

@@ -1,6 +1,7 @@
 /** The routes about runs. */
 import { z } from "@hono/zod-openapi"
 import { RunError } from "../errors.ts"
+import { mayRead } from "./access.ts"
 import { duration, given, id, instantGiven, json, pageOf, pageQuery, wholeNumber } from "./fields.ts"
 import { type Answer, type Call, change, found, ok, route, type Surroundings } from "./route.ts"
 import { attemptRecord, runRecord } from "./run-records.ts"
@@ -45,6 +46,9 @@ const runOptions = {
   concurrencyKey: z.string().optional(),
 }
 
+/** The id alone if the token may not read, or if the client prefers that. */
+const runOrId = z.union([runRecord, z.strictObject({ id })])
+
 export const runRoutes = [
   route({
     method: "get",
@@ -78,15 +82,16 @@ export const runRoutes = [
     summary: "Enqueues a run. With `wait` it answers when the run has ended, or when the time is over.",
     query: z.strictObject(waitQuery),
     body: z.strictObject({ job: z.string(), ...runOptions }),
-    answers: { 200: runRecord, 201: runRecord },
+    answers: { 200: runOrId, 201: runOrId },
     handle: async (call) => {
       const { carillon, caller, body, headers } = call
       const { job, input, tenant, ...options } = body
       const run = await carillon.enqueue(job, input, { ...given(options), ...tenantOf(caller, tenant) })
       const status = run.created ? 201 : 200
       const place = { Location: `runs/${run.id}` }
-      if (headers.get("Prefer")?.includes("return=minimal")) {
-        return { status, body: { id: run.id }, headers: { ...place, "Preference-Applied": "return=minimal" } }
+      // A token that may only enqueue learns nothing of a run that has the same key.
+      if (!mayRead(caller) || headers.get("Prefer")?.includes("return=minimal")) {
+        return { status, body: { id: run.id }, headers: place }
       }
       return { status, body: await whenWaited(call, run.id), headers: place }
     },
@@ -157,6 +162,82 @@ export const runRoutes = [
     handle: (call) => {
       const { priority } = call.body
       return changed(call, (run) => call.carillon.runs.expedite(run, { ...call.by, ...given({ priority }) }))
+    },
+  }),
+  route({
+    method: "post",
+    path: "/runs/{id}/delay",
+    scope: "operate",
+    ofTenant: true,
+    summary: "Makes a run wait until an instant, or for a time from now.",
+    params: oneRun,
+    body: z.union([change({ until: instantGiven }), change({ for: duration })]),
+    answers: { 200: runRecord },
+    handle: (call) => {
+      const until = "until" in call.body ? call.body.until : call.body.for
+      return changed(call, (run) => call.carillon.runs.delay(run, until, call.by))
+    },
+  }),
+  route({
+    method: "post",
+    path: "/runs/{id}/move",
+    scope: "operate",
+    ofTenant: true,
+    summary: "Moves a run to another pool.",
+    params: oneRun,
+    body: change({ pool: z.string() }),
+    answers: { 200: runRecord },
+    handle: (call) => changed(call, (run) => call.carillon.runs.move(run, call.body.pool, call.by)),
+  }),
+  route({
+    method: "post",
+    path: "/runs/{id}/edit",
+    scope: "operate",
+    ofTenant: true,
+    summary: "Changes the priority, the tags or the input of a run that is not running.",
+    params: oneRun,
+    body: change({
+      priority: runOptions.priority,
+      tags: runOptions.tags,
+      input: runOptions.input,
+    }),
+    answers: { 200: runRecord },
+    handle: (call) => {
+      const { priority, tags, input } = call.body
+      return changed(call, (run) => call.carillon.runs.edit(run, given({ priority, tags, input }), call.by))
+    },
+  }),
+  route({
+    method: "post",
+    path: "/runs/{id}/rerun",
+    scope: "operate",
+    ofTenant: true,
+    summary: "Runs an ended run once more, as a new run.",
+    params: oneRun,
+    body: change({ concurrencyKey: runOptions.concurrencyKey }),
+    answers: { 201: runRecord },
+    handle: async (call) => {
+      const { id: original } = await ownRun(call, call.params.id)
+      const { concurrencyKey } = call.body
+      const made = await call.carillon.runs.rerun(original, { ...call.by, ...given({ concurrencyKey }) })
+      return { status: 201, body: await ownRun(call, made.id), headers: { Location: `../${made.id}` } }
+    },
+  }),
+  route({
+    method: "post",
+    path: "/runs/{id}/clone",
+    scope: "operate",
+    ofTenant: true,
+    summary: "Makes a new run from a run in any state, with changes.",
+    params: oneRun,
+    body: change(runOptions),
+    answers: { 201: runRecord },
+    handle: async (call) => {
+      const { id: original } = await ownRun(call, call.params.id)
+      const { reason: _, tenant, ...changes } = call.body
+      const all = { ...given(changes), ...tenantOf(call.caller, tenant) }
+      const made = await call.carillon.runs.clone(original, all, call.by)
+      return { status: 201, body: await ownRun(call, made.id), headers: { Location: `../${made.id}` } }
     },
   }),
 ]

@@ -21,7 +21,7 @@ export const sessionRoutes = [
   route({
     method: "get",
     path: "/session",
-    scope: "read",
+    scope: "any",
     ofTenant: true,
     summary: "Tells who the caller is, what it may do, and what this server is.",
     answers: { 200: sessionRecord },

@@ -264,6 +264,9 @@ export async function createTestApp({ options, dispose, ...parts }: TestAppParts
     get work() {
       return living().work
     },
+    get tokens() {
+      return living().tokens
+    },
     get audit() {
       return living().audit
     },

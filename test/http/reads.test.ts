@@ -42,9 +42,11 @@ describe("the API over HTTP", () => {
     const { error } = (await httpOf(app).get(`/api/v1/runs/${dead}`)).json as {
       error: { fingerprint: string }
     }
+    const { id: bulk } = await app.bulk.start({ action: "cancel", filter: "tag:none" })
     const special: Readonly<Record<string, string>> = {
       "/dead-letters/{id}": `/dead-letters/${dead}`,
       "/dead-letters/groups/{job}/{fingerprint}": `/dead-letters/groups/broken/${error.fingerprint}`,
+      "/bulk/{id}": `/bulk/${bulk}`,
       "/jobs/{name}": "/jobs/mail",
       "/calendar": "/calendar?from=2026-03-01T00:00Z&to=2026-03-02T00:00Z",
       "/pools/{name}": "/pools/mail",

@@ -91,6 +91,45 @@ describe("a change over HTTP", () => {
     expect(await lastChange(`run:${other.id}`)).toMatchObject({ actor: "ada", reason: "twice" })
   })
 
+  it("delays, moves, edits, reruns and clones a run", async () => {
+    const { id } = await app.enqueue(mail, {}, { delay: "1h" })
+    const path = `/api/v1/runs/${id}`
+    expect(await http.send("POST", `${path}/delay`, { until: "2026-03-02T00:00:00Z" })).toMatchObject({
+      status: 200,
+      json: { dueAt: "2026-03-02T00:00:00.000Z" },
+    })
+    expect(await http.send("POST", `${path}/move`, { pool: "other" })).toMatchObject({
+      json: { pool: "other" },
+    })
+    const edited = await http.send("POST", `${path}/edit`, { input: { to: "bo" }, tags: ["x"] }, why)
+    expect(edited).toMatchObject({ json: { input: { to: "bo" }, tags: ["x"] } })
+    expect(await http.send("POST", `${path}/rerun`)).toMatchObject({
+      status: 409,
+      json: { code: "RUN_NOT_ENDED" },
+    })
+    const copy = await http.send("POST", `${path}/clone`, { delay: "2h", priority: 7 })
+    expect(copy).toMatchObject({ status: 201, json: { rerunOf: id, priority: 7, input: { to: "bo" } } })
+  })
+
+  it("carries one action on all runs that meet a filter", async () => {
+    await app.enqueue(mail, {}, { delay: "1h", tags: ["bulk"] })
+    const wanted = { action: "cancel", filter: "tag:bulk" }
+    expect(await http.send("POST", "/api/v1/bulk/preview", wanted)).toMatchObject({ json: { count: 1 } })
+    const started = await http.send("POST", "/api/v1/bulk", { ...wanted, reason: "storm" }, why)
+    expect(started).toMatchObject({ status: 202, json: { actor: "ada", reason: "storm", action: "cancel" } })
+    const { id } = started.json as { id: string }
+    expect(await http.get(`/api/v1/bulk/${id}`)).toMatchObject({ status: 200, json: { id } })
+    expect((await http.get("/api/v1/bulk")).json).toMatchObject({ items: [{ id }] })
+  })
+
+  it("overrides settings of a job until an end", async () => {
+    const path = "/api/v1/jobs/mail/override"
+    const set = await http.send("PUT", path, { settings: { retry: { attempts: 9 } }, for: "1h" }, why)
+    expect(set).toMatchObject({ status: 200, json: { settings: { retry: { from: "override" } } } })
+    expect(await http.send("DELETE", path)).toMatchObject({ status: 200, json: { name: "mail" } })
+    expect(await http.send("PUT", path, { settings: {} })).toMatchObject({ status: 400 })
+  })
+
   it("replays, edits and discards dead letters", async () => {
     const [first, second, third] = [await dead(), await dead(), await dead()]
     const edited = await http.send("POST", `/api/v1/dead-letters/${first}/edit-and-replay`, {

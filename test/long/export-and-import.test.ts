@@ -332,6 +332,8 @@ const ROWS: Record<(typeof TABLES)[number], string> = {
     values (gen_random_uuid(), 'greet', 'default', 0, 1, now(), now(), '1', 'f')`,
   bulk: `insert into {bulk} (id, action, filter, options, actor, reason, state, next_at, started_at)
     values (gen_random_uuid(), 'cancel', 'job:greet', '{}', 'ada', 'why not', 'paused', now(), now())`,
+  tokens:
+    "insert into {tokens} values ('0123456789abcdef', 'ff', 'ci', 'read', '', now(), 'ada', null, null)",
   error_groups: "insert into {error_groups} values ('greet', 'f', 'resolved', '1.0', now())",
   attempts: `insert into {attempts} (run, attempt, job, pool, enqueued_at, due_at, finished_at, outcome)
     values (gen_random_uuid(), 1, 'greet', 'default', now(), now(), now(), 'succeeded')`,

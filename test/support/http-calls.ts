@@ -23,6 +23,8 @@ export interface HttpCalls {
   ) => Promise<HttpAnswer>
 }
 
+const ADDRESS = "192.0.2.1"
+
 export function httpOf(app: object, options: HttpOptions = { access: "open" }): HttpCalls {
   // A test app has every call that the handler makes.
   const http = createHttp(app as Carillon, options)
@@ -32,7 +34,7 @@ export function httpOf(app: object, options: HttpOptions = { access: "open" }): 
       headers: { ...(body !== undefined && { "Content-Type": "application/json" }), ...headers },
       ...(body !== undefined && { body: typeof body === "string" ? body : JSON.stringify(body) }),
     })
-    const response = await http.fetch(request)
+    const response = await http.fetch(request, { address: ADDRESS })
     const text = await response.text()
     return { status: response.status, headers: response.headers, text, json: parsed(text) }
   }

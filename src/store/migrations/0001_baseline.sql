@@ -383,6 +383,23 @@ create table {audit} (
   id uuid primary key default pg_catalog.gen_random_uuid()
 );
 
+-- The tokens of HTTP callers. Only the hash of a secret is stored: who reads the table cannot use it.
+create table {tokens} (
+  id text primary key,
+  -- SHA-256 of the secret, in hexadecimal digits. The secret has 256 random bits, so it needs no salt.
+  hash text not null,
+  -- For people: what the token is for. The audit names it as the actor.
+  name text not null,
+  -- Joined by commas.
+  scopes text not null,
+  -- The only tenant that the token sees. Empty for all.
+  tenant text not null default '',
+  created_at timestamptz not null,
+  created_by text not null,
+  expires_at timestamptz,
+  revoked_at timestamptz
+);
+
 -- Runs that failed for good, with everything that a replay needs. They stay until an operator replays or discards them,
 -- longer than history.
 create table {dead_letters} (

@@ -23,6 +23,7 @@ export const TABLES = [
   "bulk",
   "attempts",
   "audit",
+  "tokens",
   "applications",
   "schedules",
   "fires",
