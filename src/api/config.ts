@@ -57,9 +57,9 @@ export interface HttpConfig {
   readonly basePath?: string
   /**
    * The names under which people reach the server, without ports, as in `"jobs.example.com"`. The server refuses
-   * requests for other hosts, because foreign pages may have sent them. It always takes loopback names.
+   * requests for other names.
    *
-   * @default the address to listen on
+   * @default any name with `carillon start`, and loopback names with `carillon dev`
    */
   readonly allowedHosts?: readonly string[]
   /**

@@ -7,6 +7,11 @@ export class UnhealthyError extends Error {
   override readonly name = "UnhealthyError"
 }
 
+/** What was named does not exist. */
+export class NotFoundError extends Error {
+  override readonly name = "NotFoundError"
+}
+
 export const EXIT_CODES = { done: 0, failed: 1, misused: 2, notFound: 3, conflict: 4, unhealthy: 5 } as const
 
 const CODES_OF_ERRORS: Partial<Record<ErrorCode, number>> = {
@@ -23,6 +28,7 @@ const CODES_OF_ERRORS: Partial<Record<ErrorCode, number>> = {
 
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return EXIT_CODES.misused
+  if (error instanceof NotFoundError) return EXIT_CODES.notFound
   if (error instanceof UnhealthyError) return EXIT_CODES.unhealthy
   return (error instanceof CarillonError && CODES_OF_ERRORS[error.code]) || EXIT_CODES.failed
 }

@@ -17,12 +17,18 @@ import { healthcheck } from "./healthcheck.ts"
 import { runProgram } from "./program.ts"
 import { readSettings } from "./settings/read.ts"
 import { start } from "./start.ts"
+import { tokenCreate } from "./token-create.ts"
+import { tokenList } from "./token-list.ts"
+import { tokenRevoke } from "./token-revoke.ts"
 import { readVersion } from "./version.ts"
 
 const COMMANDS: readonly Command[] = [
   dev,
   start,
   healthcheck,
+  tokenCreate,
+  tokenList,
+  tokenRevoke,
   config,
   cronExplain,
   dbPlan,
@@ -35,6 +41,7 @@ const COMMANDS: readonly Command[] = [
 
 const GROUPS = {
   cron: "cron expressions, offline",
+  token: "tokens, with which programs and people call the HTTP API",
   db: "the database: its schema, its roles, and moves to another one",
 }
 

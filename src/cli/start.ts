@@ -1,9 +1,7 @@
 /** `carillon start`: a process of a deployment, with the roles that it is given. */
 import type { Command, CommandCall } from "./command.ts"
-import { isLoopback } from "./serving/loopback.ts"
 import { optionsOf, SERVE_SETTINGS } from "./serving/options.ts"
 import { serve } from "./serving/serve.ts"
-import type { Settings } from "./settings/read.ts"
 import { UsageError } from "./usage-error.ts"
 
 export const start: Command = {
@@ -11,6 +9,7 @@ export const start: Command = {
   summary: "run a process of a deployment: API, worker, scheduler",
   settings: SERVE_SETTINGS,
   more:
+    "Its API asks for tokens: `carillon token create` makes one.\n" +
     "Its log is one JSON object a line, except on a terminal. SIGTERM ends it in order:\n" +
     "it is no longer ready, requests finish, runs finish or go back to the queue.",
   run,
@@ -22,7 +21,7 @@ async function run(call: CommandCall): Promise<void> {
   const roles = settings.get("roles") ?? []
   const isApi = roles.includes("api")
   const hostname = settings.get("host") ?? ""
-  if (isApi) assertGuarded(hostname, settings)
+  const allowedHosts = settings.get("allowedHosts")
   if (settings.config === undefined && roles.includes("worker")) {
     throw new UsageError(
       "A worker needs jobs, and there is no carillon.config.ts here. Write one, name one with --config, or give " +
@@ -34,10 +33,10 @@ async function run(call: CommandCall): Promise<void> {
     terminal,
     options: { ...optionsOf(settings), roles: roles.filter((role) => role !== "api") },
     http: {
-      access: "open",
+      access: "tokens",
       environment: "production",
       basePath: settings.get("basePath") ?? "",
-      hosts: settings.get("allowedHosts") ?? [],
+      ...(allowedHosts !== undefined && { hosts: allowedHosts }),
     },
     address: { hostname, port: settings.get("port") ?? 0 },
     isApi,
@@ -45,14 +44,4 @@ async function run(call: CommandCall): Promise<void> {
     grace: settings.get("grace"),
     onReady: ({ url }) => terminal.print(`Carillon is ready: ${url} (${roles.join(", ")})`),
   })
-}
-
-/** An API that asks for no token must be out of reach for other machines. */
-function assertGuarded(hostname: string, settings: Settings): void {
-  if (isLoopback(hostname)) return
-  throw new UsageError(
-    `The API asks for no token, so it does not listen on ${JSON.stringify(hostname)} (${settings.originOf("host")}), ` +
-      "which other machines reach. Listen on 127.0.0.1, with a proxy in front that checks who calls; or leave out " +
-      "the role api.",
-  )
 }

@@ -28,9 +28,10 @@ async function openServer() {
   const url = await urlOf(server)
   const { carillon } = carillonOn(SERVER_URLS.postgres18, { schema })
   onTestFinished(() => carillon.stop())
+  const { token } = await carillon.tokens.create({ name: "python", scopes: ["work"] })
   const startWorker = async () => {
     const worker = runCommand("python3", ["-u", WORKER], {
-      env: { PATH: process.env["PATH"], CARILLON_URL: url, CARILLON_LEASE_S: "6" },
+      env: { PATH: process.env["PATH"], CARILLON_URL: url, CARILLON_TOKEN: token, CARILLON_LEASE_S: "6" },
     })
     onTestFinished(() => end(worker))
     await worker.says("ready")

@@ -90,8 +90,7 @@ describe("carillon start", () => {
     const apiUrl = await urlOf(api)
     await using carillon = client()
     const run = await enqueueSlow(carillon, 1)
-    const { pools } = (await (await fetch(`${apiUrl}api/v1/workers`)).json()) as { pools?: unknown }
-    expect(pools ?? []).toEqual([])
+    expect((await fetch(`${apiUrl}api/v1/workers`)).status).toBe(401)
     expect(await carillon.runs.get(run.id)).toMatchObject({ state: "ready" })
     const worker = start("--roles", "worker", "--pool", "default=1", "--host", "0.0.0.0")
     const url = await urlOf(worker)
@@ -113,14 +112,6 @@ describe("carillon start", () => {
     })
     server.kill("SIGTERM")
     expect(await server.ended).toMatchObject({ code: 0 })
-  })
-
-  it.each(["0.0.0.0", "::"])("S1: refuses to serve its API to other machines on %s", async (address) => {
-    const { start } = await deployment()
-    expect(await start("--host", address).ended).toMatchObject({
-      code: 2,
-      output: expect.stringContaining(`does not listen on "${address}" (--host)`),
-    })
   })
 
   it("refuses to be a worker without jobs", async () => {

@@ -123,7 +123,7 @@ export const SETTINGS = {
     variable: "CARILLON_ALLOWED_HOSTS",
     inFile: "http.allowedHosts",
     default: undefined,
-    shownDefault: "loopback names and the address",
+    shownDefault: "any in start, loopback names in dev",
     parse: (value): Parsed<readonly string[]> =>
       split(value).every(isHost) ? { value: split(value) } : { expected: "names of hosts" },
   },
