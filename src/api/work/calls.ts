@@ -54,23 +54,33 @@ export interface ClaimedWork {
   readonly lease: string
   /** How long the lease is from now on. */
   readonly leaseMs: number
+  /** The claimed runs, in the order in which they should start. Empty if there are none. */
   readonly runs: readonly WorkRun[]
 }
 
 /** A run that a worker has claimed. */
 export interface WorkRun {
+  /** The id of the run. */
   readonly id: string
   /** Proves the claim: give it back with every call about the run. */
   readonly claim: string
+  /** The name of its job. */
   readonly job: string
+  /** The pool that it was claimed from. */
   readonly pool: string
+  /** Its input. */
   readonly input: unknown
   /** The number of this attempt, from 1. */
   readonly attempt: number
+  /** The id of this attempt. */
   readonly attemptId: string
+  /** 1, and one more after each replay. */
   readonly generation: number
+  /** The tenant that it belongs to. */
   readonly tenant?: string
+  /** The words for finding it. */
   readonly tags?: readonly string[]
+  /** When it was due. */
   readonly dueAt: Date
   /** How long the attempt may take. The worker sees to it. */
   readonly timeoutMs?: number
@@ -78,17 +88,21 @@ export interface WorkRun {
   readonly idempotencyKey: string
   /** Grows with every claim of the run, for outside systems. */
   readonly fencingToken: number
+  /** How its last failed attempt ended. */
   readonly lastFailure?: { readonly code: string | null; readonly message: string }
 }
 
 /** A run that a worker holds. */
 export interface HeldWork {
+  /** The id of the run. */
   readonly id: string
+  /** The proof of the claim, as `claim` answered it. */
   readonly claim: string
 }
 
 /** What a worker says with a heartbeat. */
 export interface WorkHeartbeatOptions {
+  /** The lease of the worker. */
   readonly lease: string
   /** Every run that the worker holds. @default none */
   readonly runs?: readonly HeldWork[]
@@ -100,6 +114,7 @@ export interface WorkHeartbeatOptions {
 
 /** What a heartbeat answers. */
 export interface WorkHeartbeat {
+  /** How long the lease is from now on. */
   readonly leaseMs: number
   /** The worker no longer holds these. It must stop them, and their ends change nothing. */
   readonly lost: readonly string[]
@@ -114,6 +129,7 @@ export interface WorkHeartbeat {
 
 /** Ends of attempts. */
 export interface WorkSettleOptions {
+  /** The lease of the worker. */
   readonly lease: string
   /** Up to 500, one for each run. */
   readonly ends: readonly WorkEnd[]
@@ -141,6 +157,7 @@ export interface WorkEnd extends HeldWork {
 
 /** What became of the runs, in the order of their ends. */
 export interface WorkSettled {
+  /** How long the lease is from now on. */
   readonly leaseMs: number
   /** Without a state, the worker no longer held the run, and nothing was written. */
   readonly runs: readonly { readonly id: string; readonly state?: string }[]

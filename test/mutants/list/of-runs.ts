@@ -304,8 +304,8 @@ export const OF_RUNS: readonly Mutant[] = [
     edits: [
       {
         file: "src/operations/runs/enqueue-in.ts",
-        find: "const written = await engine.enqueuer.writeIn(runner, job, runs)",
-        replace: "void runner\n  const written = await engine.enqueuer.write(job, runs)",
+        find: "return engine.enqueuer.writeIn(runner, job, runs)",
+        replace: "void runner\n    return engine.enqueuer.write(job, runs)",
       },
     ],
     shownBy: chaos("F18"),

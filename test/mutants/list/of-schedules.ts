@@ -121,7 +121,8 @@ export const OF_SCHEDULES: readonly Mutant[] = [
       {
         file: "src/engine/schedules/pausing.ts",
         find: "if (misfire === undefined) return settlePaused(row, row.paused_at)",
-        replace: "if (misfire === undefined) return settleDue(row)",
+        replace:
+          "if (misfire === undefined) return row.paused_at > 0 ? settleDue(row) : settlePaused(row, row.paused_at)",
       },
     ],
     shownBy: sim(),
