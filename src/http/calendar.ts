@@ -10,7 +10,7 @@ import { fireRecord, scheduleState } from "./schedule-records.ts"
 
 /** The most schedules of one answer, and the most entries of each. */
 const MOST_SCHEDULES = 200
-const MOST_ENTRIES = 500
+const MOST_ENTRIES = 1_000
 /** Reads of this many schedules are under way at once. */
 const AT_ONCE = 4
 const LONGEST_MS = 35 * 86_400_000

@@ -82,7 +82,7 @@ export function createDemo(host: Host): Demo {
       jobs: [...jobs.all, customers],
       pools: { default: 10, mail: 5, images: 3 },
       schedules: [
-        defineSchedule({ name: "demo.customers", job: customers, every: "3s" }),
+        defineSchedule({ name: "demo.customers", job: customers, every: "5s" }),
         ...schedulesOf(jobs),
       ],
     },

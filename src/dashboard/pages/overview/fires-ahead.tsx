@@ -33,7 +33,8 @@ export function FiresAhead({ fromMs }: { readonly fromMs: number }) {
     }),
     { everyMs: 60_000 },
   )
-  const minutes = minutesOf(query.data?.items ?? [], fromMs)
+  const items = query.data?.items ?? []
+  const minutes = minutesOf(items, fromMs)
   const count = minutes.reduce((sum, { fires }) => sum + fires, 0)
   const busiest = minutes
     .filter(({ fires }) => fires > 0)
@@ -42,7 +43,7 @@ export function FiresAhead({ fromMs }: { readonly fromMs: number }) {
   return (
     <Panel
       title="Next hour of fires"
-      note={query.data && `${count} planned`}
+      note={query.data && `${items.some(({ capped }) => capped) ? "at least " : ""}${count} planned`}
       end={
         <Link to="calendar" class="dim small">
           Calendar
