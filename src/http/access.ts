@@ -5,15 +5,15 @@ import type { Host } from "../runtime/host.ts"
 import { createFailureLimit } from "./failure-limit.ts"
 import { assertOwnOrigin } from "./guards.ts"
 import type { ResolvedHttp } from "./options.ts"
-import type { RequestInfo } from "./request-info.ts"
+import { clientOf, type RequestInfo } from "./request-info.ts"
 import type { Caller, Route } from "./route.ts"
 import { sessionOf } from "./session-cookie.ts"
 
 export interface Access {
   /** Throws for a caller without a valid token, unless every caller may do everything. */
   readonly callerOf: (request: Request, info: RequestInfo) => Promise<Caller>
-  /** What a token may do. Throws if it is not valid, or if too many from this address were not. */
-  readonly verify: (token: string, info: RequestInfo) => Promise<VerifiedToken>
+  /** What a token may do. Throws if it is not valid, or if too many from this client were not. */
+  readonly verify: (token: string, client: string | undefined) => Promise<VerifiedToken>
 }
 
 type VerifiedToken = NonNullable<Awaited<ReturnType<Carillon["tokens"]["verify"]>>>
@@ -31,14 +31,15 @@ export function createAccess(
   const failures = createFailureLimit(host)
   const known = new Map<string, { readonly token: VerifiedToken; readonly untilMs: number }>()
 
-  async function verify(text: string, { address }: RequestInfo): Promise<VerifiedToken> {
-    failures.assertFew(address)
+  async function verify(text: string, client: string | undefined): Promise<VerifiedToken> {
     const there = known.get(text)
     if (there && host.monotonicMs() < there.untilMs) return there.token
-    known.delete(text)
+    // A token that was valid before is no guess. Other callers with its address must not lock it out.
+    if (there === undefined) failures.assertFew(client)
     const token = await carillon.tokens.verify(text, { deadline: VERIFY_WITHIN })
     if (token === undefined) {
-      failures.add(address)
+      known.delete(text)
+      failures.add(client)
       throw new CarillonError("TOKEN_INVALID", "The token is unknown, revoked or expired.")
     }
     // Many tokens at once are forgotten together: a lookup is cheap, and this happens seldom.
@@ -58,7 +59,7 @@ export function createAccess(
     if (bearer === undefined) assertOwnOrigin(request)
     const text = bearer ?? sessionOf(request)
     if (text === undefined) throw new CarillonError("TOKEN_MISSING", "The request has no token.")
-    const { name, scopes, tenant } = await verify(text, info)
+    const { name, scopes, tenant } = await verify(text, clientOf(request, info))
     return {
       actor: actor === undefined ? name : `${actor} by ${name}`,
       scopes,

@@ -10,7 +10,7 @@ import { assertOwnHost, assertOwnOrigin, isOwnHost } from "./guards.ts"
 import type { ResolvedHttp } from "./options.ts"
 import { parse } from "./parse.ts"
 import { type Problem, problemOf } from "./problem.ts"
-import type { RequestInfo } from "./request-info.ts"
+import { clientOf, type RequestInfo } from "./request-info.ts"
 import { type Answer, ok, type RawRequest, type Route } from "./route.ts"
 import { ROUTES } from "./routes.ts"
 import { sessionBody, sessionCookie } from "./session-cookie.ts"
@@ -73,7 +73,7 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
     respond(c.req.raw, async () => {
       assertOwnOrigin(c.req.raw)
       const { token } = readAs(sessionBody, await readBody(c.req.raw, SESSION_BYTES))
-      await verify(token, c.env.info)
+      await verify(token, clientOf(c.req.raw, c.env.info))
       return { status: 204, headers: { "Set-Cookie": sessionCookie(c.req.raw, basePath, token) } }
     }),
   )

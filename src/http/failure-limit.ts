@@ -1,11 +1,11 @@
-/** Counts wrong tokens by address, in bounded memory, and refuses addresses with too many. */
+/** Counts wrong tokens by client, in bounded memory, and refuses clients with too many. */
 import { CarillonError } from "../errors.ts"
 import type { Host } from "../runtime/host.ts"
 
 export interface FailureLimit {
   /** Throws if too many failures came from this address. */
-  readonly assertFew: (address: string | undefined) => void
-  readonly add: (address: string | undefined) => void
+  readonly assertFew: (client: string | undefined) => void
+  readonly add: (client: string | undefined) => void
 }
 
 const MOST_FAILURES = 20
@@ -24,19 +24,19 @@ export function createFailureLimit({ monotonicMs }: Pick<Host, "monotonicMs">): 
   }
 
   return {
-    assertFew: (address) => {
+    assertFew: (client) => {
       // Behind a server that does not tell addresses, one caller could lock out all others.
-      if (address === undefined) return
-      const window = windowOf(networkOf(address))
+      if (client === undefined) return
+      const window = windowOf(networkOf(client))
       if (window === undefined || window.failures < MOST_FAILURES) return
       throw new CarillonError(
         "TOKEN_FAILURES",
         "Too many wrong tokens came from this address. Wait a minute.",
       )
     },
-    add: (address) => {
-      if (address === undefined) return
-      const key = networkOf(address)
+    add: (client) => {
+      if (client === undefined) return
+      const key = networkOf(client)
       const window = windowOf(key)
       if (window) {
         window.failures += 1
@@ -49,8 +49,16 @@ export function createFailureLimit({ monotonicMs }: Pick<Host, "monotonicMs">): 
   }
 }
 
+/** The networks of the addresses of a client. */
+function networkOf(client: string): string {
+  return client
+    .split(" ")
+    .map((address) => networkAt(address))
+    .join(" ")
+}
+
 /** One customer has a whole network of IPv6 addresses, and one IPv4 address in either form. */
-function networkOf(address: string): string {
+function networkAt(address: string): string {
   const [, v4] = /^(?:::ffff:)?(\d+\.\d+\.\d+\.\d+)$/i.exec(address) ?? []
   return v4 ?? address.split(":").slice(0, 4).join(":")
 }

@@ -61,6 +61,11 @@ export const whole = z.int().nonnegative()
 /** The id of a run, of a worker or of an entry. */
 export const id = z.string().openapi({ example: "0195a6c2-4a10-7c3e-9c64-3f1d2b5a7e90" })
 
+/** A list of a request. Its length is checked first, so a list that is too long costs no check of its items. */
+export function listOf<Item extends z.ZodType>(item: Item, most: number) {
+  return z.array(item).max(most, `expected at most ${most} items`)
+}
+
 /** Drops what is undefined, because an option that is there has a value. */
 export function given<T extends object>(options: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   const entries = Object.entries(options).filter(([, value]) => value !== undefined)

@@ -7,10 +7,14 @@ import { meantOption } from "../options/nearest.ts"
 /** The value as the schema reads it, or all that is wrong with it. */
 export type Parsed<T> = { readonly value: T; readonly faults?: never } | { readonly faults: readonly Fault[] }
 
+/** A body may have millions of faults, and no one reads so many. */
+const MOST_FAULTS = 100
+
 export function parse<T>(schema: z.ZodType<T>, value: unknown): Parsed<T> {
   const result = schema.safeParse(value)
   if (result.success) return { value: result.data }
-  return { faults: result.error.issues.flatMap((issue) => faultsOf(issue, schema, value)) }
+  const issues = result.error.issues.slice(0, MOST_FAULTS)
+  return { faults: issues.flatMap((issue) => faultsOf(issue, schema, value)).slice(0, MOST_FAULTS) }
 }
 
 type Issue = z.core.$ZodIssue
@@ -20,7 +24,8 @@ function faultsOf(issue: Issue, schema: z.ZodType, value: unknown): Fault[] {
   const { path } = issue
   if (issue.code === "unrecognized_keys") {
     const known = keysOf(schema, path)
-    return issue.keys.map((key) => ({ path: textOf([...path, key]), message: unknownMessage(key, known) }))
+    const keys = issue.keys.slice(0, MOST_FAULTS)
+    return keys.map((key) => ({ path: textOf([...path, key]), message: unknownMessage(key, known) }))
   }
   if (issue.code === "invalid_union") {
     const deepest = issue.errors.toSorted((a, b) => a.length - b.length)[0] ?? []

@@ -2,7 +2,7 @@
 import { z } from "@hono/zod-openapi"
 import { RunError } from "../errors.ts"
 import { mayRead } from "./access.ts"
-import { duration, given, id, instantGiven, json, pageOf, pageQuery, wholeNumber } from "./fields.ts"
+import { duration, given, id, instantGiven, json, listOf, pageOf, pageQuery, wholeNumber } from "./fields.ts"
 import { type Answer, type Call, change, found, ok, route, type Surroundings } from "./route.ts"
 import { attemptRecord, runRecord } from "./run-records.ts"
 import { ifOwn, tenantOf } from "./tenancy.ts"
@@ -11,6 +11,8 @@ import { type Waiting, waitGiven, waitQuery } from "./waiting.ts"
 const MOST_COUNTED = 1_000_000
 const MOST_IN_BATCH = 10_000
 const BATCH_BYTES = 32 * 1024 * 1024
+const MOST_TAGS = 20
+const MOST_DELAYS = 100
 
 const filter = z.string().optional().openapi({
   description: "Which runs are meant, as in `state:dead job:invoice.*`.",
@@ -29,7 +31,7 @@ const runOptions = {
   tenant: z.string().optional(),
   key: z.string().optional(),
   keyFor: duration.optional().openapi({ description: 'A duration, "live" or "forever".' }),
-  tags: z.array(z.string()).optional(),
+  tags: listOf(z.string(), MOST_TAGS).optional(),
   timeout: duration.optional(),
   retry: z
     .strictObject({
@@ -38,7 +40,7 @@ const runOptions = {
       factor: z.number().optional(),
       cap: duration.optional(),
       delay: duration.optional(),
-      delays: z.array(duration).optional(),
+      delays: listOf(duration, MOST_DELAYS).optional(),
     })
     .transform(given)
     .optional(),
@@ -102,7 +104,7 @@ export const runRoutes = [
     scope: "enqueue",
     ofTenant: true,
     summary: `Enqueues up to ${MOST_IN_BATCH} runs of one job, all or none.`,
-    body: z.strictObject({ job: z.string(), items: z.array(z.strictObject(runOptions)).max(MOST_IN_BATCH) }),
+    body: z.strictObject({ job: z.string(), items: listOf(z.strictObject(runOptions), MOST_IN_BATCH) }),
     bodyBytes: BATCH_BYTES,
     answers: { 201: z.strictObject({ items: z.array(z.strictObject({ id, created: z.boolean() })) }) },
     handle: async ({ carillon, caller, body: { job, items } }) => {

@@ -1,8 +1,12 @@
 /** What a request may say about a schedule. The library checks how the parts fit together. */
 import { z } from "@hono/zod-openapi"
-import { duration, json } from "./fields.ts"
+import { duration, json, listOf } from "./fields.ts"
+
+const MOST_TAGS = 20
+const MOST_DATES = 10_000
 
 const dateRange = z.strictObject({ from: z.string(), to: z.string() })
+const dates = listOf(z.union([z.string(), dateRange]), MOST_DATES)
 
 /** The times of a schedule. Instants stay texts, because a local time without an offset is meant in the time zone. */
 export const specFields = {
@@ -29,8 +33,8 @@ export const specFields = {
   startAt: z.string().optional(),
   endAt: z.string().optional(),
   maxRuns: z.int().optional(),
-  exclude: z.array(z.union([z.string(), dateRange])).optional(),
-  calendars: z.record(z.string(), z.array(z.union([z.string(), dateRange]))).optional(),
+  exclude: dates.optional(),
+  calendars: z.record(z.string(), dates).optional(),
   onExcluded: z.string().optional(),
   jitter: duration.optional(),
   spread: duration.optional(),
@@ -49,7 +53,7 @@ const settingFields = {
   runOnCreate: z.boolean().optional(),
   priority: z.int().optional(),
   pool: z.string().optional(),
-  tags: z.array(z.string()).optional(),
+  tags: listOf(z.string(), MOST_TAGS).optional(),
   timeout: duration.optional(),
   maxAttempts: z.int().optional(),
   retry: z.record(z.string(), json).optional(),

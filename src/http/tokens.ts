@@ -1,10 +1,11 @@
 /** The routes about tokens, and about the caller of a request. */
 import { z } from "@hono/zod-openapi"
 import { CarillonError } from "../errors.ts"
-import { duration, given, instant, pageOf, pageQuery } from "./fields.ts"
+import { duration, given, instant, listOf, pageOf, pageQuery } from "./fields.ts"
 import { change, ok, route } from "./route.ts"
 
 const scope = z.enum(["read", "enqueue", "work", "operate", "admin"])
+const MOST_SCOPES = 100
 
 const tokenRecord = z
   .strictObject({
@@ -52,7 +53,7 @@ export const tokenRoutes = [
     summary: "Creates a token. The answer has its text, which cannot be read again.",
     body: change({
       name: z.string(),
-      scopes: z.array(scope),
+      scopes: listOf(scope, MOST_SCOPES),
       tenant: z.string().optional(),
       expiresIn: duration.optional(),
     }),

@@ -1,9 +1,11 @@
 /** The routes of workers in other languages. */
 import { z } from "@hono/zod-openapi"
-import { duration, given, id, instant, json, whole } from "./fields.ts"
+import { duration, given, id, instant, json, listOf, whole } from "./fields.ts"
 import { ok, route } from "./route.ts"
 
 const BATCH_BYTES = 32 * 1024 * 1024
+const MOST_RUNS = 500
+const MOST_HELD = 10_000
 
 const claimName = z.string().openapi({
   description: "Proves the claim of a run. 16 hexadecimal digits.",
@@ -62,8 +64,8 @@ export const workRoutes = [
       worker: z
         .strictObject({
           name: z.string(),
-          jobs: z.array(z.string()),
-          pools: z.array(z.string()).optional(),
+          jobs: listOf(z.string(), MOST_RUNS),
+          pools: listOf(z.string(), MOST_RUNS).optional(),
           version: z.string().optional(),
         })
         .transform(given)
@@ -84,7 +86,7 @@ export const workRoutes = [
     summary: "Renews the lease of a worker, and says which of its runs are lost or cancelled.",
     body: z.strictObject({
       lease,
-      runs: z.array(z.strictObject({ id: z.string(), claim: z.string() })).optional(),
+      runs: listOf(z.strictObject({ id: z.string(), claim: z.string() }), MOST_HELD).optional(),
       leaseFor,
       leaving: z.boolean().optional(),
     }),
@@ -106,7 +108,7 @@ export const workRoutes = [
     scope: "work",
     summary: "Writes how attempts ended, up to 500 at once. A repetition answers the same.",
     bodyBytes: BATCH_BYTES,
-    body: z.strictObject({ lease, ends: z.array(workEnd.transform(given)), leaseFor }),
+    body: z.strictObject({ lease, ends: listOf(workEnd.transform(given), MOST_RUNS), leaseFor }),
     answers: {
       200: z.strictObject({
         leaseMs,

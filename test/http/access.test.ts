@@ -235,6 +235,20 @@ describe("a server with tokens", () => {
     expect((await own.get("/healthz")).status).toBe(200)
   })
 
+  it("locks out neither callers that it knows nor other clients of the same proxy", async () => {
+    const own = httpOf(app, {})
+    expect((await own.get("/api/v1/me", as("read"))).status).toBe(200)
+    const wrong = { Authorization: `Bearer carillon_${"0".repeat(16)}_${"0".repeat(64)}` }
+    const from = (address: string) => ({ "X-Forwarded-For": `192.0.2.200, ${address}` })
+    for (let count = 0; count < 20; count += 1) {
+      await own.get("/api/v1/me", { ...wrong, ...from("198.51.100.1") })
+    }
+    const refused = await own.get("/api/v1/me", { ...as("admin"), ...from("198.51.100.1") })
+    expect(refused.status).toBe(429)
+    expect((await own.get("/api/v1/me", { ...as("read"), ...from("198.51.100.1") })).status).toBe(200)
+    expect((await own.get("/api/v1/me", { ...as("admin"), ...from("198.51.100.2") })).status).toBe(200)
+  })
+
   it("gives a browser a cookie that no script reads, and takes it from its own pages only", async () => {
     const token = tokens.get("admin") ?? ""
     const opened = await http.send("POST", "/api/v1/session", { token }, { "Sec-Fetch-Site": "same-origin" })

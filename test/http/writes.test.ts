@@ -293,6 +293,16 @@ describe("a request that changes something", () => {
     expect(await http.send("POST", "/api/v1/runs", "{}", packed)).toMatchObject({ status: 415 })
   })
 
+  it("is answered with a hundred faults at most, however many it has", async () => {
+    const fields = Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`field${index}`, 0]))
+    const unknown = await http.send("POST", "/api/v1/runs", { job: "work", ...fields })
+    expect(unknown).toMatchObject({ status: 400, json: { code: "OPTIONS_INVALID" } })
+    expect((unknown.json as { errors: unknown[] }).errors).toHaveLength(100)
+    const tags = Array.from({ length: 100_000 }, () => 0)
+    const long = await http.send("POST", "/api/v1/runs", { job: "work", tags })
+    expect(long.json).toMatchObject({ errors: [{ pointer: "/tags", message: "expected at most 20 items" }] })
+  })
+
   it("keeps `__proto__` as data or refuses it, and pollutes nothing", async () => {
     const odd =
       '{"job":"mail","input":{"__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}}}}'
