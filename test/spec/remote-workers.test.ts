@@ -176,6 +176,30 @@ describe("S7: the fence of a worker in another language", () => {
     expect(await app.runs.attempts(id)).toMatchObject([{ outcome: "lost" }])
   })
 
+  it("does not get a run again that has used up its attempts by killing its workers", async () => {
+    const { app } = await withWorker()
+    const { id } = await app.enqueue("py.greet", { name: "Ada" }, { retry: { attempts: 1 } })
+    for (const _ of ["free", "charged"]) {
+      const { runs } = await app.work.claim({ worker })
+      expect(runs).toMatchObject([{ id, attempt: 1 }])
+      await app.clock.advance("2m")
+      await expect.poll(() => app.runs.get(id)).toMatchObject({ state: "ready" })
+    }
+    expect((await app.work.claim({ worker })).runs).toEqual([])
+    expect(await app.runs.get(id)).toMatchObject({ state: "dead", error: { code: "ATTEMPTS_EXHAUSTED" } })
+  })
+
+  it("works under what operators have overridden", async () => {
+    const { app, lease } = await withWorker()
+    const { id } = await app.enqueue("py.greet", { name: "Ada" }, { timeout: "1h" })
+    const override = { retry: { attempts: 1 }, timeout: "5s" } as const
+    await app.jobs.override("py.greet", override, { until: "cleared", reason: "the API is down" })
+    const run = await claimOne(app, lease)
+    expect(run).toMatchObject({ id, timeoutMs: 5_000 })
+    const end = { ...heldOf(run), outcome: "failed", error: { message: "no" }, durationMs: 5 } as const
+    expect((await app.work.settle({ lease, ends: [end] })).runs).toEqual([{ id, state: "dead" }])
+  })
+
   it("that leaves takes its name off the list, but not while it holds a run", async () => {
     const { app, lease } = await withWorker()
     await app.enqueue("py.greet", { name: "Ada" })

@@ -5,11 +5,12 @@ import type { Outcome } from "../../queue/next-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { recordStart } from "../../store/runs/record-start.ts"
 import type { Lease } from "../process/lease.ts"
-import type { Overrides } from "../process/overrides.ts"
+import type { AppliedOverrides } from "../process/overrides.ts"
 import { type ClaimedRun, factsOf } from "../queue/claimed-run.ts"
 import { type AttemptOutcome, type AttemptParts, type RunningAttempt, startAttempt } from "./attempt.ts"
 import { createOverruns } from "./overruns.ts"
 import type { Settler } from "./settler.ts"
+import { exhausted, expired } from "./unstarted.ts"
 
 export interface Executor {
   readonly free: () => number
@@ -51,7 +52,7 @@ export interface ExecutorParts {
   readonly leaseMs: number
   readonly lease: Lease
   readonly settler: Settler
-  readonly overrides: Pick<Overrides, "starting" | "retryOf">
+  readonly overrides: AppliedOverrides
   readonly attempts: AttemptParts
   /** A slot has become free. */
   readonly onFree: () => void
@@ -217,19 +218,6 @@ export function createExecutor(parts: ExecutorParts): Executor {
     handled: handled.zero,
     settled: unsettled.zero,
   }
-}
-
-/** Every allowed attempt was charged, some because their workers were lost. This run may be what kills them. */
-function exhausted(run: ClaimedRun, allowed: number): Outcome {
-  const message =
-    `Not started: ${run.attempt - 1} attempts have been charged, ${allowed} are allowed. ` +
-    "History says what became of each."
-  return { kind: "failed", error: { code: "ATTEMPTS_EXHAUSTED", message, stack: null }, retryable: false }
-}
-
-function expired(run: ClaimedRun): Outcome {
-  const message = `Not started: run ${run.id} was to be started within a time that is over.`
-  return { kind: "expired", error: { code: "RUN_EXPIRED", message, stack: null } }
 }
 
 /** Counts up and down, and lets callers wait for zero. */

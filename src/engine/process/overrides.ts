@@ -11,16 +11,19 @@ import { type LiveOverride, overriddenRetry, readOverride } from "../../job/over
 import type { Events } from "../../observe/events.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { listOverrides } from "../../store/overrides/list.ts"
+import type { Statement } from "../../store/statement.ts"
 import { createBell, type Loop } from "../loop.ts"
 import type { ClaimedRun } from "../queue/claimed-run.ts"
 import { endOverrides } from "./end-overrides.ts"
 
-export interface Overrides extends Loop {
+export interface AppliedOverrides {
   /** The run with the timeout that its attempt has if it starts now. */
   readonly starting: (run: ClaimedRun) => ClaimedRun
   /** The policy for a failure of the run now. */
   readonly retryOf: (run: ClaimedRun) => RetryPolicy
 }
+
+export interface Overrides extends Loop, AppliedOverrides {}
 
 export interface OverridesParts {
   readonly runtime: Runtime
@@ -50,24 +53,52 @@ export function createOverrides({ runtime, events, onEnded }: OverridesParts): O
       const overdue = new Set<string>()
       const found = new Map<string, LiveOverride>()
       let nextEndMs = EVERY_MS
-      for (const { job, setting, value, left_ms: leftMs } of rows) {
-        if (leftMs !== null && leftMs <= 0) overdue.add(job)
+      for (const row of rows) {
+        if (isOverdue(row)) overdue.add(row.job)
         else {
-          found.set(job, { ...found.get(job), ...readOverride(setting, JSON.parse(value)) })
-          nextEndMs = Math.min(nextEndMs, leftMs ?? nextEndMs)
+          add(found, row)
+          nextEndMs = Math.min(nextEndMs, row.left_ms ?? nextEndMs)
         }
       }
       live = found
       for (const job of overdue) await end(job)
       return nextEndMs
     },
+    ...applied(() => live),
+  }
+}
+
+/** `live` are the overrides of each job at the moment of the call. */
+function applied(live: () => ReadonlyMap<string, LiveOverride>): AppliedOverrides {
+  return {
     starting: (run) => {
-      const timeoutMs = live.get(run.job.name)?.timeoutMs
+      const timeoutMs = live().get(run.job.name)?.timeoutMs
       return timeoutMs === undefined ? run : { ...run, timeoutMs }
     },
     retryOf: (run) => {
-      const retry = live.get(run.job.name)?.retry
+      const retry = live().get(run.job.name)?.retry
       return retry === undefined ? run.retry : overriddenRetry(run.retry, retry)
     },
   }
+}
+
+/** The overrides of these jobs as they are now, for calls of a process that may have no loops. */
+export async function readOverrides(
+  { database }: Pick<Runtime, "database">,
+  jobs: readonly string[],
+): Promise<AppliedOverrides> {
+  const rows = jobs.length === 0 ? [] : await database.run(listOverrides, { names: [...new Set(jobs)] })
+  const live = new Map<string, LiveOverride>()
+  for (const row of rows.filter((each) => !isOverdue(each))) add(live, row)
+  return applied(() => live)
+}
+
+type Row = typeof listOverrides extends Statement<infer _, infer Found> ? Found : never
+
+function isOverdue({ left_ms: leftMs }: Row): boolean {
+  return leftMs !== null && leftMs <= 0
+}
+
+function add(live: Map<string, LiveOverride>, { job, setting, value }: Row): void {
+  live.set(job, { ...live.get(job), ...readOverride(setting, JSON.parse(value)) })
 }

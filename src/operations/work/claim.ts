@@ -1,10 +1,12 @@
 /** Claims runs for a worker in another language, by the statements of our own workers. */
 
+import { exhausted, expired } from "../../engine/attempts/unstarted.ts"
 import type { OperationResult } from "../../engine/effects.ts"
+import { readOverrides } from "../../engine/process/overrides.ts"
 import { type ClaimedRun, claimedRun, claimNameOf } from "../../engine/queue/claimed-run.ts"
 import { createLanes, type LaneParams } from "../../engine/queue/lanes.ts"
 import { remoteJob } from "../../job/remote.ts"
-import { recordError } from "../../queue/error-record.ts"
+import type { Outcome } from "../../queue/next-state.ts"
 import type { Runtime } from "../../runtime/runtime.ts"
 import { claimRuns } from "../../store/runs/claim.ts"
 import { lookAround } from "../../store/runs/look.ts"
@@ -32,14 +34,25 @@ export async function claim(
     if (taken.length < limit)
       taken.push(...(await claimIn(runtime, { worker, pool, limit: limit - taken.length })))
   }
-  const late = taken.filter((run) => run.late)
-  const started = await Promise.all(taken.filter((run) => !run.late).map((run) => begun(runtime, run)))
-  const answer = started.filter((run) => run !== undefined)
-  if (late.length === 0) return { answer, effects: {} }
-  const error = { ...recordError("no worker started the run in time"), code: "RUN_EXPIRED" }
-  const ends = late.map((run) => ({ run, outcome: { kind: "expired", error } as const, startedAtMs: null }))
+  const overrides = await readOverrides(
+    runtime,
+    taken.map(({ job }) => job.name),
+  )
+  const judged = taken.map((run) => ({ run, outcome: refusal(run, overrides.retryOf(run).attempts) }))
+  const started = await Promise.all(
+    judged.filter(({ outcome }) => outcome === undefined).map(({ run }) => begun(runtime, run)),
+  )
+  const answer = started.filter((run) => run !== undefined).map((run) => overrides.starting(run))
+  const ends = judged.flatMap(({ run, outcome }) => (outcome ? [{ run, outcome, startedAtMs: null }] : []))
+  if (ends.length === 0) return { answer, effects: {} }
   const { effects } = await settleHeld(runtime, { worker, ends })
   return { answer, effects }
+}
+
+/** How a run ends that the worker must not start. */
+function refusal(run: ClaimedRun, allowed: number): Outcome | undefined {
+  if (run.late) return expired(run)
+  return run.attempt > allowed ? exhausted(run, allowed) : undefined
 }
 
 interface PoolClaim extends RemoteClaim {

@@ -2,6 +2,7 @@
 import { type Settlement, settle as writeSettlements } from "../../engine/attempts/settle.ts"
 import type { FinishedRun } from "../../engine/attempts/settler.ts"
 import type { CountedAttempt, Effects, OperationResult } from "../../engine/effects.ts"
+import { readOverrides } from "../../engine/process/overrides.ts"
 import { type ClaimedRun, claimedRun, claimNameOf, factsOf } from "../../engine/queue/claimed-run.ts"
 import type { ReadyLane } from "../../engine/queue/lane.ts"
 import { remoteJob } from "../../job/remote.ts"
@@ -92,9 +93,16 @@ export async function settleHeld(
   const states = new Map<string, string>()
   const told = createTold(runtime)
   const identity = { worker: worker.name, version: worker.version }
+  const overrides = await readOverrides(
+    runtime,
+    ends.flatMap(({ run, outcome: { kind } }) =>
+      kind === "failed" || kind === "timed_out" ? run.job.name : [],
+    ),
+  )
   const settlements = ends.map((end) => {
-    const { retry: policy, attempt } = end.run
-    const next = decideNextState({ outcome: end.outcome, policy, attempt, random: runtime.random })
+    const { run, outcome } = end
+    const policy = overrides.retryOf(run)
+    const next = decideNextState({ outcome, policy, attempt: run.attempt, random: runtime.random })
     return { ...end, next, logs: null, isDoubtful: false }
   })
   const fail = (_: unknown, error: Error) => {
