@@ -6,6 +6,7 @@ import type { Host } from "../runtime/host.ts"
 import { assertMay, createAccess } from "./access.ts"
 import { readBody } from "./body.ts"
 import { loadDashboard } from "./dashboard.ts"
+import { createDocumentation, type Documentation } from "./documentation.ts"
 import { assertOwnHost, assertOwnOrigin, isOwnHost } from "./guards.ts"
 import type { ResolvedHttp } from "./options.ts"
 import { parse } from "./parse.ts"
@@ -34,6 +35,7 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
   const app = new OpenAPIHono<{ Bindings: { readonly info: RequestInfo } }>({ strict: false })
   const { callerOf, verify } = createAccess(host, carillon, options)
   let dashboard: ReturnType<typeof loadDashboard> | undefined
+  let documented: Promise<Documentation> | undefined
 
   /** Runs the work of a route, and answers what it throws as a problem. */
   async function respond(request: Request, work: () => Promise<Answer>): Promise<Response> {
@@ -54,6 +56,15 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
       if (isDraining()) throw new CarillonError("NOT_READY", "This process is draining.")
       await carillon.ready({ deadline: READY_WITHIN })
       return ok({ status: "ready" })
+    }),
+  )
+  app.get(`${basePath}/openapi.json`, (c) =>
+    respond(c.req.raw, async () => ok((await documentation()).document)),
+  )
+  app.get(`${basePath}/docs`, (c) =>
+    respond(c.req.raw, async () => {
+      const { page, policy } = await documentation()
+      return { status: 200, page, headers: { "Content-Security-Policy": policy } }
     }),
   )
   for (const route of ROUTES) {
@@ -99,6 +110,12 @@ export function createApp({ host, carillon, options, isDraining }: AppParts) {
       respond(request, () => Promise.reject(new CarillonError("NOT_FOUND", `There is no ${path}.`)))
     )
   })
+
+  /** It is the same for every caller, so it is written once. */
+  function documentation(): Promise<Documentation> {
+    documented ??= createDocumentation(ROUTES)
+    return documented
+  }
 
   /** What the dashboard answers below the base path, except for the paths of the API. */
   async function pageOf(request: Request): Promise<Response | undefined> {
@@ -162,8 +179,11 @@ const HEADERS = {
   "X-Content-Type-Options": "nosniff",
 } as const
 
-function writeAnswer({ status, body, headers }: Answer, requestId: string): Response {
+function writeAnswer({ status, body, page, headers }: Answer, requestId: string): Response {
   const all = { ...HEADERS, "X-Request-Id": requestId, ...headers }
+  if (page !== undefined) {
+    return new Response(page, { status, headers: { ...all, "Content-Type": "text/html; charset=utf-8" } })
+  }
   if (body === undefined) return new Response(null, { status, headers: all })
   return new Response(JSON.stringify(body), {
     status,

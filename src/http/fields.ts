@@ -11,7 +11,7 @@ export const instant = z.iso
 export const instantGiven = z
   .string()
   .refine((text) => parseInstant(text) !== undefined, "expected an instant like 2026-03-01T09:00:00Z")
-  .openapi({ format: "date-time" })
+  .openapi({ format: "date-time", description: "RFC 3339.", example: "2026-03-01T09:00:00Z" })
   .transform((text) => toDate(parseInstant(text) ?? 0))
 
 /** A whole number in a query. */
@@ -52,8 +52,11 @@ export function pageOf(item: z.ZodType, more: Readonly<Record<string, z.ZodType>
   })
 }
 
-/** Any JSON value. */
-export const json = z.unknown().openapi({ description: "Any JSON value." })
+/** Any JSON value. There is none for what is absent. */
+export const json = z
+  .unknown()
+  .refine((value) => value !== undefined, "expected a JSON value")
+  .openapi({ description: "Any JSON value." })
 
 /** A number of things, of milliseconds or of bytes. */
 export const whole = z.int().nonnegative()

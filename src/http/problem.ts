@@ -1,4 +1,5 @@
 /** Errors as `application/problem+json` (RFC 9457). */
+import { z } from "@hono/zod-openapi"
 import {
   CarillonError,
   CronError,
@@ -27,6 +28,29 @@ export interface Problem {
   /** Whether a repeat of the same request can succeed. */
   readonly retryable: boolean
 }
+
+/** The same, for the documentation. */
+export const problemRecord = z
+  .strictObject({
+    code: z.string().openapi({
+      description: "Stable, and the same as in the library.",
+      example: "OPTIONS_INVALID",
+    }),
+    title: z.string().openapi({ description: "The code in words.", example: "Options invalid" }),
+    status: z.int().openapi({ example: 400 }),
+    detail: z.string().openapi({ description: "What happened." }),
+    errors: z
+      .array(z.strictObject({ pointer: z.string(), message: z.string() }))
+      .optional()
+      .openapi({
+        description:
+          "What is wrong in the request: a JSON pointer into the body, or the name of a parameter behind a slash.",
+      }),
+    hint: z.string().openapi({ description: "What to do about it." }),
+    requestId: z.string().openapi({ description: "The same as the header `X-Request-Id`." }),
+    retryable: z.boolean().openapi({ description: "Whether a repeat of the same request can succeed." }),
+  })
+  .openapi("Problem")
 
 const FAILED = 500
 

@@ -44,6 +44,8 @@ export interface Answer {
   readonly status: number
   /** Answered as JSON. Absent for an answer without a body. */
   readonly body?: unknown
+  /** Answered as a page, instead of a body. */
+  readonly page?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -61,6 +63,8 @@ export interface Route {
   readonly body: z.ZodType | undefined
   /** The most bytes of a body. */
   readonly bodyBytes: number
+  /** The headers that the route reads in addition to those of every route. They document it: it reads them itself. */
+  readonly headers: z.ZodObject
   /** The schema of the body of each status. */
   readonly answers: Readonly<Record<number, z.ZodType>>
   readonly answer: (raw: RawRequest, surroundings: Surroundings) => Promise<Answer>
@@ -73,6 +77,7 @@ interface RouteDefinition<Params extends z.ZodObject, Query extends z.ZodObject,
   readonly query?: Query
   readonly body?: Body
   readonly bodyBytes?: number
+  readonly headers?: z.ZodObject
   readonly handle: (call: Call<z.output<Params>, z.output<Query>, z.output<Body>>) => Promise<Answer>
 }
 
@@ -102,6 +107,7 @@ export function route<
   const query = method === "get" ? (definition.query ?? NOTHING) : (definition.query ?? NOTHING).extend(WHY)
   return {
     ...{ method, path, scope, summary, answers, params, query, body, bodyBytes },
+    headers: definition.headers ?? NOTHING,
     ofTenant: definition.ofTenant ?? false,
     answer: async (raw, surroundings) => {
       const read = {

@@ -6,7 +6,7 @@ import { duration, given, id, instantGiven, json, listOf, pageOf, pageQuery, who
 import { type Answer, type Call, change, found, ok, route, type Surroundings } from "./route.ts"
 import { attemptRecord, runRecord } from "./run-records.ts"
 import { ifOwn, tenantOf } from "./tenancy.ts"
-import { type Waiting, waitGiven, waitQuery } from "./waiting.ts"
+import { type Waiting, waitGiven, waitHeaders, waitQuery } from "./waiting.ts"
 
 const MOST_COUNTED = 1_000_000
 const MOST_IN_BATCH = 10_000
@@ -83,6 +83,7 @@ export const runRoutes = [
     ofTenant: true,
     summary: "Enqueues a run. With `wait` it answers when the run has ended, or when the time is over.",
     query: z.strictObject(waitQuery),
+    headers: waitHeaders,
     body: z.strictObject({ job: z.string(), ...runOptions }),
     answers: { 200: runOrId, 201: runOrId },
     handle: async (call) => {
@@ -122,6 +123,7 @@ export const runRoutes = [
       "Reads a run in any state. With `wait` it answers when the run has ended, or when the time is over.",
     params: oneRun,
     query: z.strictObject(waitQuery),
+    headers: waitHeaders,
     answers: { 200: runRecord },
     handle: async (call) => {
       const run = await ownRun(call, call.params.id)

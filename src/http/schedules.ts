@@ -7,7 +7,7 @@ import { type Answer, type Call, change, found, ok, route, type Surroundings } f
 import { scheduleChanges, scheduleFields, specFields } from "./schedule-fields.ts"
 import { asAnswer, fireRecord, plannedFire, scheduleRecord, scheduleState } from "./schedule-records.ts"
 import { tenantOf } from "./tenancy.ts"
-import { type Expected, expectedOf } from "./versions.ts"
+import { type Expected, expectedOf, patchHeaders, putHeaders } from "./versions.ts"
 
 const oneSchedule = z.strictObject({ name: z.string() })
 const tenant = z.string().optional().openapi({ description: "The tenant of the schedule." })
@@ -73,6 +73,7 @@ export const scheduleRoutes = [
       "`If-None-Match: *` only creates.",
     params: oneSchedule,
     query: ofTenantQuery,
+    headers: putHeaders,
     body: change({ ...scheduleFields, applyToQueued: z.boolean().optional() }),
     answers: { 200: scheduleRecord, 201: scheduleRecord },
     handle: (call) => put(call, expectedOf(call.headers)),
@@ -85,6 +86,7 @@ export const scheduleRoutes = [
     summary: "Changes parts of a schedule (JSON merge patch): null removes one. It needs `If-Match`.",
     params: oneSchedule,
     query: ofTenantQuery,
+    headers: patchHeaders,
     body: change({ ...scheduleChanges, applyToQueued: z.boolean().optional() }),
     answers: { 200: scheduleRecord },
     handle: async (call) => {

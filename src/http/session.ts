@@ -1,7 +1,7 @@
 /** The route that tells a caller who it is here, and what this server is. */
-import { readFile } from "node:fs/promises"
 import { z } from "@hono/zod-openapi"
 import { given } from "./fields.ts"
+import { packageVersion } from "./package-version.ts"
 import { ok, route } from "./route.ts"
 
 /** What `admin` stands for. */
@@ -31,8 +31,3 @@ export const sessionRoutes = [
     },
   }),
 ]
-
-async function packageVersion(): Promise<string> {
-  const text = await readFile(new URL("../../package.json", import.meta.url), "utf8")
-  return (JSON.parse(text) as { readonly version: string }).version
-}

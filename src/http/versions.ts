@@ -1,5 +1,18 @@
 /** `If-Match` and `If-None-Match`: the version that a change is based on. */
+import { z } from "@hono/zod-openapi"
 import { CarillonError } from "../errors.ts"
+
+const ifMatch = z.string().openapi({
+  description: "The `ETag` that the change is based on. The answer is 412 if there is another version.",
+  example: '"3"',
+})
+
+export const patchHeaders = z.strictObject({ "If-Match": ifMatch })
+
+export const putHeaders = z.strictObject({
+  "If-Match": ifMatch.optional(),
+  "If-None-Match": z.literal("*").optional().openapi({ description: "Only creates." }),
+})
 
 export interface Expected {
   /** The version that has to be there. Undefined for any. */

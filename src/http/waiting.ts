@@ -17,6 +17,13 @@ export const waitQuery = {
     .optional(),
 }
 
+export const waitHeaders = z.strictObject({
+  Prefer: z.string().optional().openapi({
+    description: "`wait=30` waits like `wait`. `return=minimal` answers an enqueue with the id alone.",
+    example: "wait=30",
+  }),
+})
+
 export interface Waiting {
   readonly headers: Headers
   readonly query: { readonly wait?: number | undefined }

@@ -5,6 +5,7 @@ import {
   buildDashboard,
   hasChromium,
   launchBrowser,
+  OVERFLOW,
   openPage,
   type ServedApp,
   seriousViolations,
@@ -29,8 +30,6 @@ const PAGES = [
   "/calendar",
   "/system",
 ] as const
-
-const OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
 
 describe.skipIf(!hasChromium())("the dashboard", () => {
   let browser: Browser

@@ -53,7 +53,9 @@ describe("the files of the dashboard", () => {
     expect((await open.get("/", HTML)).headers.get("Cache-Control")).toBe("no-cache")
   })
 
-  it("leave the paths of the API and unknown assets alone", async () => {
+  it("leave the paths of the API, of its documentation and unknown assets alone", async () => {
+    expect((await open.get("/openapi.json", HTML)).json).toMatchObject({ openapi: "3.1.0" })
+    expect((await open.get("/docs", HTML)).text).toContain("<h1>Carillon HTTP API</h1>")
     expect(await open.get("/api/v1/nothing", HTML)).toMatchObject({
       status: 404,
       json: { code: "NOT_FOUND" },

@@ -8,7 +8,7 @@ import { createWatchedKit, type WatchedApp, type WatchedKit } from "../support/w
 
 const UNKNOWN = "0195a6c2-4a10-7c3e-9c64-3f1d2b5a7e90"
 const SCOPES: readonly TokenScope[] = ["read", "enqueue", "work", "operate", "admin"]
-const PUBLIC_PATHS = ["/healthz", "/readyz"]
+const PUBLIC_PATHS = ["/healthz", "/readyz", "/openapi.json", "/docs"]
 
 describe("a server with tokens", () => {
   const job = defineJob({
@@ -56,7 +56,7 @@ describe("a server with tokens", () => {
   const withIds = ({ path }: Route, id: string, name: string) =>
     path.replace("{id}", id).replace("{name}", name).replace("{job}", "none").replace("{fingerprint}", "none")
 
-  it("refuses every route without a token, and with a wrong one, and only the health is public", async () => {
+  it("refuses every route without a token or with a wrong one; health and documentation are public", async () => {
     for (const route of ROUTES) {
       const path = withIds(route, UNKNOWN, "none")
       const answer = await call(route, path)

@@ -78,6 +78,9 @@ export function serveApp(app: object, options: Partial<HttpOptions> = {}): Promi
   })
 }
 
+/** How many pixels a page is too wide. */
+export const OVERFLOW = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+
 export interface WatchedPage {
   readonly page: Page
   /** What the page did that it must not: errors, refused code, requests to other origins. */
