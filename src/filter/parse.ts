@@ -14,6 +14,11 @@ const MOST_FAULTS = 20
 /** Throws a `FilterError`, or returns the filter. An empty text is a filter that every run matches. */
 export function parseFilter(text: string): Filter {
   if (text.length > LONGEST_TEXT) throw errorOf(text, [tooLong(text)])
+  return parsePrinted(text)
+}
+
+/** The same for a text that `printFilter` wrote. It may be longer: an object can name thousands of ids. */
+export function parsePrinted(text: string): Filter {
   const scanned = scanTerms(text)
   const faults = [...scanned.faults]
   const terms = scanned.terms.flatMap((raw) => readTerm(raw, faults) ?? [])

@@ -60,6 +60,15 @@ describeEngines("a bulk operation", (engine) => {
     return counts
   }
 
+  it("takes a thousand ids, whose text is longer than a filter may be", async () => {
+    const { app, ids, other } = await openWaiting(1_000)
+    await using _ = app
+    const { id } = await app.bulk.start({ action: "cancel", filter: { id: ids }, ...by })
+    await app.drain()
+    expect(await app.bulk.get(id)).toMatchObject({ state: "done", progress: { done: 1_000 } })
+    expect(await app.runs.get(other)).toMatchObject({ state: "waiting" })
+  })
+
   it("says beforehand how many runs it is for and what becomes of them, and changes nothing", async () => {
     const { app, ids } = await openWaiting(7)
     await using _ = app

@@ -1,6 +1,6 @@
 /** Which runs a bulk operation is for: those that meet its filter, in a state in which its action changes them. */
 import { type Filter, filterOf, type Term } from "../../filter/filter.ts"
-import { readFilter } from "../../filter/object.ts"
+import { parsePrinted } from "../../filter/parse.ts"
 import type { Runner } from "../../store/database.ts"
 import { listRunsById } from "../../store/runs/list-by-id.ts"
 import type { InstantMs } from "../../time/instant.ts"
@@ -28,7 +28,7 @@ export interface StartedBulk {
 
 /** Runs that were enqueued after the start are none of its business, and neither is what it has replayed itself. */
 export function readingOfBulk({ action, filter, started_at: startedAtMs }: StartedBulk): Reading {
-  const { terms } = scopeOf(action as BulkAction, readFilter(filter))
+  const { terms } = scopeOf(action as BulkAction, parsePrinted(filter))
   const before: Term = {
     ...{ field: "enqueued", not: false },
     test: { is: "time", by: "<=", value: { at: startedAtMs } },
