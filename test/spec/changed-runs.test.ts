@@ -97,7 +97,7 @@ describeEngines("a run that is not running", (engine) => {
     await app.runs.move(run.id, "side", by)
     expect(await app.runs.get(run.id)).toMatchObject({ state: "ready", pool: "side" })
     const behind = `select rank >= (date_part('epoch', {now}) * 1000000)::bigint as is_last
-      from {runs} where pool = 'side'`
+      from {runs} where pool = 'side' and id = '${run.id}'`
     expect(await rowsOf(app.database, behind)).toEqual([{ is_last: true }])
     expect(await auditOf(app, run.id)).toEqual([
       { ...by, action: "run.move", before: { pool: "default" }, after: { pool: "side" } },
