@@ -36,6 +36,8 @@ export interface Effects {
   readonly cancelled?: readonly CancelledRun[]
   /** A schedule may be due earlier than the scheduler knows. */
   readonly isRescheduled?: boolean
+  /** A parked run has gone where nothing may hold it. The mover of this process looks; others find it by polling. */
+  readonly mayUnpark?: boolean
   /** A pause began, or ended. */
   readonly pause?: "paused" | "resumed"
   /** A bulk operation is to be carried on. */
@@ -117,7 +119,7 @@ export function createTellEffects(parts: EffectParts): TellEffects {
     if (keys.length > 0) admissions.admit(keys)
     if (effects.hasParked) admissions.bell.ring()
     if (effects.isRescheduled) wakeups.rescheduled()
-    if (effects.pause !== undefined) mover.bell.ring()
+    if (effects.pause !== undefined || effects.mayUnpark) mover.bell.ring()
     if (effects.pause === "resumed") wakeups.resumed()
     if (effects.hasBulk) wakeups.bulk()
     if (effects.isOverridden) wakeups.overridden()

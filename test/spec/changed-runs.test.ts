@@ -126,6 +126,18 @@ describeEngines("a run that is not running", (engine) => {
     await app.close()
   })
 
+  it("runs at once when it moves out of a paused pool", async () => {
+    const job = defineJob({ name: "mover", run: async () => "done" })
+    const app = await kit.app({ jobs: [job], pools: { default: 1, side: 1 } })
+    const run = await app.enqueue(job)
+    await app.pools.pause("default", by)
+    await app.start()
+    await expect.poll(() => app.runs.get(run.id)).toMatchObject({ state: "parked" })
+    await app.runs.move(run.id, "side", by)
+    await expect.poll(() => app.runs.get(run.id)).toMatchObject({ state: "succeeded" })
+    await app.close()
+  })
+
   it("has the priority, the tags and the input that it is edited to, and the audit has both", async () => {
     const { app, order, mail } = await stage()
     await app.enqueue(mail, "before")

@@ -35,6 +35,7 @@ export async function move(
     answer: undefined,
     effects: {
       ...(moved.row.state === "ready" && effectsOfReturn(moved.row)),
+      mayUnpark: moved.row.state === "parked",
       events: [{ type: "run.changed", run: id, change: "moved", ...by }],
     },
   }
