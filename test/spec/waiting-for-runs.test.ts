@@ -81,7 +81,7 @@ it("a wait that is too long ends at its deadline or its signal, and the run goes
   const [run, done] = [await app.enqueue(held), await app.enqueue(fine, 1)]
   await app.tick()
   await app.runs.wait(done.id)
-  await expect(app.runs.wait([run.id, done.id], { deadline: "50ms" })).rejects.toMatchObject({
+  await expect(app.runs.wait([run.id], { deadline: "50ms" })).rejects.toMatchObject({
     code: "RUN_NOT_ENDED",
     runId: run.id,
     message: `Run ${run.id} has not ended within 50ms.`,
