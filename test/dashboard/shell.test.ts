@@ -75,6 +75,22 @@ describe.skipIf(!hasChromium())("around the pages of the dashboard", () => {
     await page.context().close()
   })
 
+  it("a server that asks for tokens gets one from a form, says so of a wrong one, and shows what it allows", async () => {
+    const asking = await serveApp(data.app, { access: "tokens" })
+    const { token } = await data.app.tokens.create({ name: "ida", scopes: ["read"] })
+    const { page } = await openPage(browser, `${asking.url}/runs`)
+    const field = page.getByLabel("Token")
+    await field.fill("carillon_0000000000000000_wrong")
+    await field.press("Enter")
+    await page.getByText("does not accept this token").waitFor()
+    await field.fill(token)
+    await field.press("Enter")
+    await page.getByText("read-only").waitFor()
+    await page.locator("tbody tr").first().waitFor()
+    await page.context().close()
+    await asking.close()
+  })
+
   it("a caller with the scope read sees all and presses nothing, and is told why", async () => {
     const { page } = await openPage(browser, "about:blank")
     await page.route("**/api/v1/session", (route) =>

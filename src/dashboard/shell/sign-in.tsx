@@ -1,12 +1,10 @@
 /** Asks for a token, when the server wants one. It stays in this tab. */
-import { useState } from "preact/hooks"
 import { useDashboard } from "../app/dashboard.ts"
 import { Mark } from "../marks/icon.tsx"
 import { Button } from "../parts/button.tsx"
 
 export function SignIn() {
   const { token, denied, pulse } = useDashboard()
-  const [text, setText] = useState("")
   const refused = token.value !== undefined
   return (
     <main class="sign-in">
@@ -14,8 +12,10 @@ export function SignIn() {
         class="panel"
         onSubmit={(event) => {
           event.preventDefault()
-          if (text.trim() === "") return
-          token.value = text.trim()
+          // What the field holds now: a letter typed just before Enter is not rendered yet.
+          const typed = String(new FormData(event.currentTarget).get("token") ?? "").trim()
+          if (typed === "") return
+          token.value = typed
           denied.value = false
           pulse.value += 1
         }}
@@ -26,14 +26,7 @@ export function SignIn() {
         </span>
         <label class="labelled">
           Token
-          <input
-            class="field"
-            type="password"
-            autocomplete="off"
-            aria-invalid={refused}
-            value={text}
-            onInput={(event) => setText(event.currentTarget.value)}
-          />
+          <input class="field" type="password" name="token" autocomplete="off" aria-invalid={refused} />
           <small>
             {refused ? "The server does not accept this token. " : ""}
             It looks like <code>carillon_…</code> and stays in this tab. A token with the scope read shows
