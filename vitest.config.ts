@@ -8,7 +8,12 @@ const pure = (name: string, include: string[], isolate = true) => ({
 })
 
 /** Suites that need PostgreSQL servers, which are started once for all of them, and which of these they run on. */
-const withServers = (name: string, include: string[], engines: "all" | "newest" | "oldest" | "hostile") => ({
+const withServers = (
+  name: string,
+  include: string[],
+  engines: "all" | "newest" | "oldest" | "hostile",
+  testTimeout = 30_000,
+) => ({
   test: {
     name,
     include,
@@ -18,7 +23,7 @@ const withServers = (name: string, include: string[], engines: "all" | "newest" 
     globalSetup: "test/support/servers.ts",
     setupFiles: "test/support/database-per-file.ts",
     isolate: false,
-    testTimeout: 30_000,
+    testTimeout,
     hookTimeout: 60_000,
   },
 })
@@ -61,7 +66,8 @@ export default defineConfig({
             withServers("hostile", ["test/{store,spec}/**/*.test.ts"], "hostile"),
           ]
         : []),
-      withServers("dashboard", ["test/dashboard/**/*.test.ts"], "newest"),
+      // A browser on a busy machine is slow.
+      withServers("dashboard", ["test/dashboard/**/*.test.ts"], "newest", 90_000),
       withServers("postgres", ["test/{store,spec,http,crash,package}/**/*.test.ts"], "newest"),
     ],
   },

@@ -27,13 +27,13 @@ export function useKeys(setOverlay: (overlay: Overlay) => void): void {
       }
       if (event.metaKey || event.ctrlKey || event.altKey || isTyping(event)) return
       if (localStorage.getItem(STORED_KEYS) === "off") return
-      if (performance.now() < goingUntil) {
+      if (event.timeStamp < goingUntil) {
         goingUntil = 0
         const page = PAGES.find(({ key }) => key === event.key)
         if (page) dashboard.router.go(page.path)
         return
       }
-      if (event.key === "g") goingUntil = performance.now() + GO_MS
+      if (event.key === "g") goingUntil = event.timeStamp + GO_MS
       else if (event.key === "?") setOverlay("shortcuts")
       else if (event.key === "/") {
         const field = document.querySelector<HTMLElement>(".filter input")
