@@ -76,7 +76,7 @@ describe.skipIf(!hasChromium())("around the pages of the dashboard", () => {
     await page.context().close()
   })
 
-  it("a server that asks for tokens gets one by a form, says so of a wrong one", async () => {
+  it("a server that asks for tokens gets one by a form, and says so of a wrong one", async () => {
     const asking = await serveApp(data.app, { access: "tokens" })
     const { token } = await data.app.tokens.create({ name: "ida", scopes: ["read"] })
     const { page } = await openPage(browser, `${asking.url}/runs`)

@@ -60,7 +60,7 @@ export const SHARED_KEYS: readonly Mutation[] = [
   {
     name: "a key has two live runs",
     breaks: "I18",
-    beside: ["I2", "I24"],
+    beside: ["I2", "I24", "I33"],
     apply: (scene) =>
       addLive(scene, { ...readyRun("one"), key: "twin" }, { ...readyRun("other"), key: "twin" }),
   },

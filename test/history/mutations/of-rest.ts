@@ -22,21 +22,25 @@ export const LEFT_BEHIND: readonly Mutation[] = [
   {
     name: "a run that is due is never claimed",
     breaks: "I24",
+    beside: ["I33"],
     apply: (scene) => leftOver(scene, {}),
   },
   {
     name: "a run that is due is never made ready",
     breaks: "I24",
+    beside: ["I33"],
     apply: (scene) => leftOver(scene, { state: "waiting" }),
   },
   {
     name: "a run is held for ever by a lease that is gone",
     breaks: "I24",
+    beside: ["I33"],
     apply: (scene) => leftOver(scene, { state: "running", lease: "gone", claim: "1", claims: 1 }),
   },
   {
     name: "a run stands in line where there is room",
     breaks: "I24",
+    beside: ["I33"],
     apply: (scene) => {
       const parked = leftOver(scene, { state: "parked", parkedFor: "limit" })
       const runLimits = [{ run: "left", key: "narrow", limit: "narrow", admitted: false }]
@@ -166,7 +170,7 @@ export const RUDE_STOPS: readonly Mutation[] = [
   {
     name: "a run is still held by a process that has stopped",
     breaks: "I31",
-    beside: ["I24"],
+    beside: ["I24", "I33"],
     apply: (scene) => {
       const lease = scene.finalRead.workers.find((worker) => isLastLease(scene, worker.lease))?.lease
       return lease === undefined

@@ -44,7 +44,7 @@ export const LOSSES: readonly Mutation[] = [
   {
     name: "an acknowledged run is left behind",
     breaks: "I1",
-    beside: ["I24"],
+    beside: ["I24", "I33"],
     apply: (scene) => {
       const asked = { op: "enq_invoke", run: "left" } as const
       return addLive(addEntries(scene, asked, { op: "enq_ok", run: "left", created: true }), readyRun("left"))
@@ -181,7 +181,7 @@ export const REPETITIONS: readonly Mutation[] = [
   {
     name: "an id has two live rows",
     breaks: "I3",
-    beside: ["I24"],
+    beside: ["I24", "I33"],
     apply: (scene) => {
       const asked = addEntries(scene, { op: "enq_invoke", run: "twin" }, { op: "enq_info", run: "twin" })
       return addLive(asked, readyRun("twin"), readyRun("twin"))
