@@ -32,7 +32,7 @@ export interface Runs {
   /** What the handlers of a run logged in its finished attempts, oldest first. Attempts without lines are left out. */
   readonly logs: (runId: string, options?: CallOptions) => Promise<AttemptLogs[]>
   /**
-   * Waits for the end of one run or of up to 1,000, in whatever process they execute, and returns them as they ended. A
+   * Waits for the end of one run or of up to 1,000, in any process, and returns them as they ended. A
    * dead run has ended, unless it is replayed meanwhile.
    *
    * Throws `RUN_NOT_FOUND` if one of them is not known, and `RUN_NOT_ENDED` at the deadline, if there is one. The runs
@@ -105,7 +105,7 @@ export interface RerunOptions extends ByWhom {
 export interface RunListOptions {
   /** Which runs are meant: an object or a text; see the page about filters. All, if it is left out. */
   readonly filter?: RunFilter | string
-  /** Only runs of this tenant, whatever the filter says. */
+  /** Only runs of this tenant. The filter cannot name another. */
   readonly tenant?: string
   /**
    * How many runs a page has at the most: 1 to 1,000.
@@ -134,7 +134,7 @@ export interface RunPage {
 export interface RunCountOptions {
   /** Which runs are meant: an object or a text. All, if it is left out. */
   readonly filter?: RunFilter | string
-  /** Only runs of this tenant, whatever the filter says. */
+  /** Only runs of this tenant. The filter cannot name another. */
   readonly tenant?: string
   /**
    * Where the count ends: 1 to 1,000,000.

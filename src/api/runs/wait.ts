@@ -1,4 +1,4 @@
-/** Waits for the ends of runs, in whatever process they execute, and reads the runs as they ended. */
+/** Waits for the ends of runs, in any process, and reads the runs as they ended. */
 import { RunError } from "../../errors.ts"
 import { loadById } from "../../operations/runs/get.ts"
 import { type Run, runsOf } from "../../operations/runs/run.ts"
