@@ -1,5 +1,5 @@
 /** The row that keys act on, and the rows that are selected. */
-import { useEffect, useState } from "preact/hooks"
+import { useLayoutEffect, useState } from "preact/hooks"
 import { useDashboard } from "../app/dashboard.ts"
 import { copyText } from "./copy-as.tsx"
 
@@ -31,7 +31,8 @@ export function useRows(ids: readonly string[], open: (id: string) => void): Row
     setAnchor(id)
   }
 
-  useEffect(() => {
+  // Before the row is painted: the next key may follow at once.
+  useLayoutEffect(() => {
     const onKey = (event: KeyboardEvent) => {
       const target = event.target as Element | null
       if (event.metaKey || event.ctrlKey || event.altKey || target?.closest(FIELDS)) return
